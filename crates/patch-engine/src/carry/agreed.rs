@@ -153,7 +153,7 @@ impl<'g> Grid<'g> {
 
     /// Returns whether every minimal script makes the text that the changes make at their places.
     fn all_make(&self, changes: &[Replacement], places: &[usize]) -> bool {
-        let mut wanted = Wanted::new(&self.current, changes, places);
+        let mut wanted = WantedText::new(&self.current, changes, places);
         let mut changes = changes.iter().peekable();
         let mut line = 0;
         while line <= self.base.len() {
@@ -177,7 +177,7 @@ impl<'g> Grid<'g> {
 
     /// Returns whether every minimal script comes to a change so that it can be made, and its text
     /// is wanted there.
-    fn all_take(&self, change: &Replacement, wanted: &Wanted) -> bool {
+    fn all_take(&self, change: &Replacement, wanted: &WantedText) -> bool {
         let Range { start, end } = change.lines;
         let takes = |line: usize| {
             let kept = if line < end { KEEP } else { KEEP | DROP };
@@ -199,7 +199,7 @@ impl<'g> Grid<'g> {
 }
 
 /// The text that has to come out.
-struct Wanted {
+struct WantedText {
     /// The bytes before each line of the current file.
     before: Vec<usize>,
     text: Vec<u8>,
@@ -208,7 +208,7 @@ struct Wanted {
     removed: usize,
 }
 
-impl Wanted {
+impl WantedText {
     fn new(current: &[&[u8]], changes: &[Replacement], places: &[usize]) -> Self {
         let mut before = vec![0];
         for line in current {

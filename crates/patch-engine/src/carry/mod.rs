@@ -170,7 +170,7 @@ pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
 
 /// Splices of the base that touch one another or are in the same line.
 #[derive(Debug)]
-struct Change {
+struct SpliceGroup {
     /// Which splices.
     splices: Range<usize>,
     /// The whole lines that they replace, as bytes; empty for a gap where lines are inserted.
@@ -180,10 +180,10 @@ struct Change {
 }
 
 /// Returns the changes of an edit, in file order. Between two of them there is at least one line.
-fn changes(base: &[u8], edit: &Edit) -> Vec<Change> {
+fn changes(base: &[u8], edit: &Edit) -> Vec<SpliceGroup> {
     let line_start = |at: usize| memchr::memrchr(b'\n', &base[..at]).map_or(0, |feed| feed + 1);
     let starts_line = |at: usize| at == 0 || base[at - 1] == b'\n';
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<SpliceGroup> = Vec::new();
     let (mut counted, mut line) = (0, 0);
     let mut line_of = |at: usize| {
         line += line_count(&base[counted..at]);
@@ -201,7 +201,7 @@ fn changes(base: &[u8], edit: &Edit) -> Vec<Change> {
             }
             None => {
                 let first = line_of(start);
-                changes.push(Change {
+                changes.push(SpliceGroup {
                     splices: index..index + 1,
                     bytes: start..end,
                     lines: first..line_of(end),
@@ -225,7 +225,7 @@ fn line_count(text: &[u8]) -> usize {
 
 /// A place between two lines that every minimal alignment matches, in both files.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
+struct AlignedPoint {
     line: usize,
     byte: usize,
     current_line: usize,
@@ -249,7 +249,7 @@ struct Carrier<'c> {
 
 impl Carrier<'_> {
     /// Carries one change, if that is possible.
-    fn place(&mut self, change: &Change) -> bool {
+    fn place(&mut self, change: &SpliceGroup) -> bool {
         let Range { start, end } = change.bytes;
         let before = start
             .checked_sub(1)
@@ -265,7 +265,7 @@ impl Carrier<'_> {
         if !at_start || !at_end {
             return false;
         }
-        let at = bound(run, change.lines.start, start);
+        let at = point(run, change.lines.start, start);
         self.put(change, at);
         self.grown += line_count(&self.wanted(start..end, change.splices.clone())) as isize
             - change.lines.len() as isize;
@@ -274,7 +274,7 @@ impl Carrier<'_> {
 
     /// Decides about the first of some changes, which has no certain place, and about those that
     /// are enclosed with it. Returns how many these are.
-    fn enclose(&mut self, changes: &[Change]) -> usize {
+    fn enclose(&mut self, changes: &[SpliceGroup]) -> usize {
         let first = &changes[0];
         let from = match self
             .runs
@@ -282,10 +282,10 @@ impl Carrier<'_> {
             .checked_sub(1)
         {
             Some(nth) if self.runs[nth].bytes.end <= first.bytes.start => {
-                bound(&self.runs[nth], self.runs[nth].lines.end, self.runs[nth].bytes.end)
+                point(&self.runs[nth], self.runs[nth].lines.end, self.runs[nth].bytes.end)
             }
-            Some(nth) => bound(&self.runs[nth], first.lines.start, first.bytes.start),
-            None => Bound { line: 0, byte: 0, current_line: 0, current_byte: 0 },
+            Some(nth) => point(&self.runs[nth], first.lines.start, first.bytes.start),
+            None => AlignedPoint { line: 0, byte: 0, current_line: 0, current_byte: 0 },
         };
         let (mut count, mut last) = (1, first);
         let to = loop {
@@ -294,10 +294,10 @@ impl Carrier<'_> {
                 .get(self.runs.partition_point(|run| run.bytes.end <= last.bytes.end))
             {
                 Some(run) if run.bytes.start >= last.bytes.end => {
-                    bound(run, run.lines.start, run.bytes.start)
+                    point(run, run.lines.start, run.bytes.start)
                 }
-                Some(run) => bound(run, last.lines.end, last.bytes.end),
-                None => Bound {
+                Some(run) => point(run, last.lines.end, last.bytes.end),
+                None => AlignedPoint {
                     line: from.line + line_count(&self.base[from.byte..]),
                     byte: self.base.len(),
                     current_line: from.current_line
@@ -323,7 +323,7 @@ impl Carrier<'_> {
     }
 
     /// Carries changes between two places if all minimal alignments lead to one text.
-    fn agree(&mut self, changes: &[Change], from: Bound, to: Bound) -> bool {
+    fn agree(&mut self, changes: &[SpliceGroup], from: AlignedPoint, to: AlignedPoint) -> bool {
         let replacements: Vec<Replacement> = changes
             .iter()
             .map(|change| Replacement {
@@ -343,18 +343,18 @@ impl Carrier<'_> {
                 current_line += 1;
             }
             let (line, byte) = (change.lines.start, change.bytes.start);
-            self.put(change, Bound { line, byte, current_line, current_byte });
+            self.put(change, AlignedPoint { line, byte, current_line, current_byte });
         }
         true
     }
 
     /// Carries a change to a place where the current file has the lines that it replaces.
-    fn put(&mut self, change: &Change, at: Bound) {
+    fn put(&mut self, change: &SpliceGroup, at: AlignedPoint) {
         let moved = |byte: usize| byte - at.byte + at.current_byte;
         for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
             self.splices.push(moved(splice.start)..moved(splice.end), splice.text.clone());
         }
-        let end = Bound {
+        let end = AlignedPoint {
             line: change.lines.end,
             byte: change.bytes.end,
             current_line: at.current_line + change.lines.len(),
@@ -376,7 +376,7 @@ impl Carrier<'_> {
     }
 
     /// Returns the hunks that some changes come from.
-    fn hunks_of(&self, changes: &[Change]) -> Vec<usize> {
+    fn hunks_of(&self, changes: &[SpliceGroup]) -> Vec<usize> {
         let splices = changes.iter().flat_map(|change| change.splices.clone());
         let mut hunks: Vec<usize> =
             splices.flat_map(|splice| self.edit.sources[splice].iter().copied()).collect();
@@ -386,7 +386,13 @@ impl Carrier<'_> {
     }
 
     /// Records that changes go between two places, or are already there.
-    fn note(&mut self, changes: &[Change], from: Bound, to: Bound, already_there: bool) {
+    fn note(
+        &mut self,
+        changes: &[SpliceGroup],
+        from: AlignedPoint,
+        to: AlignedPoint,
+        already_there: bool,
+    ) {
         let (above, below) = (usize::from(from.byte > 0), usize::from(to.byte < self.base.len()));
         let lines = from.line + 1 - above..=to.line + below;
         let (above, below) =
@@ -404,7 +410,13 @@ impl Carrier<'_> {
 
     /// Records that changes conflict with the current lines between two places. Lines that are the
     /// same in all three texts are left out at both ends.
-    fn conflict(&mut self, changes: &[Change], from: Bound, to: Bound, wanted: &[u8]) {
+    fn conflict(
+        &mut self,
+        changes: &[SpliceGroup],
+        from: AlignedPoint,
+        to: AlignedPoint,
+        wanted: &[u8],
+    ) {
         let base = &self.base[from.byte..to.byte];
         let current = &self.current[from.current_byte..to.current_byte];
         let (above, below) = common_lines([base, current, wanted]);
@@ -433,8 +445,8 @@ impl Carrier<'_> {
 const EMPTY: Run = Run { lines: 0..0, bytes: 0..0, current_line: 0, current_byte: 0 };
 
 /// Returns a place in a run.
-fn bound(run: &Run, line: usize, byte: usize) -> Bound {
-    Bound {
+fn point(run: &Run, line: usize, byte: usize) -> AlignedPoint {
+    AlignedPoint {
         line,
         byte,
         current_line: run.current_line + (line - run.lines.start),

@@ -18,10 +18,10 @@ const MOST: usize = 500;
 /// The displaced files of a transaction.
 pub(super) struct Held {
     /// By the number of the slot.
-    files: Vec<(u32, Displaced)>,
+    files: Vec<(u32, HeldFile)>,
 }
 
-enum Displaced {
+enum HeldFile {
     File(OpenFile, Metadata),
     Link(Vec<u8>),
 }
@@ -38,10 +38,10 @@ impl Held {
                 Err(_) => publication.pending.slot(record.slot),
             };
             let displaced = if before.link {
-                Displaced::Link(slot.read_link()?)
+                HeldFile::Link(slot.read_link()?)
             } else {
                 let (file, seen) = slot.open()?;
-                Displaced::File(file, seen)
+                HeldFile::File(file, seen)
             };
             files.push((record.slot, displaced));
         }
@@ -83,10 +83,10 @@ impl Held {
             let beside = place.dir().spot(&name);
             record.sibling = Some(name);
             match displaced {
-                Some(Displaced::File(mut file, seen)) => {
+                Some(HeldFile::File(mut file, seen)) => {
                     copies.push(siblings::copy(&mut file, &seen, &beside)?)
                 }
-                Some(Displaced::Link(text)) => drop(beside.create_link(&text)?),
+                Some(HeldFile::Link(text)) => drop(beside.create_link(&text)?),
                 None => {}
             }
         }

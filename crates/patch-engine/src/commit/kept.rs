@@ -18,7 +18,7 @@ const NEAR: usize = 16;
 
 /// The displaced files by the hash of their bytes, listed as far as they are searched.
 #[derive(Debug)]
-pub(crate) struct Kept<'s> {
+pub(crate) struct KeptFiles<'s> {
     pub(crate) store: &'s Store<'s>,
     listed: RefCell<Listed<'s>>,
     far: RefCell<Option<Far>>,
@@ -41,7 +41,7 @@ struct Far {
     by_hash: HashMap<Sha256, Vec<TrashEntry>>,
 }
 
-impl<'s> Kept<'s> {
+impl<'s> KeptFiles<'s> {
     pub(crate) fn new(store: &'s Store<'s>) -> Self {
         Self { store, listed: RefCell::default(), far: RefCell::default() }
     }

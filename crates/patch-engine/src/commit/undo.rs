@@ -8,7 +8,7 @@ use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, 
 
 use super::error::{Drift, Error};
 use super::history::{self, Log, LogEntry};
-use super::kept::Kept;
+use super::kept::KeptFiles;
 use super::reach::Reach;
 use super::workspace::Workspace;
 use crate::carry::{Carried, Conflict, carry, difference};
@@ -345,7 +345,7 @@ fn plan_undo(
     }
     let moves = journal.moves().into_iter();
     builder.moved_back = moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect();
-    let all_kept = Kept::new(store);
+    let all_kept = KeptFiles::new(store);
     let mut is_gone = true;
     let mut drifted = Vec::new();
     let mut conflicts = Vec::new();
@@ -579,7 +579,7 @@ struct CarriedBack {
 /// left are not known any more.
 fn carried_back(
     files: &Files,
-    (store, all_kept): (&Store<'_>, &Kept<'_>),
+    (store, all_kept): (&Store<'_>, &KeptFiles<'_>),
     source: &Displaced,
     (record, path): (&Record, &RelPath),
     now: Option<&Disk>,
@@ -663,7 +663,7 @@ fn kept(
 /// Returns the bytes that a transaction left, if a later one displaced them or `how` finds them
 /// elsewhere.
 fn left(
-    all_kept: &Kept<'_>,
+    all_kept: &KeptFiles<'_>,
     left: &Left<'_>,
     how: &UndoOptions<'_>,
 ) -> Result<Option<Vec<u8>>, Error> {

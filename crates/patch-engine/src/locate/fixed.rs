@@ -19,7 +19,7 @@ use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};
 pub(super) fn edit(source: &[u8], hunks: &[Hunk<'_>], rules: EditRules<'_>) -> Option<Edit> {
     let whitespace = rules.whitespace.filter(|of| of.overlook)?.rules;
     let lines = Lines::new(source).cancelled_by(rules.cancellation);
-    let file = Fixed::of_file(&lines, whitespace);
+    let file = FixedFile::of_file(&lines, whitespace);
     let texts: Vec<Vec<FixedLine>> = hunks
         .iter()
         .map(|hunk| hunk.lines.iter().map(|line| fixed(line, whitespace)).collect())
@@ -98,7 +98,7 @@ fn as_in_file<'t>(
     texts: &'t [FixedLine],
     placed: &Placed,
     lines: &Lines<'t>,
-    file: &Fixed,
+    file: &FixedFile,
 ) -> Hunk<'t> {
     let mut at = placed.first_line - 1;
     let end = at + placed.line_count;
@@ -137,12 +137,12 @@ fn as_found<'t>(line: &Line<'t>, at: usize, file: &Lines<'t>, endings: LineEndin
 }
 
 /// A file without whitespace errors: it has as many lines.
-struct Fixed {
+struct FixedFile {
     bytes: Vec<u8>,
     lines: Vec<FixedLine>,
 }
 
-impl Fixed {
+impl FixedFile {
     fn of_file(lines: &Lines<'_>, rules: WhitespaceRules) -> Self {
         let start = if lines.len() == 0 { lines.bytes().len() } else { lines.start(0) };
         let mut bytes = lines.bytes()[..start].to_vec();

@@ -34,13 +34,13 @@ pub(crate) struct Headers<'a, 'f, 'p> {
     /// For each pass that was needed so far, the anchors of each header.
     by_pass: Vec<Option<Vec<usize>>>,
     anchors: Vec<Anchors>,
-    scopes: Vec<Scope>,
+    scopes: Vec<HeaderScope>,
     /// The scope of a header within another scope; `None` if the header does not occur in it.
     inner: Map<(usize, usize), Option<usize>>,
 }
 
 /// A scope within another one.
-struct Scope {
+struct HeaderScope {
     outer: usize,
     /// The index of its [`Anchors`].
     anchors: usize,
@@ -75,8 +75,12 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         let ends = (!named.is_empty()).then(|| ScopeEnds::new(lines));
         let by_pass = vec![None; passes.len()];
         let whole = Stretch { lines: 0..lines.len() as u32, inside: true };
-        let whole =
-            Scope { outer: Self::WHOLE, anchors: usize::MAX, first: 0, last: RefCell::new(whole) };
+        let whole = HeaderScope {
+            outer: Self::WHOLE,
+            anchors: usize::MAX,
+            first: 0,
+            last: RefCell::new(whole),
+        };
         let (anchors, scopes, inner) = (Vec::new(), vec![whole], Map::default());
         Self { lines, passes, texts, indices, named, ends, by_pass, anchors, scopes, inner }
     }
@@ -121,7 +125,7 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         }
         let scope = self.next_anchor(outer, anchors, self.scopes[outer].first).map(|first| {
             let nothing = Stretch { lines: 0..0, inside: false };
-            self.scopes.push(Scope { outer, anchors, first, last: RefCell::new(nothing) });
+            self.scopes.push(HeaderScope { outer, anchors, first, last: RefCell::new(nothing) });
             self.scopes.len() - 1
         });
         self.inner.insert((outer, anchors), scope);

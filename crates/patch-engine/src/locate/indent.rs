@@ -2,7 +2,7 @@
 //!
 //! The lines that a hunk matched map the one to the other. What it inserts is indented by this map:
 //! an indentation that a matched line has becomes the file's. Any other one is worked out by every
-//! [`Rule`] that explains all the matched lines; they have to agree, or it stays unknown. So
+//! [`IndentRule`] that explains all the matched lines; they have to agree, or it stays unknown. So
 //! nothing is guessed: a patch that has 4 blanks where the file has 8 may have lost 4 blanks, or
 //! indent by 4 where the file indents by 8, and then its 8 blanks may stand for 12 or for 16.
 
@@ -75,19 +75,19 @@ impl<'a> Levels<'a> {
 
     /// Returns the rules that explain the lines of which it is certain that new ones are written
     /// like them, among those that are `known`.
-    fn rules_of_told(&self, known: &[(&'a [u8], &'a [u8])]) -> Vec<Rule<'a>> {
+    fn rules_of_told(&self, known: &[(&'a [u8], &'a [u8])]) -> Vec<IndentRule<'a>> {
         let told: Vec<_> = known.iter().copied().filter(|(patch, _)| self.is_told(patch)).collect();
         if told.iter().all(|(patch, _)| patch.is_empty()) {
             return Vec::new();
         }
-        Rule::explaining(&told)
+        IndentRule::explaining(&told)
     }
 
     /// Returns an indentation that context has in the patch and in the file, if a new line that has
     /// it means the same.
     fn same_as_context(&self, patch: &[u8]) -> Option<Vec<u8>> {
         let rules = self.rules_of_told(&self.like(patch));
-        let same = |rule: &Rule<'_>| rule.apply(patch).as_deref() == Some(patch);
+        let same = |rule: &IndentRule<'_>| rule.apply(patch).as_deref() == Some(patch);
         rules.iter().all(same).then(|| patch.to_vec())
     }
 
@@ -105,7 +105,7 @@ impl<'a> Levels<'a> {
             return Some(wanted.to_vec());
         }
         let known = self.like(wanted);
-        let rules = Rule::explaining(&known);
+        let rules = IndentRule::explaining(&known);
         let told = self.rules_of_told(&known);
         let mut results = rules.iter().chain(&told).map(|rule| rule.apply(wanted));
         let first = results.next()??;
@@ -114,14 +114,14 @@ impl<'a> Levels<'a> {
         }
         let levels = known.iter().map(|(patch, _)| *patch).chain(found.keys().copied());
         let levels: Vec<&[u8]> = levels.collect();
-        let reaches = |rule: &Rule<'_>| rule.is_seen(&known) && rule.reaches(wanted, &levels);
+        let reaches = |rule: &IndentRule<'_>| rule.is_seen(&known) && rule.reaches(wanted, &levels);
         rules.iter().any(reaches).then_some(first)
     }
 }
 
 /// A way in which the indentation of a patch may differ from the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Rule<'a> {
+enum IndentRule<'a> {
     /// It does not.
     Same,
     /// The patch lacks these blanks at the beginning of each line.
@@ -169,7 +169,7 @@ impl Unit {
     }
 }
 
-impl<'a> Rule<'a> {
+impl<'a> IndentRule<'a> {
     /// Returns the rules that explain what is known. A unit and a depth at once explain only what
     /// nothing simpler does.
     fn explaining(known: &[(&'a [u8], &'a [u8])]) -> Vec<Self> {

@@ -138,7 +138,7 @@ fn words(characters: &[&[u8]]) -> Vec<Range<usize>> {
 }
 
 /// What two texts have in common, from these places on.
-struct Stretch {
+struct CommonStretch {
     old: usize,
     new: usize,
     len: usize,
@@ -147,24 +147,24 @@ struct Stretch {
 /// Returns what two texts have in common by their smallest difference, in order: what is equal at
 /// both ends, and between if `left` is enough for that. The cost is taken from it. The last stretch
 /// ends both texts.
-fn stretches(old: &[&[u8]], new: &[&[u8]], left: &mut usize) -> Vec<Stretch> {
+fn stretches(old: &[&[u8]], new: &[&[u8]], left: &mut usize) -> Vec<CommonStretch> {
     let equal = |(old, new): &(&&[u8], &&[u8])| old == new;
     let before = old.iter().zip(new).take_while(equal).count();
     let (old_rest, new_rest) = (&old[before..], &new[before..]);
     let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(equal).count();
     let (old_end, new_end) = (old.len() - after, new.len() - after);
-    let mut stretches = vec![Stretch { old: 0, new: 0, len: before }];
+    let mut stretches = vec![CommonStretch { old: 0, new: 0, len: before }];
     let cost = (old_end - before).saturating_mul(new_end - before);
     if let Some(rest) = left.checked_sub(cost) {
         *left = rest;
         let ops = capture_diff(Algorithm::Myers, old, before..old_end, new, before..new_end);
         stretches.extend(ops.into_iter().filter_map(|op| match op {
             DiffOp::Equal { old_index, new_index, len } => {
-                Some(Stretch { old: old_index, new: new_index, len })
+                Some(CommonStretch { old: old_index, new: new_index, len })
             }
             _ => None,
         }));
     }
-    stretches.push(Stretch { old: old_end, new: new_end, len: after });
+    stretches.push(CommonStretch { old: old_end, new: new_end, len: after });
     stretches
 }

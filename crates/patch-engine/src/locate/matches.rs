@@ -45,7 +45,7 @@ pub(crate) fn find<'a, 'f, 'p>(
     passes: &[Pass],
 ) -> AllMatches<'a, 'f, 'p> {
     let matches = needles.iter().map(|_| None).collect();
-    let mut finder = Finder {
+    let mut finder = MatchFinder {
         lines,
         needles,
         found: AllMatches { matches, searched: Vec::new(), marks: Vec::new() },
@@ -60,13 +60,13 @@ pub(crate) fn find<'a, 'f, 'p>(
     finder.found
 }
 
-struct Finder<'a, 'f, 'p> {
+struct MatchFinder<'a, 'f, 'p> {
     lines: &'a Lines<'f>,
     needles: &'a [Needle<'p>],
     found: AllMatches<'a, 'f, 'p>,
 }
 
-impl<'a, 'p> Finder<'a, '_, 'p> {
+impl<'a, 'p> MatchFinder<'a, '_, 'p> {
     /// Finds the hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
         for needle in self.needles.iter().filter(|needle| !needle.is_insertion()) {

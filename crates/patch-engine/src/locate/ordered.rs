@@ -46,7 +46,7 @@ enum Places {
 
 impl Places {
     /// Those that begin with `first`.
-    fn new(source: Source, scope: usize, first: Rc<[u32]>) -> Self {
+    fn new(source: PlaceSource, scope: usize, first: Rc<[u32]>) -> Self {
         match first.len() {
             0..=SATURATION => Self::Listed(first.to_vec()),
             _ => Self::Searched(Searched { source, scope, first }),
@@ -57,7 +57,7 @@ impl Places {
 /// Places that are found one at a time: those of `source` that are in `scope`.
 #[derive(Debug)]
 struct Searched {
-    source: Source,
+    source: PlaceSource,
     scope: usize,
     /// The first of them, more than are listed in a refusal.
     first: Rc<[u32]>,
@@ -65,7 +65,7 @@ struct Searched {
 
 /// What a hunk may be found by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Source {
+enum PlaceSource {
     /// Its lines.
     Lines(Rest),
     /// Its headers: it goes after the innermost one.
@@ -105,8 +105,8 @@ pub(crate) fn locate<'f, 'p>(
     let AllMatches { matches, searched, marks } = matches::find(lines, &needles, &rules.passes);
     let effort = &refuse::Effort::new(lines);
     let headers = Headers::new(lines, &needles, &rules.passes);
-    let finder = Finder { headers, searched: &searched, firsts: HashMap::default() };
-    let mut context = Context { lines, rules, effort, needles: &needles, finder };
+    let finder = PlaceFinder { headers, searched: &searched, firsts: HashMap::default() };
+    let mut context = OrderedSearch { lines, rules, effort, needles: &needles, finder };
     let mut rejects = Vec::new();
     let candidates = context.narrow(matches, &mut rejects);
     if lines.is_cancelled() {
@@ -175,16 +175,16 @@ pub(crate) fn locate<'f, 'p>(
 }
 
 /// Finds places one at a time.
-struct Finder<'a, 'f, 'p> {
+struct PlaceFinder<'a, 'f, 'p> {
     headers: Headers<'a, 'f, 'p>,
     searched: &'a [Blocks<'a, 'f, 'p>],
     /// The first places of each source in each scope: thousands of hunks may have the same.
-    firsts: HashMap<(Source, usize), Rc<[u32]>, foldhash::fast::RandomState>,
+    firsts: HashMap<(PlaceSource, usize), Rc<[u32]>, foldhash::fast::RandomState>,
 }
 
-impl Finder<'_, '_, '_> {
+impl PlaceFinder<'_, '_, '_> {
     /// All places of `source` in a scope.
-    fn places(&mut self, source: Source, scope: usize) -> Places {
+    fn places(&mut self, source: PlaceSource, scope: usize) -> Places {
         let first = match self.firsts.get(&(source, scope)) {
             Some(first) => Rc::clone(first),
             None => {
@@ -197,27 +197,27 @@ impl Finder<'_, '_, '_> {
     }
 
     /// All places of `source` from a line on.
-    fn places_below(&self, source: Source, line: u32) -> Places {
+    fn places_below(&self, source: PlaceSource, line: u32) -> Places {
         let first = self.first_places(source, Headers::WHOLE, line as usize);
         Places::new(source, Headers::WHOLE, first)
     }
 
-    fn first_places(&self, source: Source, scope: usize, from: usize) -> Rc<[u32]> {
+    fn first_places(&self, source: PlaceSource, scope: usize, from: usize) -> Rc<[u32]> {
         let after = |place: &u32| self.next_of(source, scope, *place as usize + 1);
         std::iter::successors(self.next_of(source, scope, from), after)
             .take(SATURATION + 1)
             .collect()
     }
 
-    fn next_of(&self, source: Source, scope: usize, mut from: usize) -> Option<u32> {
+    fn next_of(&self, source: PlaceSource, scope: usize, mut from: usize) -> Option<u32> {
         loop {
             // The place, and the line that must be in the scope.
             let (place, line) = match source {
-                Source::Lines(Rest { searched, pass, block }) => {
+                PlaceSource::Lines(Rest { searched, pass, block }) => {
                     let place = self.searched[searched].next(pass, block, from)? as u32;
                     (place, place)
                 }
-                Source::Anchors => {
+                PlaceSource::Anchors => {
                     let line =
                         self.headers.innermost(scope).next((from as u32).saturating_sub(1))?;
                     (line + 1, line)
@@ -231,14 +231,14 @@ impl Finder<'_, '_, '_> {
         }
     }
 
-    fn previous_of(&self, source: Source, scope: usize, mut until: usize) -> Option<u32> {
+    fn previous_of(&self, source: PlaceSource, scope: usize, mut until: usize) -> Option<u32> {
         loop {
             let (place, line) = match source {
-                Source::Lines(Rest { searched, pass, block }) => {
+                PlaceSource::Lines(Rest { searched, pass, block }) => {
                     let place = self.searched[searched].previous(pass, block, until)? as u32;
                     (place, place)
                 }
-                Source::Anchors => {
+                PlaceSource::Anchors => {
                     let line =
                         self.headers.innermost(scope).previous((until as u32).checked_sub(1)?)?;
                     (line + 1, line)
@@ -284,16 +284,16 @@ impl Finder<'_, '_, '_> {
     }
 }
 
-struct Context<'a, 'f, 'p> {
+struct OrderedSearch<'a, 'f, 'p> {
     lines: &'f Lines<'f>,
     rules: &'a Rules,
     effort: &'a refuse::Effort,
     needles: &'a [Needle<'p>],
-    finder: Finder<'a, 'f, 'p>,
+    finder: PlaceFinder<'a, 'f, 'p>,
 }
 
 /// The second step: what the headers leave of the matches.
-impl<'p> Context<'_, '_, 'p> {
+impl<'p> OrderedSearch<'_, '_, 'p> {
     /// What the headers leave of the matches; `None` and a reject where they leave nothing.
     fn narrow(
         &mut self,
@@ -333,7 +333,7 @@ impl<'p> Context<'_, '_, 'p> {
             return Ok(at(Places::Appended));
         }
         match self.finder.headers.resolve(needle) {
-            Some(scope) => Ok(at(self.finder.places(Source::Anchors, scope))),
+            Some(scope) => Ok(at(self.finder.places(PlaceSource::Anchors, scope))),
             None => Err(header_not_found(needle, Vec::new(), false)),
         }
     }
@@ -390,7 +390,7 @@ impl<'p> Context<'_, '_, 'p> {
             return select(&|start| headers.stretch(scope, start).inside)
                 .or_else(|| select(&|start| start >= first));
         };
-        let source = Source::Lines(rest);
+        let source = PlaceSource::Lines(rest);
         let places = match self.finder.places(source, scope) {
             Places::Listed(starts) if starts.is_empty() => self.finder.places_below(source, first),
             places => places,
@@ -407,7 +407,7 @@ fn header_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>, more: bool)
 type Placement = Vec<Option<(usize, Vec<Note>)>>;
 
 /// The third step: one placement of all hunks.
-impl Context<'_, '_, '_> {
+impl OrderedSearch<'_, '_, '_> {
     fn place(&self, candidates: &[Option<Candidates>], rejects: &mut Vec<HunkReject>) -> Placement {
         let chain: Vec<usize> = (0..candidates.len())
             .filter(|&index| {

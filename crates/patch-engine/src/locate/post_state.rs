@@ -92,7 +92,7 @@ pub(crate) fn locate<'f, 'p>(
 }
 
 /// Where a hunk goes.
-struct Place {
+struct PostStatePlace {
     pass: Pass,
     dropped: usize,
     matched: Vec<Node>,
@@ -367,7 +367,7 @@ fn find(
     rules: &Rules,
     stated: &Stated,
     effort: &refuse::Effort,
-) -> Result<Place, RejectReason> {
+) -> Result<PostStatePlace, RejectReason> {
     let last = draft.previous(draft.end());
     if needle.is_insertion() {
         let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
@@ -378,7 +378,7 @@ fn find(
         if !names_end && (!rules.append_without_anchor || needle.hunk.endings.is_of_diff()) {
             return Err(needle.no_anchor(needle.named_line(draft.lines)));
         }
-        return Ok(Place {
+        return Ok(PostStatePlace {
             pass: Pass::Exact,
             dropped: 0,
             matched: Vec::new(),
@@ -437,7 +437,7 @@ fn find(
                     });
                 }
             }
-            return Ok(Place { pass: state.pass, dropped, matched, after: last, notes });
+            return Ok(PostStatePlace { pass: state.pass, dropped, matched, after: last, notes });
         }
     }
     Err(broken_by(draft, finder, needle)
@@ -474,7 +474,7 @@ fn counted_place(
     draft: &Draft<'_, '_>,
     stated: &Stated,
     line: usize,
-) -> Result<Place, RejectReason> {
+) -> Result<PostStatePlace, RejectReason> {
     let unsure = RejectReason::NoAnchor { header: None, number: LineNumber::Unsure };
     let above = stated.lines_above(line).filter(|&above| above <= draft.lines.len());
     let Some(above) = above else { return Err(unsure) };
@@ -485,7 +485,7 @@ fn counted_place(
         return Err(unsure);
     }
     let (matched, notes) = (Vec::new(), vec![Note::LineNumber]);
-    Ok(Place { pass: Pass::Exact, dropped: 0, matched, after, notes })
+    Ok(PostStatePlace { pass: Pass::Exact, dropped: 0, matched, after, notes })
 }
 
 /// The place that a hunk names itself, if its lines are there.

@@ -75,7 +75,7 @@ fn search(
     if rare_lines.len() > FEW || rare_lines.iter().any(|rare| wanted(rare).is_empty()) {
         return None;
     }
-    let mut effort = Effort::new(lines);
+    let mut effort = ComparisonEffort::new(lines);
     let mut found = vec![Vec::new(); blocks.len()];
     for rare in rare_lines {
         let wanted = wanted(rare);
@@ -126,7 +126,7 @@ fn walk(
         seen.insert(rare.print);
     }
     let mut found = vec![Vec::new(); blocks.len()];
-    let mut effort = Effort::new(lines);
+    let mut effort = ComparisonEffort::new(lines);
     let mut count = 0;
     for line in lines.walk() {
         if lines.is_cancelled_at(count as usize) {
@@ -156,9 +156,9 @@ fn walk(
 }
 
 /// What may still be spent on comparing.
-struct Effort(usize);
+struct ComparisonEffort(usize);
 
-impl Effort {
+impl ComparisonEffort {
     fn new(lines: &Lines<'_>) -> Self {
         Self(LEAST_EFFORT + 2 * lines.bytes().len())
     }
@@ -204,7 +204,7 @@ fn compare(
     offset: usize,
     at: usize,
     pass: Pass,
-    effort: &mut Effort,
+    effort: &mut ComparisonEffort,
 ) -> Option<Option<(u32, Pass)>> {
     let mut strictest = Pass::Exact;
     let mut same = |wanted: &[u8], line: Range<usize>| {

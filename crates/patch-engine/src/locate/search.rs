@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Automaton {
     next: HashMap<u64, u32, foldhash::fast::RandomState>,
-    nodes: Vec<Node>,
+    nodes: Vec<AutomatonNode>,
     /// Which sequence each given one is the same as.
     same_as: Vec<u32>,
     lengths: Vec<u32>,
@@ -32,7 +32,7 @@ pub(crate) struct Automaton {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct AutomatonNode {
     fail: u32,
     depth: u32,
     /// The sequence that ends here.
@@ -44,7 +44,7 @@ struct Node {
 impl Automaton {
     /// Builds the automaton; empty sequences never occur.
     pub(crate) fn new(sequences: &[Vec<u32>]) -> Self {
-        let root = Node { fail: 0, depth: 0, ends: NONE, output: NONE };
+        let root = AutomatonNode { fail: 0, depth: 0, ends: NONE, output: NONE };
         let mut automaton = Self {
             next: HashMap::default(),
             nodes: vec![root],
@@ -61,7 +61,12 @@ impl Automaton {
                 let depth = automaton.nodes[state as usize].depth + 1;
                 let child = *automaton.next.entry(edge(state, id)).or_insert(fresh);
                 if child == fresh {
-                    automaton.nodes.push(Node { fail: 0, depth, ends: NONE, output: NONE });
+                    automaton.nodes.push(AutomatonNode {
+                        fail: 0,
+                        depth,
+                        ends: NONE,
+                        output: NONE,
+                    });
                     edges.push((depth, state, id, child));
                 }
                 state = child;

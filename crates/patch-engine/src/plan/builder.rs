@@ -53,7 +53,7 @@ pub const MAX_DELETED: usize = 10_000;
 pub struct PlanBuilder<'o> {
     pub(super) files: Files,
     pub(super) options: &'o Options,
-    entries: Map<RelPath, Entry>,
+    entries: Map<RelPath, OverlayEntry>,
     /// Paths in the order they were first written.
     order: Vec<RelPath>,
     /// Folded spellings of all paths.
@@ -95,9 +95,9 @@ pub struct PlanBuilder<'o> {
 
 /// One path of the overlay.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct OverlayEntry {
     pub(crate) disk: Option<Disk>,
-    state: State,
+    state: EntryState,
     /// Its bytes are counted as kept.
     kept: bool,
     /// A section about it was rejected; further rejects about it would only repeat that.
@@ -113,7 +113,7 @@ pub(super) struct Lifted {
 
 /// What the changes so far leave at a path.
 #[derive(Debug)]
-enum State {
+enum EntryState {
     AsOnDisk,
     Absent,
     Written(New),
@@ -127,26 +127,26 @@ struct New {
     origin: Option<RelPath>,
 }
 
-impl Entry {
+impl OverlayEntry {
     fn new(disk: Option<Disk>) -> Self {
-        Self { disk, state: State::AsOnDisk, kept: false, rejected: false }
+        Self { disk, state: EntryState::AsOnDisk, kept: false, rejected: false }
     }
 
     /// Returns the hash of the file or link that is at this path now.
     fn hash(&self) -> Option<Sha256> {
         match &self.state {
-            State::AsOnDisk => self.disk.as_ref().map(PreImage::sha256),
-            State::Absent => None,
-            State::Written(new) => Some(new.post.sha256()),
+            EntryState::AsOnDisk => self.disk.as_ref().map(PreImage::sha256),
+            EntryState::Absent => None,
+            EntryState::Written(new) => Some(new.post.sha256()),
         }
     }
 
     /// Returns whether a file or link is at this path now.
     pub(super) fn exists(&self) -> bool {
         match &self.state {
-            State::AsOnDisk => self.disk.is_some(),
-            State::Absent => false,
-            State::Written(_) => true,
+            EntryState::AsOnDisk => self.disk.is_some(),
+            EntryState::Absent => false,
+            EntryState::Written(_) => true,
         }
     }
 }
@@ -431,7 +431,7 @@ impl<'o> PlanBuilder<'o> {
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Reject> {
         let (path, new) = self.at(from, |builder| builder.file(from, Access::Delete))?;
         let known = self.order.len();
-        let before = self.set(&path, State::Absent);
+        let before = self.set(&path, EntryState::Absent);
         self.put(Lifted { path: path.clone(), new }, to).inspect_err(|_| {
             // What is refused changes nothing.
             self.entries.get_mut(&path).expect("looked at before").state = before;
@@ -442,7 +442,7 @@ impl<'o> PlanBuilder<'o> {
     /// Takes the file at a path away, to be [put](Self::put) elsewhere.
     pub(super) fn lift(&mut self, from: &str) -> Result<Lifted, Reject> {
         let (path, new) = self.at(from, |builder| builder.file(from, Access::Delete))?;
-        self.set(&path, State::Absent);
+        self.set(&path, EntryState::Absent);
         Ok(Lifted { path, new })
     }
 
@@ -481,7 +481,8 @@ impl<'o> PlanBuilder<'o> {
         let options = self.options;
         self.format()?;
         // Of these not all changes are made.
-        let rejected = |(path, entry): (&RelPath, &Entry)| entry.rejected.then(|| path.clone());
+        let rejected =
+            |(path, entry): (&RelPath, &OverlayEntry)| entry.rejected.then(|| path.clone());
         let rejected = self.entries.iter().filter_map(rejected).collect();
         let mut plan = self.finish_unread()?;
         contents::check(&mut plan, options, &rejected)?;
@@ -500,7 +501,7 @@ impl<'o> PlanBuilder<'o> {
         let mut rejects = Vec::new();
         for path in self.order.clone() {
             let of_path = |problem| Rejects::from(Reject::of(path.as_str(), problem));
-            let Entry { state: State::Written(new), disk, rejected: false, .. } =
+            let OverlayEntry { state: EntryState::Written(new), disk, rejected: false, .. } =
                 &self.entries[&path]
             else {
                 continue;
@@ -562,15 +563,15 @@ impl<'o> PlanBuilder<'o> {
         let mut transitions = Vec::with_capacity(self.order.len());
         let mut removals = Vec::new();
         let moves = self.order.iter().filter_map(|path| match &self.entries[path].state {
-            State::Written(new) => new.origin.clone().filter(|origin| origin != path),
-            State::AsOnDisk | State::Absent => None,
+            EntryState::Written(new) => new.origin.clone().filter(|origin| origin != path),
+            EntryState::AsOnDisk | EntryState::Absent => None,
         });
         let mut origins = Origins::leaving(moves.collect());
         for path in std::mem::take(&mut self.order) {
-            let Entry { disk: before, state, .. } =
+            let OverlayEntry { disk: before, state, .. } =
                 self.entries.remove(&path).expect("every touched path has an entry");
             match state {
-                State::Written(New { post, origin }) => {
+                EntryState::Written(New { post, origin }) => {
                     let origin = origin.filter(|origin| *origin != path);
                     // Where a file moved away, an equal one in its place is a new file.
                     let stays = origin.is_none() && !origins.leaves(&path);
@@ -581,10 +582,10 @@ impl<'o> PlanBuilder<'o> {
                     origin.into_iter().for_each(|from| origins.insert(transitions.len(), from));
                     transitions.push(Transition { path, before, after: Some(post) });
                 }
-                State::Absent if before.is_some() => {
+                EntryState::Absent if before.is_some() => {
                     removals.push(Transition { path, before, after: None })
                 }
-                State::Absent | State::AsOnDisk => {}
+                EntryState::Absent | EntryState::AsOnDisk => {}
             }
         }
         transitions.append(&mut removals);
@@ -655,7 +656,7 @@ impl PlanBuilder<'_> {
     }
 
     /// Returns the overlay's entry for a path, which is read from disk the first time.
-    pub(super) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut Entry> {
+    pub(super) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut OverlayEntry> {
         if !self.entries.contains_key(path) {
             self.check_spelling(path)?;
             if access == Access::Create {
@@ -681,7 +682,9 @@ impl PlanBuilder<'_> {
                 }
             };
             self.insert(path, disk);
-        } else if let Entry { disk: Some(disk), state: State::AsOnDisk, .. } = &self.entries[path] {
+        } else if let OverlayEntry { disk: Some(disk), state: EntryState::AsOnDisk, .. } =
+            &self.entries[path]
+        {
             // The rules depend on the access: a link may be deleted but not read.
             let access = if access == Access::Create { Access::Update } else { access };
             self.files.check_pre_image(path, &disk.metadata, access)?;
@@ -720,7 +723,7 @@ impl PlanBuilder<'_> {
 
     /// Adds an entry for a path.
     fn insert(&mut self, path: &RelPath, disk: Option<Disk>) {
-        self.entries.insert(path.clone(), Entry::new(disk));
+        self.entries.insert(path.clone(), OverlayEntry::new(disk));
     }
 
     /// Returns the text of the symbolic link at a path.
@@ -729,14 +732,14 @@ impl PlanBuilder<'_> {
             let path = builder.check(path, Access::Delete)?;
             let entry = builder.entry(&path, Access::Delete)?;
             match (&entry.state, &entry.disk) {
-                (State::Absent, _) | (State::AsOnDisk, None) => Err(Problem::Missing),
-                (State::Written(New { post: PostImage { link: true, image, .. }, .. }), _) => {
+                (EntryState::Absent, _) | (EntryState::AsOnDisk, None) => Err(Problem::Missing),
+                (EntryState::Written(New { post: PostImage { link: true, image, .. }, .. }), _) => {
                     match image {
                         Image::Kept(target) => Ok(target.to_vec()),
                         _ => unreachable!("BUG: a new link has its text"),
                     }
                 }
-                (State::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::Symlink => {
+                (EntryState::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::Symlink => {
                     Ok(disk.bytes.as_deref().cloned().unwrap_or_default())
                 }
                 _ => Err(Problem::OtherLink { target: None }),
@@ -757,7 +760,10 @@ impl PlanBuilder<'_> {
 
     /// Returns whether the changes so far took away the file or link at a path.
     fn is_gone(&self, path: &RelPath) -> bool {
-        matches!(self.entries.get(path), Some(Entry { state: State::Absent, disk: Some(_), .. }))
+        matches!(
+            self.entries.get(path),
+            Some(OverlayEntry { state: EntryState::Absent, disk: Some(_), .. })
+        )
     }
 
     /// Returns whether the changes so far took away what was at a directory above.
@@ -770,18 +776,18 @@ impl PlanBuilder<'_> {
         let path = self.check(path, access)?;
         let entry = self.entry(&path, access)?;
         let new = match (&entry.state, &entry.disk) {
-            (State::Written(New { post, .. }), _) if post.link => {
+            (EntryState::Written(New { post, .. }), _) if post.link => {
                 let path = path.to_string();
                 return Err(Problem::Guard(fs_guard::Error::NotAFile {
                     path,
                     kind: FileKind::Symlink,
                 }));
             }
-            (State::Written(new), _) => new.clone(),
-            (State::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::File => {
+            (EntryState::Written(new), _) => new.clone(),
+            (EntryState::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::File => {
                 as_on_disk(&path, disk)
             }
-            (State::AsOnDisk, Some(disk)) => {
+            (EntryState::AsOnDisk, Some(disk)) => {
                 // A link may be deleted but not moved: the guard's error says where it leads.
                 let metadata = disk.metadata.clone();
                 self.files.check_pre_image(&path, &metadata, Access::Update)?;
@@ -843,7 +849,7 @@ impl PlanBuilder<'_> {
         match post {
             Some(post) => self.write(path, New { post, origin: None }),
             None => {
-                self.set(path, State::Absent);
+                self.set(path, EntryState::Absent);
             }
         }
     }
@@ -852,7 +858,9 @@ impl PlanBuilder<'_> {
     /// a removed file may make way for a directory that another file needs.
     pub(crate) fn create_parents(&mut self) -> Result<(), Reject> {
         for path in self.order.clone() {
-            if let Entry { disk: None, state: State::Written(_), .. } = &self.entries[&path] {
+            if let OverlayEntry { disk: None, state: EntryState::Written(_), .. } =
+                &self.entries[&path]
+            {
                 let missing = self.at(path.as_str(), |builder| builder.parents_missing(&path))?;
                 self.need_dirs(missing, &path);
             }
@@ -876,9 +884,9 @@ impl PlanBuilder<'_> {
     /// Keeps the bytes of a file in memory as long as there is room.
     fn settle(&mut self, path: &RelPath) {
         let size = match self.entries.get(path) {
-            Some(Entry { disk: Some(Disk { bytes: Some(bytes), .. }), kept: false, .. }) => {
-                bytes.len()
-            }
+            Some(OverlayEntry {
+                disk: Some(Disk { bytes: Some(bytes), .. }), kept: false, ..
+            }) => bytes.len(),
             _ => return,
         };
         let room = self.kept.saturating_add(size as u64) <= self.options.max_memory;
@@ -887,7 +895,7 @@ impl PlanBuilder<'_> {
         if room {
             self.kept += size as u64;
         } else {
-            if let State::Written(new) = &mut entry.state {
+            if let EntryState::Written(new) = &mut entry.state {
                 new.post.settle_hash();
             }
             if let Some(disk) = &mut entry.disk {
@@ -902,7 +910,7 @@ impl PlanBuilder<'_> {
         // A diff says what was there.
         let overwrite = self.options.overwrite && !self.of_diff;
         let entry = self.entry(path, Access::Create)?;
-        if let State::AsOnDisk = entry.state
+        if let EntryState::AsOnDisk = entry.state
             && let Some(disk) = &entry.disk
             && disk.metadata.kind != FileKind::File
         {
@@ -921,7 +929,9 @@ impl PlanBuilder<'_> {
             return Ok(entry.disk.as_ref().map(|disk| disk.metadata.clone()));
         }
         for directory in path.ancestors() {
-            if let Some(Entry { state: State::Written(_), .. }) = self.entries.get(&directory) {
+            if let Some(OverlayEntry { state: EntryState::Written(_), .. }) =
+                self.entries.get(&directory)
+            {
                 return Err(Problem::ParentIsFile { file: directory.to_string() });
             }
         }
@@ -961,22 +971,22 @@ impl PlanBuilder<'_> {
         if !self.options.allow_delete {
             return Err(Problem::DeleteNotAllowed);
         }
-        self.set(path, State::Absent);
+        self.set(path, EntryState::Absent);
         Ok(())
     }
 
     fn write(&mut self, path: &RelPath, new: New) {
         let origin = new.origin.clone();
-        self.set(path, State::Written(new));
+        self.set(path, EntryState::Written(new));
         if let Some(origin) = origin.filter(|origin| origin != path) {
             self.settle(&origin);
         }
     }
 
     /// Sets what is at a path, and returns what was there.
-    fn set(&mut self, path: &RelPath, state: State) -> State {
+    fn set(&mut self, path: &RelPath, state: EntryState) -> EntryState {
         let entry = self.entries.get_mut(path).expect("looked at before");
-        if matches!(entry.state, State::AsOnDisk) {
+        if matches!(entry.state, EntryState::AsOnDisk) {
             self.order.push(path.clone());
         }
         let before = std::mem::replace(&mut entry.state, state);

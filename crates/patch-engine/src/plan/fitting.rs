@@ -28,7 +28,7 @@ pub(crate) fn plan_fitting(
 ) -> Result<(Plan, Option<Rejects>), Rejects> {
     let patch = &*relative(files, patch);
     let mut options = options.clone();
-    let mut rest = Rest::new(patch);
+    let mut rest = OmittedSections::new(patch);
     let mut why: Option<Rejects> = None;
     let mut plan = loop {
         let more = match plan_without(files, patch, &options, &rest.sections) {
@@ -56,7 +56,7 @@ pub(crate) fn plan_fitting(
 }
 
 /// The sections of a patch that are left out.
-struct Rest<'p> {
+struct OmittedSections<'p> {
     patch: &'p Patch,
     /// The sections that name each path.
     naming: HashMap<&'p str, Vec<usize>>,
@@ -65,7 +65,7 @@ struct Rest<'p> {
     paths: HashSet<&'p str>,
 }
 
-impl<'p> Rest<'p> {
+impl<'p> OmittedSections<'p> {
     fn new(patch: &'p Patch) -> Self {
         let mut naming: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, section) in patch.sections().iter().enumerate() {

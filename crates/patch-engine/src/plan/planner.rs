@@ -127,7 +127,7 @@ pub(crate) fn plan_without(
         } else {
             for &(index, section) in &sections {
                 planner.prefetched = prefetch.take(index);
-                planner.section(index, section, Part::Whole);
+                planner.section(index, section, SectionPart::Whole);
             }
         }
         planner.finish()
@@ -147,7 +147,7 @@ fn named<'p>(sections: &[Indexed<'p>]) -> Map<&'p str, Vec<usize>> {
 
 /// The part of a section that is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SectionPart {
     Whole,
     /// The file goes away: it is deleted, or edited and taken from its path.
     Taking,
@@ -235,7 +235,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             // A link is not to be read.
             let exists = |path: &str| matches!(self.builder.exists(path, Access::Delete), Ok(true));
             let (diff, more) = rest.split_at(simultaneous::of_one_diff(rest, exists));
-            for part in [Part::Taking, Part::Putting] {
+            for part in [SectionPart::Taking, SectionPart::Putting] {
                 diff.iter().for_each(|&(index, section)| self.section(index, section, part));
             }
             rest = more;
@@ -244,7 +244,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.builder.placed.sort_by_key(|(index, _)| *index);
     }
 
-    fn section(&mut self, index: usize, section: &'p Section<'p>, part: Part) {
+    fn section(&mut self, index: usize, section: &'p Section<'p>, part: SectionPart) {
         // What is left out is not missed: the plan is refused in the end.
         if self.files().cancellation().is_cancelled() {
             return;
@@ -252,8 +252,8 @@ impl<'a, 'p> Planner<'a, 'p> {
         let takes = simultaneous::taken(section).is_some();
         let moves = section.destination().is_some();
         match part {
-            Part::Taking if !takes => return,
-            Part::Putting if takes && !moves => return,
+            SectionPart::Taking if !takes => return,
+            SectionPart::Putting if takes && !moves => return,
             _ => {}
         }
         self.builder.offered = None;
@@ -265,7 +265,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             _ if self.is_link(index, section, part) => self.link(index, section, part),
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
-            SectionOperation::Update { move_to: Some(to), .. } if part == Part::Putting => {
+            SectionOperation::Update { move_to: Some(to), .. } if part == SectionPart::Putting => {
                 self.put(index, section, to)
             }
             SectionOperation::Update { move_to, hunks } => {
@@ -352,12 +352,12 @@ impl<'a, 'p> Planner<'a, 'p> {
 
     /// Returns whether a section is about a symbolic link. A git diff does not say so where one is
     /// moved or copied as it is.
-    fn is_link(&self, index: usize, section: &Section<'_>, part: Part) -> bool {
+    fn is_link(&self, index: usize, section: &Section<'_>, part: SectionPart) -> bool {
         if section.link {
             return true;
         }
         // It was looked at when it was taken.
-        if part == Part::Putting && simultaneous::taken(section).is_some() {
+        if part == SectionPart::Putting && simultaneous::taken(section).is_some() {
             return self.lifted_links.contains_key(&index);
         }
         let as_it_is = section.hunks().is_empty() && section.binary.is_none();
@@ -370,7 +370,12 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     /// Makes, changes, moves or deletes a symbolic link.
-    fn link(&mut self, index: usize, section: &'p Section<'p>, part: Part) -> Result<(), Rejects> {
+    fn link(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        part: SectionPart,
+    ) -> Result<(), Rejects> {
         if self.open(section)?.is_none() {
             return Ok(());
         }
@@ -389,12 +394,12 @@ impl<'a, 'p> Planner<'a, 'p> {
                 self.builder.change_link(path, texts)?;
             }
             SectionOperation::Update { move_to: Some(to), .. } => {
-                if part != Part::Putting {
+                if part != SectionPart::Putting {
                     let found = self.builder.check_target(path, &texts.old)?;
                     self.builder.remove(path)?;
                     self.lifted_links.insert(index, texts.after(found));
                 }
-                if part != Part::Taking
+                if part != SectionPart::Taking
                     // Otherwise it was rejected.
                     && let Some(text) = self.lifted_links.remove(&index)
                 {
@@ -496,7 +501,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         section: &'p Section<'p>,
         move_to: Option<&Spanned<'p>>,
         hunks: &'p [Hunk<'p>],
-        part: Part,
+        part: SectionPart,
     ) -> Result<(), Rejects> {
         let Some(path) = self.open(section)? else { return Ok(()) };
         let at = |problem| Reject::of(&section.path.text, problem);
@@ -525,7 +530,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             edited?;
             return self.set_executable(section, &section.path);
         };
-        if part == Part::Taking {
+        if part == SectionPart::Taking {
             edited?;
             let lifted = self.builder.lift(&section.path.text)?;
             self.lifted.insert(index, lifted);

@@ -70,14 +70,14 @@ pub(crate) struct OfSection {
     rules: WhitespaceRules,
     /// The rules that lines of the patch break.
     broken: BTreeMap<u32, WhitespaceRules>,
-    fixed: Vec<FixedLine>,
+    fixed: Vec<FixedInsertion>,
     /// The lines of a new file without errors, where it has some.
     added: Option<Vec<u8>>,
 }
 
 /// An inserted line without its errors.
 #[derive(Debug)]
-struct FixedLine {
+struct FixedInsertion {
     hunk: usize,
     line: usize,
     text: Vec<u8>,
@@ -148,7 +148,7 @@ impl OfSection {
             for (nth, line) in lines.iter().enumerate() {
                 if line.kind == LineKind::Insert {
                     let fixed = of.look_at(line);
-                    of.fixed.extend(fixed.filter(|_| fix).map(|fixed| FixedLine {
+                    of.fixed.extend(fixed.filter(|_| fix).map(|fixed| FixedInsertion {
                         hunk,
                         line: nth,
                         ..fixed
@@ -160,7 +160,7 @@ impl OfSection {
     }
 
     /// Looks for the errors of a line; returns it without them if it has some.
-    fn look_at(&mut self, line: &Line<'_>) -> Option<FixedLine> {
+    fn look_at(&mut self, line: &Line<'_>) -> Option<FixedInsertion> {
         let mut whole = Cow::Borrowed(line.text);
         if line.crlf {
             whole.to_mut().push(b'\r');
@@ -177,7 +177,7 @@ impl OfSection {
         let crlf = line.crlf && text.ends_with(b"\r");
         text.truncate(text.len() - usize::from(crlf));
         let no_newline = line.no_newline && !self.rules.has(WhitespaceRule::IncompleteLine);
-        Some(FixedLine { hunk: 0, line: 0, text, crlf, no_newline })
+        Some(FixedInsertion { hunk: 0, line: 0, text, crlf, no_newline })
     }
 
     /// Looks at the lines of a new file.

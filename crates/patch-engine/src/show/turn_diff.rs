@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fs_guard::{FileKind, RelPath, Sha256};
 use workspace_trash::{FileState, Journal, Store};
 
-use crate::commit::kept::Kept;
+use crate::commit::kept::KeptFiles;
 use crate::commit::report::Report;
 use crate::commit::{self, LogEntry, Workspace};
 use crate::plan::images::Images;
@@ -295,14 +295,14 @@ impl Workspace {
 #[derive(Debug)]
 pub struct HistoryDiffs<'s> {
     workspace: &'s Workspace,
-    kept: Option<Kept<'s>>,
+    kept: Option<KeptFiles<'s>>,
 }
 
 impl<'s> HistoryDiffs<'s> {
     /// Makes diffs from the store of a workspace, if it has one.
     #[must_use]
     pub fn new(workspace: &'s Workspace, store: Option<&'s Store<'s>>) -> Self {
-        Self { workspace, kept: store.map(Kept::new) }
+        Self { workspace, kept: store.map(KeptFiles::new) }
     }
 
     /// Does what [`Workspace::turn_diff`] does.

@@ -6,10 +6,10 @@ use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE}
 
 /// A charset that files may be declared to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Charset(pub(crate) Kind);
+pub struct Charset(pub(crate) KnownCharset);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum KnownCharset {
     Utf8,
     Utf16Le,
     Utf16Be,
@@ -21,9 +21,9 @@ pub(crate) enum Kind {
 }
 
 impl Charset {
-    pub(crate) const UTF_8: Self = Self(Kind::Utf8);
-    pub(crate) const UTF_16LE: Self = Self(Kind::Utf16Le);
-    pub(crate) const UTF_16BE: Self = Self(Kind::Utf16Be);
+    pub(crate) const UTF_8: Self = Self(KnownCharset::Utf8);
+    pub(crate) const UTF_16LE: Self = Self(KnownCharset::Utf16Le);
+    pub(crate) const UTF_16BE: Self = Self(KnownCharset::Utf16Be);
 
     /// Returns the charset with a label of the WHATWG; `None` if there is none, if it is stateful,
     /// or if it takes the feature `encodings`, and this program is without it.
@@ -36,13 +36,13 @@ impl Charset {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
-            Kind::Utf8 => "UTF-8",
-            Kind::Utf16Le => "UTF-16LE",
-            Kind::Utf16Be => "UTF-16BE",
+            KnownCharset::Utf8 => "UTF-8",
+            KnownCharset::Utf16Le => "UTF-16LE",
+            KnownCharset::Utf16Be => "UTF-16BE",
             #[cfg(feature = "encodings")]
-            Kind::Legacy(encoding) => encoding.name(),
+            KnownCharset::Legacy(encoding) => encoding.name(),
             #[cfg(not(feature = "encodings"))]
-            Kind::Legacy => "a charset other than UTF-8 and UTF-16",
+            KnownCharset::Legacy => "a charset other than UTF-8 and UTF-16",
         }
     }
 
@@ -61,10 +61,10 @@ pub(crate) fn by_label(label: &str) -> Option<Charset> {
     let found = Encoding::for_label(label.as_bytes())?;
     Some(Charset(match found {
         _ if found == ISO_2022_JP || found == REPLACEMENT => return None,
-        _ if found == UTF_8 => Kind::Utf8,
-        _ if found == UTF_16LE => Kind::Utf16Le,
-        _ if found == UTF_16BE => Kind::Utf16Be,
-        _ => Kind::Legacy(found),
+        _ if found == UTF_8 => KnownCharset::Utf8,
+        _ if found == UTF_16LE => KnownCharset::Utf16Le,
+        _ if found == UTF_16BE => KnownCharset::Utf16Be,
+        _ => KnownCharset::Legacy(found),
     }))
 }
 
@@ -75,10 +75,10 @@ pub(crate) fn by_label(label: &str) -> Option<Charset> {
     Some(Charset(match &*label.trim().to_ascii_lowercase() {
         "" | "unset" | "utf-8-bom" => return None,
         "utf-8" | "utf8" | "unicode-1-1-utf-8" | "unicode11utf8" | "unicode20utf8"
-        | "x-unicode20utf8" => Kind::Utf8,
+        | "x-unicode20utf8" => KnownCharset::Utf8,
         "utf-16" | "utf-16le" | "csunicode" | "iso-10646-ucs-2" | "ucs-2" | "unicode"
-        | "unicodefeff" => Kind::Utf16Le,
-        "utf-16be" | "unicodefffe" => Kind::Utf16Be,
-        _ => Kind::Legacy,
+        | "unicodefeff" => KnownCharset::Utf16Le,
+        "utf-16be" | "unicodefffe" => KnownCharset::Utf16Be,
+        _ => KnownCharset::Legacy,
     }))
 }

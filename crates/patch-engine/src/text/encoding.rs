@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use fs_guard::{Globs, RelPath};
 
-use crate::text::charset::{Charset, Kind};
+use crate::text::charset::{Charset, KnownCharset};
 use crate::text::conventions::Conventions;
 use crate::text::files::Files;
 use crate::text::lines::{BOM, is_binary};
@@ -148,25 +148,25 @@ impl<'f> FileText<'f> {
 pub(crate) fn new_file(text: &[u8], encoding: Charset) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
     // Without its byte-order mark a UTF-16 file would not be recognised.
-    let marked =
-        matches!(encoding.0, Kind::Utf16Le | Kind::Utf16Be) && !text.starts_with('\u{feff}');
+    let marked = matches!(encoding.0, KnownCharset::Utf16Le | KnownCharset::Utf16Be)
+        && !text.starts_with('\u{feff}');
     let text = if marked { Cow::Owned(format!("\u{feff}{text}")) } else { Cow::Borrowed(text) };
     encode(&text, encoding)
 }
 
 fn decode(bytes: &[u8], charset: Charset) -> Option<String> {
     let unit: fn([u8; 2]) -> u16 = match charset.0 {
-        Kind::Utf8 => return std::str::from_utf8(bytes).ok().map(str::to_owned),
-        Kind::Utf16Le => u16::from_le_bytes,
-        Kind::Utf16Be => u16::from_be_bytes,
+        KnownCharset::Utf8 => return std::str::from_utf8(bytes).ok().map(str::to_owned),
+        KnownCharset::Utf16Le => u16::from_le_bytes,
+        KnownCharset::Utf16Be => u16::from_be_bytes,
         #[cfg(feature = "encodings")]
-        Kind::Legacy(encoding) => {
+        KnownCharset::Legacy(encoding) => {
             return encoding
                 .decode_without_bom_handling_and_without_replacement(bytes)
                 .map(Cow::into_owned);
         }
         #[cfg(not(feature = "encodings"))]
-        Kind::Legacy => return None,
+        KnownCharset::Legacy => return None,
     };
     let (units, rest) = bytes.as_chunks::<2>();
     let text =
@@ -176,16 +176,16 @@ fn decode(bytes: &[u8], charset: Charset) -> Option<String> {
 
 fn encode(text: &str, charset: Charset) -> Option<Vec<u8>> {
     let bytes: fn(u16) -> [u8; 2] = match charset.0 {
-        Kind::Utf8 => return Some(text.as_bytes().to_vec()),
-        Kind::Utf16Le => u16::to_le_bytes,
-        Kind::Utf16Be => u16::to_be_bytes,
+        KnownCharset::Utf8 => return Some(text.as_bytes().to_vec()),
+        KnownCharset::Utf16Le => u16::to_le_bytes,
+        KnownCharset::Utf16Be => u16::to_be_bytes,
         #[cfg(feature = "encodings")]
-        Kind::Legacy(encoding) => {
+        KnownCharset::Legacy(encoding) => {
             let (bytes, _, unmappable) = encoding.encode(text);
             return (!unmappable).then(|| bytes.into_owned());
         }
         #[cfg(not(feature = "encodings"))]
-        Kind::Legacy => return None,
+        KnownCharset::Legacy => return None,
     };
     Some(text.encode_utf16().flat_map(bytes).collect())
 }

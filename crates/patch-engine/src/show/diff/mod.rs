@@ -9,7 +9,7 @@ use patch_grammar::binary;
 use patch_grammar::diff::push_quoted;
 use workspace_trash::{FileState, Record, TransactionId};
 
-use crate::commit::kept::Kept;
+use crate::commit::kept::KeptFiles;
 use crate::commit::{self, LogEntry, Workspace};
 #[cfg(feature = "binary-diffs")]
 use crate::plan::binary::blob_id;
@@ -135,7 +135,7 @@ pub(crate) fn body<'a>(
 
 /// What a diff of one change has besides hunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum DiffForm {
     /// Nothing.
     Plain,
     /// Git's own lines.
@@ -165,7 +165,7 @@ impl Images<'_> {
     ///
     /// Those of [`diff`](Self::diff).
     pub fn write_diff(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), fs_guard::Error> {
-        self.write_named(change, GIT, Form::Git, out)
+        self.write_named(change, GIT, DiffForm::Git, out)
     }
 
     /// Returns the same diff with the bytes of files that are not text, as `git diff --binary`
@@ -177,7 +177,7 @@ impl Images<'_> {
     #[cfg(feature = "binary-diffs")]
     pub fn binary_diff(&self, change: &Change) -> Result<Vec<u8>, fs_guard::Error> {
         let mut out = Vec::new();
-        self.write_named(change, GIT, Form::GitBinary, &mut out)?;
+        self.write_named(change, GIT, DiffForm::GitBinary, &mut out)?;
         Ok(out)
     }
 
@@ -192,7 +192,7 @@ impl Images<'_> {
             return Ok(None);
         }
         let mut out = Vec::new();
-        self.write_named(change, GIT, Form::Plain, &mut out)?;
+        self.write_named(change, GIT, DiffForm::Plain, &mut out)?;
         Ok(out.starts_with(b"--- ").then_some(out))
     }
 
@@ -207,7 +207,7 @@ impl Images<'_> {
         self.write_named(
             change,
             Prefixes { old: prefix, new: prefix, rename: prefix },
-            Form::Git,
+            DiffForm::Git,
             &mut out,
         )?;
         Ok(out)
@@ -285,7 +285,7 @@ impl Images<'_> {
         &self,
         change: &Change,
         prefixes: Prefixes<'_>,
-        form: Form,
+        form: DiffForm,
         out: &mut Vec<u8>,
     ) -> Result<(), fs_guard::Error> {
         let to = change.last_path();
@@ -311,14 +311,14 @@ impl Images<'_> {
         if same_bytes && old.zip(new).is_some_and(unchanged) {
             return Ok(());
         }
-        if form != Form::Plain {
+        if form != DiffForm::Plain {
             header(out, prefixes, old, new, same_bytes);
         }
         if same_bytes {
             return Ok(());
         }
         #[cfg(feature = "binary-diffs")]
-        if form == Form::GitBinary {
+        if form == DiffForm::GitBinary {
             let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
             let (before, after) = (old.map(|_| &before[..]), new.map(|_| &after[..]));
             if write_binary(form, out, before, after) {
@@ -347,7 +347,7 @@ impl Images<'_> {
 
 /// Without the feature nobody asks for it.
 #[cfg(not(feature = "binary-diffs"))]
-fn write_binary(_: Form, _: &mut Vec<u8>, _: Option<&[u8]>, _: Option<&[u8]>) -> bool {
+fn write_binary(_: DiffForm, _: &mut Vec<u8>, _: Option<&[u8]>, _: Option<&[u8]>) -> bool {
     false
 }
 
@@ -355,13 +355,13 @@ fn write_binary(_: Form, _: &mut Vec<u8>, _: Option<&[u8]>, _: Option<&[u8]>) ->
 /// Returns whether it did.
 #[cfg(feature = "binary-diffs")]
 fn write_binary(
-    form: Form,
+    form: DiffForm,
     out: &mut Vec<u8>,
     before: Option<&[u8]>,
     after: Option<&[u8]>,
 ) -> bool {
     let binary = [before, after].into_iter().flatten().any(is_binary);
-    let is = form == Form::GitBinary && binary;
+    let is = form == DiffForm::GitBinary && binary;
     if is {
         let id = |file: Option<&[u8]>| file.map_or_else(|| "0".repeat(40), blob_id);
         push_line(out, "index ", &format!("{}..{}", id(before), id(after)));
@@ -408,7 +408,7 @@ impl Workspace {
 /// Returns the bytes that a transaction left: they are in place, or a later one has displaced them.
 pub(super) fn left_bytes(
     workspace: &Workspace,
-    kept: &Kept<'_>,
+    kept: &KeptFiles<'_>,
     id: TransactionId,
     record: &Record,
     state: &FileState,
