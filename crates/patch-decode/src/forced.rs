@@ -2,12 +2,12 @@
 
 use crate::bound::Bound;
 use crate::log::Log;
-use crate::state::{Place, State};
+use crate::state::{MatcherState, Place};
 use crate::step::may_name;
 
 impl Bound {
     /// The one byte that may follow, if there is but one and the output cannot end.
-    pub(crate) fn only_byte(&self, log: &mut Log, state: &State) -> Option<u8> {
+    pub(crate) fn only_byte(&self, log: &mut Log, state: &MatcherState) -> Option<u8> {
         match state.place {
             Place::Literal(rest, _) => rest.bytes().next(),
             Place::Header { first, end, at } => {

@@ -51,12 +51,12 @@ pub(crate) struct Log {
     /// Ascending, for each file anew.
     pub(crate) changes: Vec<(u32, u32)>,
     /// The sections so far.
-    pub(crate) sections: Vec<Section>,
+    pub(crate) sections: Vec<SectionPaths>,
 }
 
 /// A finished section, or the present one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Section {
+pub(crate) struct SectionPaths {
     /// The path that it takes.
     pub(crate) path: Option<u32>,
     /// Whether that file goes away.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::bound::{Bound, WideKey};
 use crate::log::Log;
 use crate::names;
-use crate::state::{Place, State};
+use crate::state::{MatcherState, Place};
 use crate::step::may_name;
 use crate::trie::{Node, Trie};
 use crate::vocabulary::{SHORT_NAME, Vocabulary, clear, set};
@@ -24,7 +24,7 @@ pub(crate) struct Masker<'a> {
 
 impl Masker<'_> {
     /// Sets the bits of all tokens that may follow.
-    pub(crate) fn fill(&mut self, state: &State) {
+    pub(crate) fn fill(&mut self, state: &MatcherState) {
         let vocabulary = self.vocabulary;
         match state.place {
             Place::Added { utf8, .. } => {
@@ -68,7 +68,7 @@ impl Masker<'_> {
     }
 
     /// Sets the tokens below a node byte by byte.
-    fn walk(&mut self, trie: &Trie, node: Node, state: &State) {
+    fn walk(&mut self, trie: &Trie, node: Node, state: &MatcherState) {
         for (byte, child) in trie.children(node) {
             if let Some(next) = self.bound.step(self.log, state, byte) {
                 self.take(trie, child);
@@ -78,7 +78,7 @@ impl Masker<'_> {
     }
 
     /// Sets the tokens of `trie`, which has none that goes on after a line feed.
-    fn plain(&mut self, trie: &Trie, node: Node, state: &State) {
+    fn plain(&mut self, trie: &Trie, node: Node, state: &MatcherState) {
         match state.place {
             Place::Old { at, .. } => self.old(trie, node, state, at),
             Place::Header { first, end, at } => self.header(trie, node, state, first..end, at),
@@ -95,7 +95,7 @@ impl Masker<'_> {
     }
 
     /// The same for the tokens that begin with one byte.
-    fn descend(&mut self, trie: &Trie, node: Node, state: &State, byte: u8) {
+    fn descend(&mut self, trie: &Trie, node: Node, state: &MatcherState, byte: u8) {
         let Some(child) = trie.child(node, byte) else { return };
         if let Some(next) = self.bound.step(self.log, state, byte) {
             self.take(trie, child);
@@ -104,7 +104,14 @@ impl Masker<'_> {
     }
 
     /// The tokens along the headers that may be written: there may be one for each of many paths.
-    fn header(&mut self, trie: &Trie, root: Node, state: &State, range: Range<u32>, at: u32) {
+    fn header(
+        &mut self,
+        trie: &Trie,
+        root: Node,
+        state: &MatcherState,
+        range: Range<u32>,
+        at: u32,
+    ) {
         let bound = self.bound;
         let (mut path, mut last): (Vec<Node>, &[u8]) = (vec![root], b"");
         for header in range {
@@ -128,7 +135,7 @@ impl Masker<'_> {
     }
 
     /// The tokens that have a whole text and more.
-    fn beyond(&mut self, trie: &Trie, node: Node, state: &State, text: &[u8]) {
+    fn beyond(&mut self, trie: &Trie, node: Node, state: &MatcherState, text: &[u8]) {
         let (bound, log) = (self.bound, &mut *self.log);
         let next = text.iter().try_fold(state.clone(), |next, &byte| bound.step(log, &next, byte));
         if let Some(next) = next {
@@ -136,7 +143,7 @@ impl Masker<'_> {
         }
     }
 
-    fn old(&mut self, trie: &Trie, node: Node, state: &State, at: u32) {
+    fn old(&mut self, trie: &Trie, node: Node, state: &MatcherState, at: u32) {
         let (hunk, section) = (&state.hunk, &state.section);
         let file = self.bound.file(section.file);
         let range = hunk.range.clone();
@@ -154,7 +161,14 @@ impl Masker<'_> {
         }
     }
 
-    fn at_text(&mut self, trie: &Trie, node: Node, state: &State, range: Range<u32>, at: u32) {
+    fn at_text(
+        &mut self,
+        trie: &Trie,
+        node: Node,
+        state: &MatcherState,
+        range: Range<u32>,
+        at: u32,
+    ) {
         let limit = state.section.limit;
         let file = self.bound.file(state.section.file);
         let starts = &file.firsts[range.start as usize..range.end as usize];
@@ -171,23 +185,30 @@ impl Masker<'_> {
         }
     }
 
-    fn key(&self, of: &State, node: Node, suffixes: Range<u32>, depth: u32, at: u32) -> WideKey {
+    fn key(
+        &self,
+        of: &MatcherState,
+        node: Node,
+        suffixes: Range<u32>,
+        depth: u32,
+        at: u32,
+    ) -> WideKey {
         let (vocabulary, file) = (self.vocabulary.number, of.section.file);
         WideKey { vocabulary, node, file, suffixes, depth, at }
     }
 
     /// The tokens that end an added line and go on in the hunk.
-    fn tails(&mut self, state: &State) {
+    fn tails(&mut self, state: &MatcherState) {
         let Place::Added { start, utf8 } = state.place else { return };
         // Where the lines of the hunk go on does not depend on the text of the added one.
         let whole = Place::Added { start, utf8: crate::utf8::Utf8::Whole };
-        let whole = State { place: whole, ..state.clone() };
+        let whole = MatcherState { place: whole, ..state.clone() };
         if let Some(line) = self.bound.step(self.log, &whole, b'\n') {
             self.tail(Trie::ROOT, &line, utf8 as u32);
         }
     }
 
-    fn tail(&mut self, node: Node, state: &State, utf8: u32) {
+    fn tail(&mut self, node: Node, state: &MatcherState, utf8: u32) {
         let vocabulary = self.vocabulary;
         for (byte, child) in vocabulary.tails.children(node) {
             let Some(next) = self.bound.step(self.log, state, byte) else { continue };
@@ -202,7 +223,7 @@ impl Masker<'_> {
         }
     }
 
-    fn new_path(&mut self, state: &State, start: u32) {
+    fn new_path(&mut self, state: &MatcherState, start: u32) {
         self.log.cut(state.lengths);
         let path = String::from_utf8_lossy(&self.log.bytes[start as usize..]).into_owned();
         let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];

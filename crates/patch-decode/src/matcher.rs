@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::bound::Bound;
 use crate::log::Log;
 use crate::mask::Masker;
-use crate::state::{Place, State};
+use crate::state::{MatcherState, Place};
 use crate::vocabulary::Vocabulary;
 
 /// A token that may not follow.
@@ -48,8 +48,8 @@ pub struct Matcher {
     bound: Arc<Bound>,
     log: Arc<Log>,
     /// The states before each token.
-    before: Arc<Vec<State>>,
-    state: State,
+    before: Arc<Vec<MatcherState>>,
+    state: MatcherState,
     ended: bool,
 }
 

@@ -8,11 +8,11 @@ use crate::utf8::Utf8;
 
 /// A state: what may follow depends on it and on the log, cut to these lengths.
 #[derive(Debug, Clone)]
-pub(crate) struct State {
+pub(crate) struct MatcherState {
     pub(crate) place: Place,
     pub(crate) lengths: Lengths,
-    pub(crate) section: Section,
-    pub(crate) hunk: Hunk,
+    pub(crate) section: OpenSection,
+    pub(crate) hunk: OpenHunk,
 }
 
 /// A place in the grammar.
@@ -60,7 +60,7 @@ pub(crate) enum Next {
 
 /// What counts of the present section.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Section {
+pub(crate) struct OpenSection {
     /// The file that it updates.
     pub(crate) file: u32,
     /// The first line below the hunks so far.
@@ -74,7 +74,7 @@ pub(crate) struct Section {
 
 /// What counts of the present hunk.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hunk {
+pub(crate) struct OpenHunk {
     /// Where in the log its lines begin.
     pub(crate) lines: u32,
     /// The first line that may be its first.
@@ -98,7 +98,7 @@ pub(crate) struct Hunk {
     pub(crate) twins: Option<Arc<[u32]>>,
 }
 
-impl Hunk {
+impl OpenHunk {
     /// Whether its old lines stand once in the file.
     pub(crate) fn is_unique(&self) -> bool {
         self.depth > 0 && self.range.len() == 1

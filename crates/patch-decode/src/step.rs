@@ -2,8 +2,8 @@
 //!
 //! In every state that is returned some finish can be reached. What that needs is said where a
 //! choice is made: a block begins only at a line from which some block has one place, and those
-//! are the lines above [`Section::limit`]; a hunk begins only if there is such a line below the one
-//! before; and in a hunk a line can always be added.
+//! are the lines above [`OpenSection::limit`]; a hunk begins only if there is such a line below the
+//! one before; and in a hunk a line can always be added.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,24 +11,29 @@ use std::ops::Range;
 use crate::bound::{Bound, HeaderKind};
 use crate::log::{self, FOREIGN, HunkLine, Log, Post, PostLines};
 use crate::names;
-use crate::state::{Hunk, Next, Place, Section, State};
+use crate::state::{MatcherState, Next, OpenHunk, OpenSection, Place};
 use crate::text::FileText;
 use crate::utf8::Utf8;
 
 impl Bound {
     /// The state before the first byte.
-    pub(crate) fn start(&self) -> State {
-        State {
+    pub(crate) fn start(&self) -> MatcherState {
+        MatcherState {
             place: Place::Literal("*** Begin Patch\n", Next::Sections),
             lengths: Log::default().lengths(),
-            section: Section::default(),
-            hunk: Hunk::default(),
+            section: OpenSection::default(),
+            hunk: OpenHunk::default(),
         }
     }
 
     /// Takes one byte; `None` if it may not follow. The log is cut to the state, and goes on with
     /// the byte.
-    pub(crate) fn step(&self, log: &mut Log, state: &State, byte: u8) -> Option<State> {
+    pub(crate) fn step(
+        &self,
+        log: &mut Log,
+        state: &MatcherState,
+        byte: u8,
+    ) -> Option<MatcherState> {
         log.cut(state.lengths);
         let mut next = state.clone();
         log.bytes.push(byte);
@@ -40,7 +45,7 @@ impl Bound {
         Some(next)
     }
 
-    fn take(&self, log: &mut Log, state: &mut State, byte: u8) -> Option<()> {
+    fn take(&self, log: &mut Log, state: &mut MatcherState, byte: u8) -> Option<()> {
         match state.place {
             Place::Literal(rest, next) => self.literal(state, rest, next, byte),
             Place::Header { first, end, at } => self.header(log, state, first..end, at, byte),
@@ -93,7 +98,13 @@ impl Bound {
         }
     }
 
-    fn literal(&self, state: &mut State, rest: &'static str, next: Next, byte: u8) -> Option<()> {
+    fn literal(
+        &self,
+        state: &mut MatcherState,
+        rest: &'static str,
+        next: Next,
+        byte: u8,
+    ) -> Option<()> {
         let (first, rest) = rest.split_at(1);
         if first.as_bytes() != [byte] {
             return None;
@@ -123,7 +134,7 @@ fn added(utf8: Utf8, byte: u8) -> Option<Option<Utf8>> {
 /// Sections.
 impl Bound {
     /// Begins the header of the next section, of which so many bytes were read.
-    fn open_header(&self, log: &Log, state: &mut State, at: u32) -> Option<()> {
+    fn open_header(&self, log: &Log, state: &mut MatcherState, at: u32) -> Option<()> {
         let (first, end) = (0, self.headers.len() as u32);
         state.place = Place::Header { first, end, at };
         self.any_header(log, first..end).then_some(())
@@ -147,7 +158,7 @@ impl Bound {
     fn header(
         &self,
         log: &mut Log,
-        state: &mut State,
+        state: &mut MatcherState,
         range: Range<u32>,
         at: u32,
         byte: u8,
@@ -168,9 +179,9 @@ impl Bound {
         Some(())
     }
 
-    fn open_section(&self, log: &mut Log, state: &mut State, kind: HeaderKind) {
+    fn open_section(&self, log: &mut Log, state: &mut MatcherState, kind: HeaderKind) {
         let mut push = |path, leaves| {
-            log.sections.push(log::Section { path, leaves, new: None });
+            log.sections.push(log::SectionPaths { path, leaves, new: None });
         };
         match kind {
             HeaderKind::End => state.place = Place::End,
@@ -185,7 +196,7 @@ impl Bound {
             }
             HeaderKind::Update(path) => {
                 push(Some(path), false);
-                state.section = Section {
+                state.section = OpenSection {
                     file: path,
                     cursor: 0,
                     limit: self.file(path).limit,
@@ -200,7 +211,7 @@ impl Bound {
     fn new_path(
         &self,
         log: &mut Log,
-        state: &mut State,
+        state: &mut MatcherState,
         start: u32,
         next: Next,
         byte: u8,
@@ -217,7 +228,7 @@ impl Bound {
         if byte == b'\n' && fits {
             let end = log.bytes.len() as u32 - 1;
             let path = log.sections.last()?.path;
-            log.sections.push(log::Section {
+            log.sections.push(log::SectionPaths {
                 path,
                 leaves: path.is_some(),
                 new: Some((start, end)),
@@ -251,14 +262,15 @@ impl Bound {
 
 /// Hunks.
 impl Bound {
-    fn open_hunk(&self, log: &Log, state: &mut State) -> Option<()> {
+    fn open_hunk(&self, log: &Log, state: &mut MatcherState) -> Option<()> {
         let (lines, size) = (log.lines.len() as u32, self.file(state.section.file).len());
-        state.hunk = Hunk { lines, min: state.section.cursor, range: 0..size, ..Hunk::default() };
+        state.hunk =
+            OpenHunk { lines, min: state.section.cursor, range: 0..size, ..OpenHunk::default() };
         state.place = Place::Literal("@", Next::At);
         Some(())
     }
 
-    fn after_at(&self, state: &mut State, byte: u8) -> Option<()> {
+    fn after_at(&self, state: &mut MatcherState, byte: u8) -> Option<()> {
         let file = self.file(state.section.file);
         let texts = file.firsts.len() as u32;
         state.place = match byte {
@@ -271,7 +283,13 @@ impl Bound {
         (byte == b'\n' || any()).then_some(())
     }
 
-    fn at_text(&self, state: &mut State, range: Range<u32>, at: u32, byte: u8) -> Option<()> {
+    fn at_text(
+        &self,
+        state: &mut MatcherState,
+        range: Range<u32>,
+        at: u32,
+        byte: u8,
+    ) -> Option<()> {
         let file = self.file(state.section.file);
         let firsts = &file.firsts[range.start as usize..range.end as usize];
         let key = |line: &u32| file.line(*line).get(at as usize).copied();
@@ -293,7 +311,7 @@ impl Bound {
         Some(())
     }
 
-    fn line(&self, log: &mut Log, state: &mut State, byte: u8) -> Option<()> {
+    fn line(&self, log: &mut Log, state: &mut MatcherState, byte: u8) -> Option<()> {
         let file = self.file(state.section.file);
         let start = log.bytes.len() as u32;
         match byte {
@@ -328,7 +346,7 @@ impl Bound {
     }
 
     /// Begins the next old line.
-    fn open_old(&self, file: &FileText, state: &mut State) -> Option<()> {
+    fn open_old(&self, file: &FileText, state: &mut MatcherState) -> Option<()> {
         let hunk = &mut state.hunk;
         // The shortest suffix is the first; it has no further line.
         let first = *file.order.get(hunk.range.start as usize)?;
@@ -342,7 +360,14 @@ impl Bound {
         file.any_start(hunk.range.clone(), lines).then_some(())
     }
 
-    fn old(&self, log: &mut Log, state: &mut State, sign: u8, at: u32, byte: u8) -> Option<()> {
+    fn old(
+        &self,
+        log: &mut Log,
+        state: &mut MatcherState,
+        sign: u8,
+        at: u32,
+        byte: u8,
+    ) -> Option<()> {
         let file = self.file(state.section.file);
         let hunk = &mut state.hunk;
         let wanted = (byte != b'\n').then_some(byte);
@@ -372,7 +397,7 @@ impl Bound {
 
     /// Finds where else the block stands in the file as the hunks before leave it, once it stands
     /// once in the file as it was.
-    fn find_twins(&self, log: &Log, state: &mut State) {
+    fn find_twins(&self, log: &Log, state: &mut MatcherState) {
         let hunk = &mut state.hunk;
         if !hunk.is_unique() {
             return;
@@ -396,7 +421,7 @@ impl Bound {
 
     /// Whether the hunk may end here: it changes something, has one place, and is not there
     /// already.
-    pub(crate) fn may_end_hunk(&self, log: &Log, state: &State) -> bool {
+    pub(crate) fn may_end_hunk(&self, log: &Log, state: &MatcherState) -> bool {
         let hunk = &state.hunk;
         let file = self.file(state.section.file);
         let placed = if file.len() == 0 {
@@ -409,7 +434,7 @@ impl Bound {
 
     /// Whether the engine would say that the hunk is applied already: it only adds lines above and
     /// below its old ones, and just these stand there.
-    fn stands_already(&self, log: &Log, state: &State) -> bool {
+    fn stands_already(&self, log: &Log, state: &MatcherState) -> bool {
         let hunk = &state.hunk;
         if hunk.inner || hunk.depth == 0 {
             return false;
@@ -434,7 +459,7 @@ impl Bound {
     }
 
     /// Adds the hunk to the file as the hunks leave it.
-    fn close_hunk(&self, log: &mut Log, state: &mut State) {
+    fn close_hunk(&self, log: &mut Log, state: &mut MatcherState) {
         let file = self.file(state.section.file);
         if file.len() == 0 {
             return;
@@ -466,7 +491,7 @@ impl Bound {
     }
 }
 
-fn post<'a>(log: &'a Log, file: &'a FileText, section: &Section) -> Post<'a> {
+fn post<'a>(log: &'a Log, file: &'a FileText, section: &OpenSection) -> Post<'a> {
     Post { file, lines: &log.post[section.post as usize..], cursor: section.cursor }
 }
 

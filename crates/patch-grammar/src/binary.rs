@@ -96,7 +96,7 @@ impl BinaryKind {
 
 /// What is wrong with a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Damage {
+pub(crate) enum BinaryDamage {
     /// It is too large, or all parts together are.
     TooLarge,
     /// It is not the zlib stream of as many bytes as it says.
@@ -116,19 +116,22 @@ impl<'p> BinaryPart<'p> {
         base85: &'p [u8],
         line: u32,
         left: &mut u64,
-    ) -> Result<Self, Damage> {
+    ) -> Result<Self, BinaryDamage> {
         let mut takes = |size: u64| {
-            *left = left.checked_sub(size).filter(|_| size <= MAX_FILE).ok_or(Damage::TooLarge)?;
+            *left = left
+                .checked_sub(size)
+                .filter(|_| size <= MAX_FILE)
+                .ok_or(BinaryDamage::TooLarge)?;
             Ok(())
         };
         if !cfg!(feature = "binary-diffs") {
-            return Err(Damage::NotBuilt);
+            return Err(BinaryDamage::NotBuilt);
         }
         takes(size)?;
         let mut part = Self { kind, size, file_size: size, line, base85 };
-        let bytes = part.bytes().ok_or(Damage::Compression)?;
+        let bytes = part.bytes().ok_or(BinaryDamage::Compression)?;
         if kind == BinaryKind::Delta {
-            part.file_size = delta::checked(&bytes).ok_or(Damage::Delta)?.result;
+            part.file_size = delta::checked(&bytes).ok_or(BinaryDamage::Delta)?.result;
             takes(part.file_size)?;
         }
         Ok(part)

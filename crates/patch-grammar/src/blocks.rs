@@ -38,7 +38,7 @@ pub struct Converted {
 }
 
 /// One block; lines are counted from 0.
-struct Block<'t> {
+struct SearchReplaceBlock<'t> {
     /// From its first marker to its last, and the line that names the file.
     lines: Range<usize>,
     named_in: Option<usize>,
@@ -63,7 +63,7 @@ pub fn are_in(text: &[u8]) -> bool {
 pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
     let text = decode(text)?;
     let lines = Lines::new(text.as_bytes(), 0..text.len());
-    let blocks = Reader { text, lines: &lines, fence: None, last: None }.blocks()?;
+    let blocks = BlockReader { text, lines: &lines, fence: None, last: None }.blocks()?;
     let mut taken: Vec<Range<usize>> = Vec::new();
     for block in &blocks {
         taken.extend(block.named_in.map(|line| line..line + 1));
@@ -89,7 +89,7 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
     Ok(Converted { text: written(&blocks), notes })
 }
 
-fn written(blocks: &[Block<'_>]) -> Vec<u8> {
+fn written(blocks: &[SearchReplaceBlock<'_>]) -> Vec<u8> {
     let mut out = Writer::default();
     let mut open = None;
     for block in blocks {
@@ -130,14 +130,14 @@ fn hunk<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(LineKind, &'t str)> {
     .concat()
 }
 
-struct Reader<'l, 't> {
+struct BlockReader<'l, 't> {
     text: &'t str,
     lines: &'l Lines<'t>,
     fence: Option<(usize, Fence)>,
     last: Option<String>,
 }
 
-impl<'t> Reader<'_, 't> {
+impl<'t> BlockReader<'_, 't> {
     fn get(&self, at: usize) -> &'t str {
         let range = self.lines.range(at);
         self.text[range].trim_end_matches(['\n', '\r'])
@@ -148,8 +148,8 @@ impl<'t> Reader<'_, 't> {
         diagnose::at(self.text, start, kind, vec![expected])
     }
 
-    fn blocks(mut self) -> Result<Vec<Block<'t>>, ParseError> {
-        let (mut blocks, mut at, mut end): (Vec<Block<'t>>, _, _) = (Vec::new(), 0, 0);
+    fn blocks(mut self) -> Result<Vec<SearchReplaceBlock<'t>>, ParseError> {
+        let (mut blocks, mut at, mut end): (Vec<SearchReplaceBlock<'t>>, _, _) = (Vec::new(), 0, 0);
         while at < self.lines.len() {
             let line = self.get(at);
             if opens_block(line.as_bytes()) {
@@ -170,7 +170,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// Reads the block that opens in line `at`; the one before it ended before line `floor`.
-    fn block(&self, at: usize, floor: usize) -> Result<Block<'t>, ParseError> {
+    fn block(&self, at: usize, floor: usize) -> Result<SearchReplaceBlock<'t>, ParseError> {
         let opening = self.get(at);
         let indent = opening.len() - opening.trim_start_matches(' ').len();
         let sign = opening.trim().as_bytes()[0];
@@ -222,7 +222,7 @@ impl<'t> Reader<'_, 't> {
                 return Err(self.failure(at, ParseErrorKind::NoBlockPath, expected));
             }
         };
-        Ok(Block { lines: at..end + 1, named_in, path, old, new })
+        Ok(SearchReplaceBlock { lines: at..end + 1, named_in, path, old, new })
     }
 
     /// Finds the line that names the file of the block in line `at`.

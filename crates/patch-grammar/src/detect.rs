@@ -332,7 +332,7 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
     let lines: Vec<&str> = shape.split_inclusive('\n').collect();
     let says = |line: &&str| !line.trim().is_empty();
     let (first, last) = (lines.iter().position(says), lines.iter().rposition(says));
-    let found = |one: Candidate| {
+    let found = |one: PatchCandidate| {
         let before = first.filter(|&first| first < one.lines.start).map(|_| 0..one.lines.start);
         let after = last.filter(|&last| last >= one.lines.end).map(|_| one.lines.end..lines.len());
         let mut notes: Vec<_> = note(one.kind, &one.lines, before, after).into_iter().collect();
@@ -363,14 +363,14 @@ fn note(
 
 /// A part of the text that looks like a patch.
 #[derive(Debug)]
-struct Candidate {
+struct PatchCandidate {
     kind: DetectedKind,
     lines: Range<usize>,
     /// How many blanks stand before each line.
     indent: usize,
 }
 
-fn candidates(lines: &[&str], whole: &Lines<'_>) -> Vec<Candidate> {
+fn candidates(lines: &[&str], whole: &Lines<'_>) -> Vec<PatchCandidate> {
     let (mut all, mut fence, mut at) = (Vec::new(), None::<Fence>, 0);
     // The lines before this one lead to no diff.
     let mut leads_nowhere = 0;
@@ -435,7 +435,12 @@ fn blanks(line: &str) -> usize {
 }
 
 /// Returns the envelope that begins at line `at`.
-fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Option<Candidate> {
+fn envelope(
+    lines: &[&str],
+    at: usize,
+    ends: &Ends,
+    fence: Option<&Fence>,
+) -> Option<PatchCandidate> {
     let indent = blanks(lines[at]);
     if lines[at].trim() != BEGIN {
         return None;
@@ -454,7 +459,7 @@ fn envelope(lines: &[&str], at: usize, ends: &Ends, fence: Option<&Fence>) -> Op
     // the parser handles.
     let indented =
         lines[lines_of.clone()].iter().all(|line| line.trim().is_empty() || blanks(line) >= indent);
-    Some(Candidate {
+    Some(PatchCandidate {
         kind: DetectedKind::Envelope,
         lines: lines_of,
         indent: if indented { indent } else { 0 },
@@ -468,7 +473,7 @@ fn diff(
     at: usize,
     fence: Option<&Fence>,
     leads_nowhere: &mut usize,
-) -> Option<Candidate> {
+) -> Option<PatchCandidate> {
     let indent = fence.map_or(0, |fence| fence.indent);
     let line = |at: usize| {
         let line = dedent(lines.get(at).map_or(&b""[..], |line| line.as_bytes()), indent);
@@ -506,7 +511,7 @@ fn diff(
             .map_or(lines.len(), |end| at + end),
         None => diff::extent(whole, at),
     };
-    Some(Candidate { kind: DetectedKind::Diff, lines: at..end, indent })
+    Some(PatchCandidate { kind: DetectedKind::Diff, lines: at..end, indent })
 }
 
 /// Removes up to `indent` blanks.

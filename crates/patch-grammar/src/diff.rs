@@ -27,7 +27,7 @@ use std::ops::Range;
 use crate::ast::{
     AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperation, Spanned, hunk_lines,
 };
-use crate::binary::{self, Binary, BinaryPart, Damage};
+use crate::binary::{self, Binary, BinaryDamage, BinaryPart};
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::other_form::other_form;
@@ -37,7 +37,9 @@ pub use header::FileHeader;
 pub use name::push_quoted;
 pub use reader::begins_mail;
 pub(crate) use reader::{Between, extent, opens};
-use reader::{BinaryParts, Failure, File, Found, HunkPart, Name, Operation, PartLines, Reader};
+use reader::{
+    BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines, Reader,
+};
 
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +79,8 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         let mut left_out = false;
         let result = loop {
             match reader.next() {
-                Ok(Some(Found::File(file))) => files.push(*file),
-                Ok(Some(Found::LeftOut)) => left_out = true,
+                Ok(Some(FoundFile::File(file))) => files.push(*file),
+                Ok(Some(FoundFile::LeftOut)) => left_out = true,
                 Ok(None) if files.is_empty() && !left_out => break Err(reader.no_diff()),
                 Ok(None) => break Ok(()),
                 Err(failure) => break Err(failure),
@@ -89,7 +91,7 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
     };
     let mut text = given.clone();
     let (mut files, mut warnings, framed) = read(&text);
-    if let Err(Failure { kind: ParseErrorKind::NoDiff, .. }) = &files
+    if let Err(DiffFailure { kind: ParseErrorKind::NoDiff, .. }) = &files
         && let Some(error) = other_form(given.whole())
     {
         return Err(error);
@@ -100,7 +102,7 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
     }
     // Lines are the same in both texts; bytes are counted in the text that was given.
-    let located = |Failure { line, within, kind, expected }| {
+    let located = |DiffFailure { line, within, kind, expected }| {
         let start = given.lines().range(line).start;
         diagnose::at_offset(given.whole(), start, within, kind, vec![expected])
     };
@@ -117,10 +119,10 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
 /// `room` is how many bytes binary parts may still make.
 fn section<'p>(
     text: &'p [u8],
-    file: File,
+    file: DiffFile,
     endings: LineEndings,
     room: &mut u64,
-) -> Result<Section<'p>, Failure> {
+) -> Result<Section<'p>, DiffFailure> {
     let spanned = |Name { text, span, line }| Spanned { text: Cow::Owned(text), span, line };
     let hunks = || file.hunks.iter().map(|part| hunk(text, part, endings)).collect();
     let binary = match &file.binary {
@@ -129,17 +131,17 @@ fn section<'p>(
     };
     let operation = match file.operation {
         // The reader has checked that a new file has one hunk at most.
-        Operation::Add => SectionOperation::Add(AddedLines::of_body(
+        DiffOperation::Add => SectionOperation::Add(AddedLines::of_body(
             file.hunks.first().map_or(b"", |hunk| &text[hunk.body.clone()]),
             LineEndings::Exact,
         )),
-        Operation::Delete => SectionOperation::Delete(Some(hunks())),
-        Operation::Update { to } => {
+        DiffOperation::Delete => SectionOperation::Delete(Some(hunks())),
+        DiffOperation::Update { to } => {
             SectionOperation::Update { move_to: to.map(spanned), hunks: hunks() }
         }
-        Operation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
+        DiffOperation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
     };
-    let File { path, old_name, executable, link, span, .. } = file;
+    let DiffFile { path, old_name, executable, link, span, .. } = file;
     let (path, old_name) = (spanned(path), old_name.map(spanned));
     Ok(Section { path, old_name, operation, executable, link, binary, span })
 }
@@ -148,23 +150,23 @@ fn binary_of<'p>(
     text: &'p [u8],
     parts: &BinaryParts,
     room: &mut u64,
-) -> Result<Binary<'p>, Failure> {
+) -> Result<Binary<'p>, DiffFailure> {
     let mut part = |part: &PartLines| {
         let PartLines { kind, size, line, .. } = *part;
         let checked = BinaryPart::checked(kind, size, &text[part.base85.clone()], line, room);
         checked.map_err(|damage| {
             let (kind, expected) = match damage {
-                Damage::TooLarge => (ParseErrorKind::LargeBinary, "smaller files"),
-                Damage::Compression => {
+                BinaryDamage::TooLarge => (ParseErrorKind::LargeBinary, "smaller files"),
+                BinaryDamage::Compression => {
                     (ParseErrorKind::BadBinary, "as many bytes as the line says, compressed")
                 }
-                Damage::Delta => (ParseErrorKind::BadBinary, "a delta"),
-                Damage::NotBuilt => (
+                BinaryDamage::Delta => (ParseErrorKind::BadBinary, "a delta"),
+                BinaryDamage::NotBuilt => (
                     ParseErrorKind::BadBinary,
                     "a program with the feature `binary-diffs` of patch-grammar",
                 ),
             };
-            Failure { line: line as usize - 1, within: 0, kind, expected }
+            DiffFailure { line: line as usize - 1, within: 0, kind, expected }
         })
     };
     let id = |span: &Option<Range<usize>>| std::str::from_utf8(&text[span.clone()?]).ok();

@@ -103,22 +103,22 @@ pub struct Patch {
 }
 
 #[derive(Debug)]
-struct Tree<'p> {
+struct SectionTree<'p> {
     sections: Vec<Section<'p>>,
 }
 
 /// What sections borrow from: the text, and those that they were made of.
 #[derive(Debug)]
-struct Source {
+struct SectionSource {
     text: Arc<Vec<u8>>,
     of: Option<Arc<TreeCell>>,
 }
 
 self_cell! {
     struct TreeCell {
-        owner: Source,
+        owner: SectionSource,
         #[covariant]
-        dependent: Tree,
+        dependent: SectionTree,
     }
 
     impl {Debug}
@@ -134,10 +134,10 @@ impl Patch {
     ) -> Result<Self, ParseError> {
         let Text { whole, part } = text;
         let mut warnings = Vec::new();
-        let tree = TreeCell::try_new(Source { text: whole, of: None }, |source| {
+        let tree = TreeCell::try_new(SectionSource { text: whole, of: None }, |source| {
             let (sections, found) = read(&source.text)?;
             warnings = found;
-            Ok::<_, ParseError>(Tree { sections })
+            Ok::<_, ParseError>(SectionTree { sections })
         })?;
         let tree = Arc::new(tree);
         Ok(Self {
@@ -197,10 +197,11 @@ impl Patch {
         &self,
         make: impl for<'p> FnOnce(&'p [u8], &[Section<'p>]) -> Result<Vec<Section<'p>>, E>,
     ) -> Result<Self, E> {
-        let source = Source { text: Arc::clone(self.whole()), of: Some(Arc::clone(&self.tree)) };
+        let source =
+            SectionSource { text: Arc::clone(self.whole()), of: Some(Arc::clone(&self.tree)) };
         let tree = TreeCell::try_new(source, |source| {
             let of = source.of.as_ref().map_or(&[][..], |of| &of.borrow_dependent().sections);
-            make(&source.text, of).map(|sections| Tree { sections })
+            make(&source.text, of).map(|sections| SectionTree { sections })
         })?;
         Ok(Self {
             tree: Arc::new(tree),

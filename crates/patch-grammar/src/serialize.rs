@@ -23,16 +23,16 @@ impl Serialize for Patch {
 impl Serialize for AddedLines<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut added = serializer.serialize_struct("AddedLines", 2)?;
-        added.serialize_field("lines", &self.lines().map(Text).collect::<Vec<_>>())?;
+        added.serialize_field("lines", &self.lines().map(LineText).collect::<Vec<_>>())?;
         added.serialize_field("noNewline", &self.no_newline)?;
         added.end()
     }
 }
 
 /// A line: a text, or its bytes where it is not UTF-8.
-struct Text<'p>(&'p [u8]);
+struct LineText<'p>(&'p [u8]);
 
-impl Serialize for Text<'_> {
+impl Serialize for LineText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         text(self.0, serializer)
     }

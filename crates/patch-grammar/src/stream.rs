@@ -138,7 +138,7 @@ pub struct PatchStream {
     searched: usize,
     /// Where the first marker stands.
     begin: Option<(usize, u32)>,
-    sections: Vec<Part>,
+    sections: Vec<PartialSection>,
     /// The last of the sections may still get lines.
     open: bool,
     ended: bool,
@@ -154,7 +154,7 @@ pub struct PatchStream {
 
 /// A section as far as it is known.
 #[derive(Debug)]
-struct Part {
+struct PartialSection {
     operation: StreamOperation,
     span: Range<usize>,
     line: u32,
@@ -291,8 +291,9 @@ impl PatchStream {
         if self.begin.is_none() {
             return self.look_for_begin(start..end, number, events);
         }
-        let updates =
-            |part: &Part| matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
+        let updates = |part: &PartialSection| {
+            matches!(part.operation, StreamOperation::Update | StreamOperation::Move)
+        };
         if let Some(part) = self.sections.last_mut().filter(|_| self.open) {
             let moves = trimmed.strip_prefix(Marker::MoveTo.as_str()).filter(|_| part.lines == 0);
             part.lines += 1;
@@ -349,7 +350,7 @@ impl PatchStream {
             };
         let section = self.sections.len();
         events.push(StreamEvent::Begun { section, operation, path, move_to, line: number });
-        self.sections.push(Part {
+        self.sections.push(PartialSection {
             operation,
             span: start..end,
             line: number,
@@ -444,7 +445,7 @@ impl PatchStream {
     }
 
     /// Parses a section on its own; `None` when something in it belongs to no section.
-    fn parse_part(&self, part: &Part) -> Option<Result<Section<'_>, ParseError>> {
+    fn parse_part(&self, part: &PartialSection) -> Option<Result<Section<'_>, ParseError>> {
         let text = &self.text[part.span.clone()];
         let pair = PatchParser::parse(part.operation.rule(), text).ok()?.next()?;
         if !text[pair.as_span().end()..].trim_matches(BLANKS).is_empty() {

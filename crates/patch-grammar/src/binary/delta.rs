@@ -11,7 +11,7 @@ pub(crate) struct Sizes {
 }
 
 /// One step of a delta.
-enum Step<'d> {
+enum DeltaStep<'d> {
     Copy { start: usize, length: usize },
     Insert(&'d [u8]),
 }
@@ -22,13 +22,13 @@ pub(crate) fn checked(delta: &[u8]) -> Option<Sizes> {
     let mut made = 0_u64;
     while !steps.is_empty() {
         let length = match step(&mut steps)? {
-            Step::Copy { start, length } => {
+            DeltaStep::Copy { start, length } => {
                 if (start + length) as u64 > sizes.source {
                     return None;
                 }
                 length
             }
-            Step::Insert(bytes) => bytes.len(),
+            DeltaStep::Insert(bytes) => bytes.len(),
         };
         made = made.checked_add(length as u64)?;
     }
@@ -44,10 +44,10 @@ pub(crate) fn apply(delta: &[u8], source: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(usize::try_from(sizes.result).ok()?);
     while !steps.is_empty() {
         match step(&mut steps)? {
-            Step::Copy { start, length } => {
+            DeltaStep::Copy { start, length } => {
                 out.extend_from_slice(source.get(start..start + length)?);
             }
-            Step::Insert(bytes) => out.extend_from_slice(bytes),
+            DeltaStep::Insert(bytes) => out.extend_from_slice(bytes),
         }
     }
     Some(out)
@@ -73,14 +73,14 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// Takes the next step. The bits of a copy say which bytes of its place and length follow.
-fn step<'d>(rest: &mut &'d [u8]) -> Option<Step<'d>> {
+fn step<'d>(rest: &mut &'d [u8]) -> Option<DeltaStep<'d>> {
     let bits = *rest.split_off_first()?;
     if bits & 0x80 == 0 {
         // There is no step 0.
         return if bits == 0 {
             None
         } else {
-            rest.split_off(..usize::from(bits)).map(Step::Insert)
+            rest.split_off(..usize::from(bits)).map(DeltaStep::Insert)
         };
     }
     let mut stated = |first: u32, count: u32| {
@@ -94,7 +94,7 @@ fn step<'d>(rest: &mut &'d [u8]) -> Option<Step<'d>> {
     };
     let start = stated(0, 4)?;
     let length = stated(4, 3)?;
-    Some(Step::Copy { start, length: if length == 0 { DEFAULT_LENGTH } else { length } })
+    Some(DeltaStep::Copy { start, length: if length == 0 { DEFAULT_LENGTH } else { length } })
 }
 
 #[cfg(test)]

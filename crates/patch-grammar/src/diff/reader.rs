@@ -128,18 +128,18 @@ const MIME_TYPE: &[u8] = b"svn:mime-type = ";
 
 /// A file of a diff, or one that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
-    File(Box<File>),
+pub(super) enum FoundFile {
+    File(Box<DiffFile>),
     LeftOut,
 }
 
 /// One file of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct File {
+pub(super) struct DiffFile {
     pub(super) path: Name,
     /// The other name that a plain diff has for the file.
     pub(super) old_name: Option<Name>,
-    pub(super) operation: Operation,
+    pub(super) operation: DiffOperation,
     pub(super) executable: Option<bool>,
     pub(super) link: bool,
     pub(super) hunks: Vec<HunkPart>,
@@ -174,7 +174,7 @@ pub(super) struct Name {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(super) enum DiffOperation {
     Add,
     Delete,
     Update { to: Option<Name> },
@@ -200,7 +200,7 @@ pub(super) struct HunkPart {
 
 /// What is wrong, and where.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct DiffFailure {
     /// 0-based.
     pub(super) line: usize,
     /// The byte of the line.
@@ -242,12 +242,12 @@ struct RawName {
 
 /// The mode of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum FileMode {
     File { executable: bool },
     Link,
 }
 
-impl Mode {
+impl FileMode {
     fn executable(self) -> Option<bool> {
         match self {
             Self::File { executable } => Some(executable),
@@ -259,12 +259,12 @@ impl Mode {
 /// The contents of git's own lines before the hunks.
 #[derive(Default)]
 struct GitHeader {
-    old_mode: Option<Mode>,
-    new_mode: Option<Mode>,
-    created: Option<Mode>,
-    deleted: Option<Mode>,
+    old_mode: Option<FileMode>,
+    new_mode: Option<FileMode>,
+    created: Option<FileMode>,
+    deleted: Option<FileMode>,
     /// That of a file whose mode stays.
-    kept: Option<Mode>,
+    kept: Option<FileMode>,
     copy: bool,
     from: Option<RawName>,
     to: Option<RawName>,
@@ -289,7 +289,7 @@ impl<'l, 't> Reader<'l, 't> {
         }
     }
 
-    pub(super) fn no_diff(&self) -> Failure {
+    pub(super) fn no_diff(&self) -> DiffFailure {
         self.failure(
             self.lines.first(),
             ParseErrorKind::NoDiff,
@@ -297,8 +297,8 @@ impl<'l, 't> Reader<'l, 't> {
         )
     }
 
-    fn failure(&self, line: usize, kind: ParseErrorKind, expected: &'static str) -> Failure {
-        Failure { line, within: 0, kind, expected }
+    fn failure(&self, line: usize, kind: ParseErrorKind, expected: &'static str) -> DiffFailure {
+        DiffFailure { line, within: 0, kind, expected }
     }
 
     fn begins(&self, at: usize) -> bool {
@@ -320,7 +320,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the next file; text before it is ignored.
-    pub(super) fn next(&mut self) -> Result<Option<Found>, Failure> {
+    pub(super) fn next(&mut self) -> Result<Option<FoundFile>, DiffFailure> {
         // Within the message of a mail or a commit.
         let mut message = false;
         while self.at < self.lines.len() {
@@ -335,7 +335,7 @@ impl<'l, 't> Reader<'l, 't> {
                 let found = if git {
                     self.git_file()
                 } else {
-                    self.plain_file().map(|file| Found::File(Box::new(file)))
+                    self.plain_file().map(|file| FoundFile::File(Box::new(file)))
                 };
                 return found.map(Some);
             }
@@ -388,18 +388,18 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Leaves out the file whose change stands in this line without its bytes, or refuses it.
-    fn without_bytes(&mut self, path: String) -> Result<Found, Failure> {
+    fn without_bytes(&mut self, path: String) -> Result<FoundFile, DiffFailure> {
         if !self.skip_binary {
             let expected = "`GIT binary patch`, as `git diff --binary` writes it";
             return Err(self.failure(self.at, ParseErrorKind::BinaryDiff { path }, expected));
         }
         self.warn(WarningKind::BinaryLeftOut { path }, self.at);
         self.at += 1;
-        Ok(Found::LeftOut)
+        Ok(FoundFile::LeftOut)
     }
 
     /// Checks that the file which an `Index:` line names follows. It may be left out.
-    fn index(&mut self) -> Result<Option<Found>, Failure> {
+    fn index(&mut self) -> Result<Option<FoundFile>, DiffFailure> {
         let mut at = self.at + 1;
         let get = |at| self.lines.get(at);
         while !get(at).is_empty()
@@ -454,7 +454,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads a file of a plain unified diff.
-    fn plain_file(&mut self) -> Result<File, Failure> {
+    fn plain_file(&mut self) -> Result<DiffFile, DiffFailure> {
         let first = self.at;
         let (old, new) = self.names()?;
         let hunks = self.hunks()?;
@@ -463,17 +463,17 @@ impl<'l, 't> Reader<'l, 't> {
         let is_gone = new.text.is_none() || (new.epoch && nothing(|hunk| hunk.to_nothing));
         let (left, right) = self.without_prefixes(&old, &new, None)?;
         let (path, other, operation) = match (left, right) {
-            (_, Some(new)) if is_new => (new, None, Operation::Add),
-            (Some(old), _) if is_gone => (old, None, Operation::Delete),
-            (old, Some(new)) => (new, old, Operation::Update { to: None }),
+            (_, Some(new)) if is_new => (new, None, DiffOperation::Add),
+            (Some(old), _) if is_gone => (old, None, DiffOperation::Delete),
+            (old, Some(new)) => (new, old, DiffOperation::Update { to: None }),
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
         };
         let old_name = other.filter(|other| other.text != path.text);
-        Ok(File { old_name, ..self.finish(first, path, operation, None, hunks)? })
+        Ok(DiffFile { old_name, ..self.finish(first, path, operation, None, hunks)? })
     }
 
     /// Reads a file of a git diff.
-    fn git_file(&mut self) -> Result<Found, Failure> {
+    fn git_file(&mut self) -> Result<FoundFile, DiffFailure> {
         let first = self.at;
         const WORDS: &[u8] = b"diff --git ";
         let header = &self.take()[WORDS.len()..];
@@ -532,7 +532,7 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 (None, None) => {
                     let expected = "the same path twice, after `a/` and `b/`";
-                    return Err(Failure {
+                    return Err(DiffFailure {
                         within: WORDS.len(),
                         ..self.failure(first, ParseErrorKind::BadPath, expected)
                     });
@@ -548,32 +548,32 @@ impl<'l, 't> Reader<'l, 't> {
                 if created.is_some()
                     || pair.as_ref().is_some_and(|(old, _)| old.text.is_none()) =>
             {
-                (new, Operation::Add)
+                (new, DiffOperation::Add)
             }
             (Some(old), _)
                 if deleted.is_some()
                     || pair.as_ref().is_some_and(|(_, new)| new.text.is_none()) =>
             {
-                (old, Operation::Delete)
+                (old, DiffOperation::Delete)
             }
-            (Some(old), Some(new)) if copy => (old, Operation::Copy { to: new }),
+            (Some(old), Some(new)) if copy => (old, DiffOperation::Copy { to: new }),
             (Some(old), Some(new)) if old.text != new.text => {
-                (old, Operation::Update { to: Some(new) })
+                (old, DiffOperation::Update { to: Some(new) })
             }
-            (_, Some(new)) => (new, Operation::Update { to: None }),
+            (_, Some(new)) => (new, DiffOperation::Update { to: None }),
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
         };
         let executable = match operation {
-            Operation::Delete => deleted,
+            DiffOperation::Delete => deleted,
             _ => created.or(new_mode.filter(|new| old_mode != Some(*new))),
         };
-        let executable = executable.and_then(Mode::executable);
+        let executable = executable.and_then(FileMode::executable);
         let file = self.finish(first, path, operation, executable, hunks)?;
-        Ok(Found::File(Box::new(File { link, binary, ..file })))
+        Ok(FoundFile::File(Box::new(DiffFile { link, binary, ..file })))
     }
 
     /// Reads the parts of a binary file.
-    fn binary(&mut self, head: &GitHeader) -> Result<BinaryParts, Failure> {
+    fn binary(&mut self, head: &GitHeader) -> Result<BinaryParts, DiffFailure> {
         self.take();
         let Some(forward) = self.binary_part()? else {
             let expected = "`literal` or `delta`, and the number of bytes";
@@ -585,7 +585,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads a part of a binary file, and the empty line behind it, if one begins here.
-    fn binary_part(&mut self) -> Result<Option<PartLines>, Failure> {
+    fn binary_part(&mut self) -> Result<Option<PartLines>, DiffFailure> {
         let Some((kind, size)) = BinaryKind::of_line(self.lines.get(self.at)) else {
             return Ok(None);
         };
@@ -607,21 +607,21 @@ impl<'l, 't> Reader<'l, 't> {
 
     /// Checks that a name in a `--- ` or `+++ ` line is the file that git's own lines name. It may
     /// have a prefix, whatever that is.
-    fn check_same(&self, side: &RawName, named: Option<&[u8]>) -> Result<(), Failure> {
+    fn check_same(&self, side: &RawName, named: Option<&[u8]>) -> Result<(), DiffFailure> {
         let (Some(text), Some(named)) = (&side.text, named) else { return Ok(()) };
         let before = text.strip_suffix(named);
         if before.is_some_and(|before| before.is_empty() || before.ends_with(b"/")) {
             return Ok(());
         }
         let expected = "the file of the `diff --git` line";
-        Err(Failure {
+        Err(DiffFailure {
             within: 4,
             ..self.failure(side.line, ParseErrorKind::Contradiction, expected)
         })
     }
 
     /// Reads the lines between `diff --git` and the hunks.
-    fn git_header(&mut self, shown: &str) -> Result<GitHeader, Failure> {
+    fn git_header(&mut self, shown: &str) -> Result<GitHeader, DiffFailure> {
         let mut head = GitHeader::default();
         loop {
             let at = self.at;
@@ -655,7 +655,7 @@ impl<'l, 't> Reader<'l, 't> {
         at: usize,
         (within, rest): (usize, &[u8]),
         shown: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DiffFailure> {
         let hashes = rest.split(|&byte| byte == b' ').next().unwrap_or_default();
         let (old, new) = memchr::memmem::find(hashes, b"..")
             .map_or((hashes, hashes), |dots| (&hashes[..dots], &hashes[dots + 2..]));
@@ -678,7 +678,7 @@ impl<'l, 't> Reader<'l, 't> {
         &mut self,
         at: usize,
         (within, text): (usize, &[u8]),
-    ) -> Result<RawName, Failure> {
+    ) -> Result<RawName, DiffFailure> {
         let start = self.lines.range(at).start + within;
         let span = start..start + text.len();
         let text = if text.starts_with(b"\"") {
@@ -686,18 +686,18 @@ impl<'l, 't> Reader<'l, 't> {
         } else {
             Some(text.to_vec())
         };
-        let bad = || Failure { within, ..self.failure(at, ParseErrorKind::BadPath, "a path") };
+        let bad = || DiffFailure { within, ..self.failure(at, ParseErrorKind::BadPath, "a path") };
         Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
     }
 
     /// Returns whether the modes of a file say that it is a symbolic link. git shows a file that
     /// becomes a link as deleted and created.
-    fn is_link(&self, first: usize, head: &GitHeader, path: &str) -> Result<bool, Failure> {
+    fn is_link(&self, first: usize, head: &GitHeader, path: &str) -> Result<bool, DiffFailure> {
         let GitHeader { old_mode, new_mode, created, deleted, kept, .. } = head;
         let all = [old_mode, new_mode, created, deleted, kept];
         let mut modes = all.into_iter().flatten();
-        let link = modes.clone().any(|mode| *mode == Mode::Link);
-        if link && modes.any(|mode| *mode != Mode::Link) {
+        let link = modes.clone().any(|mode| *mode == FileMode::Link);
+        if link && modes.any(|mode| *mode != FileMode::Link) {
             let kind = ParseErrorKind::Symlink { path: path.to_owned() };
             return Err(self.failure(first, kind, "one kind of file"));
         }
@@ -705,36 +705,43 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the mode of a file.
-    fn mode(&self, at: usize, (within, text): (usize, &[u8]), path: &str) -> Result<Mode, Failure> {
+    fn mode(
+        &self,
+        at: usize,
+        (within, text): (usize, &[u8]),
+        path: &str,
+    ) -> Result<FileMode, DiffFailure> {
         const EXPECTED: &str = "100644, 100755 or 120000";
         let mode = std::str::from_utf8(text)
             .ok()
             .and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
         let kind = match mode.map(|mode| mode & 0o170_000) {
             Some(0o100_000) => {
-                return Ok(Mode::File { executable: mode.is_some_and(|mode| mode & 0o100 != 0) });
+                return Ok(FileMode::File {
+                    executable: mode.is_some_and(|mode| mode & 0o100 != 0),
+                });
             }
-            Some(0o120_000) => return Ok(Mode::Link),
+            Some(0o120_000) => return Ok(FileMode::Link),
             Some(0o160_000) => ParseErrorKind::Submodule { path: path.to_owned() },
             _ => ParseErrorKind::BadMode,
         };
-        Err(Failure { within, ..self.failure(at, kind, EXPECTED) })
+        Err(DiffFailure { within, ..self.failure(at, kind, EXPECTED) })
     }
 
     /// Reads the `--- ` and `+++ ` lines.
-    fn names(&mut self) -> Result<(RawName, RawName), Failure> {
+    fn names(&mut self) -> Result<(RawName, RawName), DiffFailure> {
         let old = self.side_name()?;
         Ok((old, self.side_name()?))
     }
 
-    fn side_name(&mut self) -> Result<RawName, Failure> {
+    fn side_name(&mut self) -> Result<RawName, DiffFailure> {
         const SIGNS: usize = 4;
         let line = self.at;
         let rest = &self.take()[SIGNS..];
         let start = self.lines.range(line).start + SIGNS;
         let (name, length) = if rest.starts_with(b"\"") {
             let found = unquoted(rest);
-            let bad = || Failure {
+            let bad = || DiffFailure {
                 within: SIGNS,
                 ..self.failure(line, ParseErrorKind::BadPath, "a quoted path")
             };
@@ -758,7 +765,7 @@ impl<'l, 't> Reader<'l, 't> {
         old: &RawName,
         new: &RawName,
         named: Option<&[u8]>,
-    ) -> Result<(Option<Name>, Option<Name>), Failure> {
+    ) -> Result<(Option<Name>, Option<Name>), DiffFailure> {
         // One name alone does not show whether it has a prefix; the two names of the first line do.
         let bare = |name: &RawName| match (&name.text, named) {
             (Some(text), Some(named)) if self.strip.is_none() => {
@@ -776,7 +783,7 @@ impl<'l, 't> Reader<'l, 't> {
                     (old.text.as_ref().and(bare(one)), new.text.as_ref().and(bare(one)))
                 }
                 _ => stripped(old.text.as_deref(), new.text.as_deref(), self.strip).ok_or_else(
-                    || Failure {
+                    || DiffFailure {
                         within: 4,
                         ..self.failure(
                             old.line,
@@ -796,10 +803,10 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Returns a name without `count` parts, as text.
-    fn name(&self, raw: &RawName, count: usize) -> Result<Option<Name>, Failure> {
+    fn name(&self, raw: &RawName, count: usize) -> Result<Option<Name>, DiffFailure> {
         let Some(bytes) = &raw.text else { return Ok(None) };
         let within = raw.span.start - self.lines.range(raw.line).start;
-        let bad = |kind, expected| Failure { line: raw.line, within, kind, expected };
+        let bad = |kind, expected| DiffFailure { line: raw.line, within, kind, expected };
         let stripped = without(bytes, count);
         let bytes = stripped.ok_or_else(|| bad(ParseErrorKind::NoPath, "a path"))?;
         let text = std::str::from_utf8(bytes)
@@ -812,16 +819,16 @@ impl<'l, 't> Reader<'l, 't> {
         &self,
         first: usize,
         path: Name,
-        operation: Operation,
+        operation: DiffOperation,
         executable: Option<bool>,
         mut hunks: Vec<HunkPart>,
-    ) -> Result<File, Failure> {
-        if operation == Operation::Add {
+    ) -> Result<DiffFile, DiffFailure> {
+        if operation == DiffOperation::Add {
             self.check_added(&mut hunks)?;
         }
         let end = hunks.last().map_or(self.lines.range(self.at).start, |hunk| hunk.span.end);
         let span = self.lines.range(first).start..end;
-        Ok(File {
+        Ok(DiffFile {
             path,
             old_name: None,
             operation,
@@ -834,7 +841,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Checks that a new file has one hunk, and inserts all of its lines.
-    fn check_added(&self, hunks: &mut [HunkPart]) -> Result<(), Failure> {
+    fn check_added(&self, hunks: &mut [HunkPart]) -> Result<(), DiffFailure> {
         let Some((hunk, more)) = hunks.split_first_mut() else { return Ok(()) };
         if let Some(second) = more.first() {
             return Err(self.failure(
@@ -864,7 +871,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the hunks of a file; there is at least one.
-    fn hunks(&mut self) -> Result<Vec<HunkPart>, Failure> {
+    fn hunks(&mut self) -> Result<Vec<HunkPart>, DiffFailure> {
         let mut hunks = Vec::new();
         loop {
             let blank = |at: &usize| self.lines.get(*at).is_empty();
@@ -886,7 +893,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(hunks)
     }
 
-    fn hunk(&mut self) -> Result<HunkPart, Failure> {
+    fn hunk(&mut self) -> Result<HunkPart, DiffFailure> {
         let at = self.at;
         let line = self.take();
         let start = self.lines.range(at).start;
@@ -966,7 +973,7 @@ impl<'l, 't> Reader<'l, 't> {
 
     /// Returns the end of the hunk whose lines begin here, judged by their looks, and how many
     /// empty ones are at the end.
-    fn uncounted(&self) -> Result<(usize, usize), Failure> {
+    fn uncounted(&self) -> Result<(usize, usize), DiffFailure> {
         const OTHERS: [&[u8]; 8] = [
             b"@@",
             b"diff ",

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::note::Unfit;
 use super::options::FitProfile;
 use super::rules::{Alternative, Choice, RuleId, Rules, Sign, Symbol};
-use super::text::FileText;
+use super::text::FitText;
 use super::unique::shortest_unique;
 use crate::marker::{Marker, NO_NEWLINE};
 
@@ -27,7 +27,7 @@ const FOLLOWED_PLACES: usize = 4_000_000;
 /// Adds the rules for the hunks of a file; `rest` is what follows the last of them.
 pub(super) fn hunks(
     rules: &mut Rules,
-    text: &FileText<'_>,
+    text: &FitText<'_>,
     profile: FitProfile,
     rest: RuleId,
 ) -> Result<FileRules, Unfit> {
@@ -67,7 +67,7 @@ struct After {
 /// A place of a block that was begun: the next line, and the line before which the block stands
 /// once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Place {
+struct BlockPlace {
     next: u32,
     reach: u32,
 }
@@ -75,14 +75,14 @@ struct Place {
 /// The rules of one file, made from its last line to its first.
 struct Hunks<'a, 'f> {
     rules: &'a mut Rules,
-    text: &'a FileText<'f>,
+    text: &'a FitText<'f>,
     profile: FitProfile,
     rest: RuleId,
     at: Symbol,
     /// Where the shortest block ends that begins at each line and stands once.
     ends: Vec<Option<usize>>,
     /// The places where a block can begin, from the last to the first.
-    starts: Vec<Place>,
+    starts: Vec<BlockPlace>,
     /// The first lines of hunks, and what follows.
     firsts: Choice,
     /// A hunk below the line that was reached last, and how many starts it has.
@@ -90,16 +90,11 @@ struct Hunks<'a, 'f> {
     /// What follows a block that stands once and ends before a line, for each line and the end.
     free: Vec<After>,
     /// What follows at a line on the way to the end of a shortest block.
-    ways: HashMap<Place, After>,
+    ways: HashMap<BlockPlace, After>,
 }
 
 impl<'a, 'f> Hunks<'a, 'f> {
-    fn new(
-        rules: &'a mut Rules,
-        text: &'a FileText<'f>,
-        profile: FitProfile,
-        rest: RuleId,
-    ) -> Self {
+    fn new(rules: &'a mut Rules, text: &'a FitText<'f>, profile: FitProfile, rest: RuleId) -> Self {
         Self {
             at: rules.text(AT),
             ends: shortest_unique(&text.lines),
@@ -120,7 +115,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         self.free[end] = After { same: self.inserted_at_end(end), changed: self.done(end, None) };
         for line in (start..end).rev() {
             if let Some(reach) = self.ends[line].filter(|&reach| reach <= end) {
-                self.starts.push(Place { next: line as u32, reach: reach as u32 });
+                self.starts.push(BlockPlace { next: line as u32, reach: reach as u32 });
                 if self.profile == FitProfile::Codex {
                     self.start(line, reach);
                 }
@@ -135,7 +130,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
 
     /// Adds the hunks that begin at a line.
     fn start(&mut self, line: usize, reach: usize) {
-        let after = self.way_to(Place { next: line as u32 + 1, reach: reach as u32 });
+        let after = self.way_to(BlockPlace { next: line as u32 + 1, reach: reach as u32 });
         for alternative in self.first_lines(line, after) {
             self.firsts.push(self.rules, alternative);
         }
@@ -150,7 +145,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
     }
 
     /// What follows at a place.
-    fn way_to(&mut self, place: Place) -> After {
+    fn way_to(&mut self, place: BlockPlace) -> After {
         let mut known = place;
         while known.next < known.reach && !self.ways.contains_key(&known) {
             known.next += 1;
@@ -251,8 +246,8 @@ impl<'a, 'f> Hunks<'a, 'f> {
     fn first_hunk(mut self) -> Result<FileRules, Unfit> {
         let next = self.next_hunk().ok_or(Unfit::NoBlock)?;
         let mut alternatives = vec![vec![Symbol::Rule(next)]];
-        if let Some(&Place { next: 0, reach }) = self.starts.last() {
-            let after = self.way_to(Place { next: 1, reach });
+        if let Some(&BlockPlace { next: 0, reach }) = self.starts.last() {
+            let after = self.way_to(BlockPlace { next: 1, reach });
             alternatives.extend(self.at_top(after));
         }
         let choices = self.choices();
@@ -297,7 +292,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
             firsts.extend(self.first_lines(line, after));
             if is_top {
                 let top = starts[starts.len() - 1];
-                let after = self.way_to(Place { next: 1, ..top });
+                let after = self.way_to(BlockPlace { next: 1, ..top });
                 at_top = self.at_top(after);
             }
         }
@@ -316,9 +311,9 @@ impl<'a, 'f> Hunks<'a, 'f> {
     }
 
     /// Sorts places by the line that is next, those that are further down first.
-    fn groups(&self, places: &[Place]) -> Vec<Vec<Place>> {
+    fn groups(&self, places: &[BlockPlace]) -> Vec<Vec<BlockPlace>> {
         let mut numbers: HashMap<u32, usize> = HashMap::new();
-        let mut groups: Vec<Vec<Place>> = Vec::new();
+        let mut groups: Vec<Vec<BlockPlace>> = Vec::new();
         for &place in places {
             let line = self.text.lines[place.next as usize];
             let group = *numbers.entry(line).or_insert_with(|| {
@@ -331,7 +326,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
     }
 
     /// What follows the next line of these places, at which the same block may stand.
-    fn follow(&mut self, together: &mut Together, mut places: Vec<Place>) -> After {
+    fn follow(&mut self, together: &mut Together, mut places: Vec<BlockPlace>) -> After {
         for place in &mut places {
             place.next += 1;
         }
@@ -349,7 +344,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
     }
 
     /// Writes the rules of several places that the block so far may be at.
-    fn branch(&mut self, together: &mut Together, places: &[Place], after: After) {
+    fn branch(&mut self, together: &mut Together, places: &[BlockPlace], after: After) {
         let mut unchanged = Vec::new();
         let mut old = Vec::new();
         for group in self.groups(places) {
@@ -374,9 +369,9 @@ impl<'a, 'f> Hunks<'a, 'f> {
 /// Blocks that are followed at several places at once.
 #[derive(Debug, Default)]
 struct Together {
-    known: HashMap<Vec<Place>, After>,
+    known: HashMap<Vec<BlockPlace>, After>,
     /// Those whose rules are still to be written.
-    open: Vec<(Vec<Place>, After)>,
+    open: Vec<(Vec<BlockPlace>, After)>,
     /// How many places were followed.
     followed: usize,
 }

@@ -104,7 +104,7 @@ const RESERVED: [&str; 36] = [
 
 /// How far a name is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Name {
+enum NamePosition {
     /// Where it may end.
     Whole,
     /// After a dot within it.
@@ -113,7 +113,7 @@ enum Name {
     Reserved(String),
 }
 
-impl Name {
+impl NamePosition {
     fn begin() -> Self {
         Self::Reserved(String::new())
     }
@@ -149,13 +149,13 @@ fn letters() -> impl Iterator<Item = char> {
 
 /// Where a path is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum At {
+enum PathPosition {
     /// In a name that no listed path begins with.
-    Free(Name),
+    Free(NamePosition),
     /// At the beginning of a listed path.
-    Listed(String, Name),
+    Listed(String, NamePosition),
     /// At the beginning of a listed path if it were not for the case of its last name.
-    OtherCase(String, Name),
+    OtherCase(String, NamePosition),
 }
 
 #[derive(Debug, Default)]
@@ -168,8 +168,8 @@ struct Maker {
     folders: BTreeSet<String>,
     folders_may_be_new: bool,
     states: Vec<PathState>,
-    known: HashMap<At, usize>,
-    open: VecDeque<At>,
+    known: HashMap<PathPosition, usize>,
+    open: VecDeque<PathPosition>,
 }
 
 impl Maker {
@@ -200,14 +200,14 @@ impl Maker {
     }
 
     fn make(&mut self) {
-        self.number(At::Listed(String::new(), Name::begin()));
+        self.number(PathPosition::Listed(String::new(), NamePosition::begin()));
         while let Some(at) = self.open.pop_front() {
             let state = self.state(&at);
             self.states[self.known[&at]] = state;
         }
     }
 
-    fn number(&mut self, at: At) -> usize {
+    fn number(&mut self, at: PathPosition) -> usize {
         if let Some(&number) = self.known.get(&at) {
             return number;
         }
@@ -218,8 +218,8 @@ impl Maker {
         number
     }
 
-    fn state(&mut self, at: &At) -> PathState {
-        let mut moves: BTreeMap<At, String> = BTreeMap::new();
+    fn state(&mut self, at: &PathPosition) -> PathState {
+        let mut moves: BTreeMap<PathPosition, String> = BTreeMap::new();
         for c in letters().chain(['.', '/']) {
             if let Some(next) = self.then(at, c) {
                 moves.entry(next).or_default().push(c);
@@ -232,47 +232,51 @@ impl Maker {
     }
 
     /// Whether no path or folder of this name exists.
-    fn may_end(&self, at: &At) -> bool {
+    fn may_end(&self, at: &PathPosition) -> bool {
         match at {
-            At::Free(name) => name.may_end(),
-            At::Listed(path, name) | At::OtherCase(path, name) => {
+            PathPosition::Free(name) => name.may_end(),
+            PathPosition::Listed(path, name) | PathPosition::OtherCase(path, name) => {
                 name.may_end() && !self.taken.contains(&small(path))
             }
         }
     }
 
-    fn then(&self, at: &At, c: char) -> Option<At> {
+    fn then(&self, at: &PathPosition, c: char) -> Option<PathPosition> {
         if c == '/' {
             return match at {
-                At::Listed(path, name) if name.may_end() && self.folders.contains(path) => {
-                    Some(At::Listed(format!("{path}/"), Name::begin()))
+                PathPosition::Listed(path, name)
+                    if name.may_end() && self.folders.contains(path) =>
+                {
+                    Some(PathPosition::Listed(format!("{path}/"), NamePosition::begin()))
                 }
-                _ if self.folders_may_be_new && self.may_end(at) => Some(At::Free(Name::begin())),
+                _ if self.folders_may_be_new && self.may_end(at) => {
+                    Some(PathPosition::Free(NamePosition::begin()))
+                }
                 _ => None,
             };
         }
         match at {
-            At::Free(name) => Some(At::Free(name.then(c)?)),
-            At::Listed(path, name) => {
+            PathPosition::Free(name) => Some(PathPosition::Free(name.then(c)?)),
+            PathPosition::Listed(path, name) => {
                 let (path, name) = (format!("{path}{c}"), name.then(c)?);
                 Some(if self.beginnings.contains(&path) {
-                    At::Listed(path, name)
+                    PathPosition::Listed(path, name)
                 } else {
                     self.in_other_case(path, name)
                 })
             }
-            At::OtherCase(path, name) => {
+            PathPosition::OtherCase(path, name) => {
                 Some(self.in_other_case(format!("{path}{c}"), name.then(c)?))
             }
         }
     }
 
-    fn in_other_case(&self, path: String, name: Name) -> At {
+    fn in_other_case(&self, path: String, name: NamePosition) -> PathPosition {
         let path = small(&path);
         if self.small_beginnings.contains(&path) {
-            At::OtherCase(path, name)
+            PathPosition::OtherCase(path, name)
         } else {
-            At::Free(name)
+            PathPosition::Free(name)
         }
     }
 }

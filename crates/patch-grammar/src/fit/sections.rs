@@ -7,7 +7,7 @@ use super::new_path::NewPaths;
 use super::note::{FitError, FitNote, Unfit};
 use super::options::{FitFile, FitOperation, FitOptions};
 use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
-use super::text::FileText;
+use super::text::FitText;
 use crate::marker::{Marker, NO_NEWLINE};
 
 /// The rules of a grammar, and what is to be said of them.
@@ -51,7 +51,7 @@ struct Sections<'o> {
     /// The last line of a patch.
     end: Symbol,
     /// What follows where a file can move no more, and what follows where one can.
-    chains: Vec<Chain>,
+    chains: Vec<SectionChain>,
     /// How many sections there are.
     count: usize,
     notes: Vec<FitNote>,
@@ -62,13 +62,13 @@ struct Sections<'o> {
 
 /// The sections so far, each followed by those of files further down.
 #[derive(Debug, Clone)]
-struct Chain {
+struct SectionChain {
     sections: Choice,
     /// What follows a section further up: these, or the end.
     rest: RuleId,
 }
 
-impl Chain {
+impl SectionChain {
     fn add(&mut self, rules: &mut Rules, end: Symbol, sections: Vec<Alternative>) {
         if sections.is_empty() {
             return;
@@ -86,7 +86,7 @@ impl<'o> Sections<'o> {
     fn new(options: &'o FitOptions) -> Self {
         let mut rules = Rules::default();
         let end = rules.text(&format!("{}\n", Marker::End));
-        let last = Chain { sections: Choice::default(), rest: rules.add(vec![vec![end]]) };
+        let last = SectionChain { sections: Choice::default(), rest: rules.add(vec![vec![end]]) };
         let chains =
             vec![last; if options.operations.contains(&FitOperation::Move) { 2 } else { 1 }];
         let (notes, largest, new_paths) = Default::default();
@@ -128,7 +128,7 @@ impl<'o> Sections<'o> {
         if !self.is_named(file.path) {
             return;
         }
-        let text = FileText::new(file);
+        let text = FitText::new(file);
         if let Ok(text) = &text {
             let shown = text.stretches.iter().map(ExactSizeIterator::len).sum();
             if shown > self.largest.1 {

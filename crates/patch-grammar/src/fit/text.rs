@@ -14,7 +14,7 @@ const BINARY_HEAD: usize = 8 << 10;
 
 /// The lines of a file.
 #[derive(Debug)]
-pub(super) struct FileText<'f> {
+pub(super) struct FitText<'f> {
     /// The number of each line: equal lines have the same.
     pub(super) lines: Vec<u32>,
     /// The text of each number, without its terminator.
@@ -23,7 +23,7 @@ pub(super) struct FileText<'f> {
     pub(super) stretches: Vec<Range<usize>>,
 }
 
-impl<'f> FileText<'f> {
+impl<'f> FitText<'f> {
     pub(super) fn new(file: &FitFile<'f>) -> Result<Self, Unfit> {
         if file.text[..file.text.len().min(BINARY_HEAD)].contains(&0) {
             return Err(Unfit::Binary);
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn texts(bytes: &[u8]) -> Vec<&str> {
-        let file = FileText::new(&FitFile::new("f", bytes)).expect("text");
+        let file = FitText::new(&FitFile::new("f", bytes)).expect("text");
         file.lines.iter().map(|&line| file.texts[line as usize]).collect()
     }
 
@@ -108,7 +108,7 @@ mod tests {
     fn hunks_show_what_can_be_written_and_was_shown() {
         let windows = |windows: &[std::ops::RangeInclusive<usize>], text: &'static [u8]| {
             let file = FitFile { windows: windows.to_vec(), ..FitFile::new("f", text) };
-            FileText::new(&file).expect("text").stretches
+            FitText::new(&file).expect("text").stretches
         };
         for (text, shown, stretches) in [
             (&b"a\nb\nc\n"[..], &[][..], &[0..3][..]),
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn says_why_a_file_has_no_grammar() {
         for (bytes, why) in [(&b"a\xff"[..], Unfit::NotUtf8), (b"a\0", Unfit::Binary)] {
-            assert_eq!(FileText::new(&FitFile::new("f", bytes)).err(), Some(why), "{bytes:?}");
+            assert_eq!(FitText::new(&FitFile::new("f", bytes)).err(), Some(why), "{bytes:?}");
         }
     }
 }

@@ -8,7 +8,7 @@
 /// are those that end there. (Blumer et al., "The smallest automaton recognizing the subwords of a
 /// text".)
 pub(super) fn shortest_unique(lines: &[u32]) -> Vec<Option<usize>> {
-    let mut automaton = Automaton::new(lines);
+    let mut automaton = SuffixAutomaton::new(lines);
     let states: Vec<u32> = lines.iter().rev().map(|&line| automaton.push(line)).collect();
     let mut shared = vec![false; automaton.states.len()];
     for state in &automaton.states[1..] {
@@ -24,7 +24,7 @@ pub(super) fn shortest_unique(lines: &[u32]) -> Vec<Option<usize>> {
 
 /// A set of blocks that end at the same places.
 #[derive(Debug, Clone)]
-struct State {
+struct SuffixState {
     /// The length of the longest of them.
     len: u32,
     /// The state of the longest block that ends at more places.
@@ -40,17 +40,17 @@ const ROOT: u32 = 0;
 const NONE: u32 = u32::MAX;
 
 /// The suffix automaton of the lines that were pushed.
-struct Automaton {
-    states: Vec<State>,
+struct SuffixAutomaton {
+    states: Vec<SuffixState>,
     /// Where each line leads from the root, which has more of them than other states.
     first: Vec<u32>,
     last: u32,
 }
 
-impl Automaton {
+impl SuffixAutomaton {
     fn new(lines: &[u32]) -> Self {
         let numbers = lines.iter().max().map_or(0, |&max| max as usize + 1);
-        let root = State { len: 0, link: NONE, next: Vec::new() };
+        let root = SuffixState { len: 0, link: NONE, next: Vec::new() };
         let mut states = Vec::with_capacity(2 * lines.len() + 1);
         states.push(root);
         Self { states, first: vec![NONE; numbers], last: ROOT }
@@ -77,7 +77,7 @@ impl Automaton {
         }
     }
 
-    fn add(&mut self, state: State) -> u32 {
+    fn add(&mut self, state: SuffixState) -> u32 {
         self.states.push(state);
         u32::try_from(self.states.len() - 1).expect("a file has fewer than 2^31 lines")
     }
@@ -85,7 +85,7 @@ impl Automaton {
     /// Adds a line, and returns the state of all lines so far.
     fn push(&mut self, line: u32) -> u32 {
         let len = self.states[self.last as usize].len + 1;
-        let new = self.add(State { len, link: ROOT, next: Vec::new() });
+        let new = self.add(SuffixState { len, link: ROOT, next: Vec::new() });
         let mut state = self.last;
         let known = loop {
             if state == NONE {
@@ -111,7 +111,7 @@ impl Automaton {
         if self.states[next as usize].len == len {
             return next;
         }
-        let clone = self.add(State { len, ..self.states[next as usize].clone() });
+        let clone = self.add(SuffixState { len, ..self.states[next as usize].clone() });
         while state != NONE && self.next(state, line) == Some(next) {
             self.set_next(state, line, clone);
             state = self.states[state as usize].link;

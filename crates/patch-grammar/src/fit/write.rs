@@ -10,7 +10,7 @@ use super::sections::Fitted;
 use crate::export::Format;
 
 /// An engine and what it takes.
-struct Engine {
+struct EngineLimits {
     name: &'static str,
     /// How many rules.
     rules: usize,
@@ -25,17 +25,18 @@ struct Engine {
 /// by recursion (`do_rule` in `lark/compiler.rs`), and a stack of 8 MB is used up beyond a depth of
 /// about 1 000. Its parser stops where more than 2 000 items are open at once
 /// (`max_items_in_row` in `api.rs`).
-const LLGUIDANCE: Engine = Engine { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
+const LLGUIDANCE: EngineLimits =
+    EngineLimits { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
 
 /// What reads EBNF. XGrammar has no such limits, but its compile time grows faster than the
 /// grammar: 1 000 lines with one hunk, or 500 with several, take it 2 to 3 seconds on a busy
 /// machine, and 1 000 with several took a minute.
-const XGRAMMAR: Engine =
-    Engine { name: "XGrammar", rules: 5_000, choices: 2_100, depth: 1_000_000 };
+const XGRAMMAR: EngineLimits =
+    EngineLimits { name: "XGrammar", rules: 5_000, choices: 2_100, depth: 1_000_000 };
 
 /// What reads GBNF. llama.cpp follows every alternative for itself: many of them cost time.
-const LLAMA_CPP: Engine =
-    Engine { name: "llama.cpp", rules: 100_000, choices: 100_000, depth: 1_000_000 };
+const LLAMA_CPP: EngineLimits =
+    EngineLimits { name: "llama.cpp", rules: 100_000, choices: 100_000, depth: 1_000_000 };
 
 pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
     let engine = match format {
@@ -56,7 +57,7 @@ pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
             return Err(FitError::TooLarge { engine, path, lines, what, count, limit });
         }
     }
-    let writer = Writer { rules: &fit.rules, new_paths: &fit.new_paths, start: fit.start };
+    let writer = RuleWriter { rules: &fit.rules, new_paths: &fit.new_paths, start: fit.start };
     Ok(match format {
         Format::Lark => writer.lark(&reached),
         _ => writer.ebnf(&reached, format),
@@ -67,13 +68,13 @@ pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
 const FEW_LINES: usize = 4;
 
 /// Writes rules.
-struct Writer<'f> {
+struct RuleWriter<'f> {
     rules: &'f Rules,
     new_paths: &'f NewPaths,
     start: RuleId,
 }
 
-impl Writer<'_> {
+impl RuleWriter<'_> {
     /// Each text is a terminal with a name, so that it is one lexeme wherever it stands.
     fn lark(&self, reached: &Reached) -> String {
         let mut out = String::from("// A grammar for these files as they are.\n");
