@@ -295,11 +295,11 @@ fn stop(child: &mut Child) {
 
 /// What a command prints: it is shown as it comes, and the end is kept.
 struct Output {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<OutputTail>>,
     done: Receiver<()>,
 }
 
-struct Kept {
+struct OutputTail {
     end: VecDeque<u8>,
     left_out: u64,
     show: Option<fn(&str)>,
@@ -309,7 +309,7 @@ struct Kept {
     within_line: bool,
 }
 
-impl Kept {
+impl OutputTail {
     fn add(&mut self, bytes: &[u8]) {
         self.end.extend(bytes);
         let surplus = self.end.len().saturating_sub(MAX_OUTPUT);
@@ -335,8 +335,13 @@ impl Kept {
 
 impl Output {
     fn of(mut reader: PipeReader, show: Option<fn(&str)>) -> Self {
-        let kept =
-            Kept { end: VecDeque::new(), left_out: 0, show, cut: Vec::new(), within_line: false };
+        let kept = OutputTail {
+            end: VecDeque::new(),
+            left_out: 0,
+            show,
+            cut: Vec::new(),
+            within_line: false,
+        };
         let kept = Arc::new(Mutex::new(kept));
         let (over, done) = channel();
         let into = Arc::clone(&kept);

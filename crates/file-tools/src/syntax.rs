@@ -35,7 +35,7 @@ const WITH_COMMENTS_IN: &[&str] = &[".vscode", ".zed"];
 
 /// A format, as the name of a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum FileFormat {
     Json,
     /// JSON with comments and trailing commas.
     Jsonc,
@@ -59,14 +59,14 @@ pub(crate) struct KnownFormats;
 
 impl Formats for KnownFormats {
     fn parses(&self, path: &RelPath, size: u64) -> bool {
-        size <= MAX_SIZE && Format::of(path.as_str()).is_some()
+        size <= MAX_SIZE && FileFormat::of(path.as_str()).is_some()
     }
 
     fn fault(&self, path: &RelPath, before: Option<&[u8]>, after: &[u8]) -> Option<SyntaxFault> {
-        let mut format = Format::of(path.as_str())?;
+        let mut format = FileFormat::of(path.as_str())?;
         if let Some(before) = before {
             // Many programs read comments in files whose names do not say so.
-            let formats = if format == Format::Json { &JSONS[..] } else { &[format] };
+            let formats = if format == FileFormat::Json { &JSONS[..] } else { &[format] };
             format = *formats.iter().find(|format| format.parsed(before) == Parsed::Whole)?;
         }
         let Parsed::Wrong(at, message) = format.parsed(after) else { return None };
@@ -75,9 +75,9 @@ impl Formats for KnownFormats {
     }
 }
 
-const JSONS: [Format; 2] = [Format::Json, Format::Jsonc];
+const JSONS: [FileFormat; 2] = [FileFormat::Json, FileFormat::Jsonc];
 
-impl Format {
+impl FileFormat {
     fn of(path: &str) -> Option<Self> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         let directory = directory.rsplit('/').next().unwrap_or_default();
@@ -394,20 +394,21 @@ mod tests {
             "\"\"\"",
         ] {
             let text = piece.repeat(SIZE / piece.len());
-            for format in [Format::Json, Format::Jsonc, Format::Toml, Format::Yaml] {
+            for format in [FileFormat::Json, FileFormat::Jsonc, FileFormat::Toml, FileFormat::Yaml]
+            {
                 format.parsed(text.as_bytes());
             }
         }
         for (format, deep) in [
-            (Format::Jsonc, "[".repeat(5000) + &"]".repeat(5000)),
-            (Format::Toml, format!("a = {}{}", "[".repeat(5000), "]".repeat(5000))),
-            (Format::Yaml, "[".repeat(5000) + &"]".repeat(5000)),
-            (Format::Yaml, "- ".repeat(5000)),
+            (FileFormat::Jsonc, "[".repeat(5000) + &"]".repeat(5000)),
+            (FileFormat::Toml, format!("a = {}{}", "[".repeat(5000), "]".repeat(5000))),
+            (FileFormat::Yaml, "[".repeat(5000) + &"]".repeat(5000)),
+            (FileFormat::Yaml, "- ".repeat(5000)),
         ] {
             assert_eq!(format.parsed(deep.as_bytes()), Parsed::NotJudged, "{format:?}");
         }
         let deep = "[".repeat(5000) + &"]".repeat(5000);
-        assert_eq!(Format::Json.parsed(deep.as_bytes()), Parsed::Whole);
+        assert_eq!(FileFormat::Json.parsed(deep.as_bytes()), Parsed::Whole);
     }
 
     /// Random texts of what matters to the formats: a parser that panics would end the program.
@@ -483,7 +484,8 @@ mod tests {
             for _ in 0..random.usize(1..24) {
                 text += PIECES[random.usize(..PIECES.len())];
             }
-            for format in [Format::Json, Format::Jsonc, Format::Toml, Format::Yaml] {
+            for format in [FileFormat::Json, FileFormat::Jsonc, FileFormat::Toml, FileFormat::Yaml]
+            {
                 if let Parsed::Wrong(at, _) = format.parsed(text.as_bytes()) {
                     assert!(at <= text.len(), "{format:?} {text:?}");
                     let (line, column) = place(text.as_bytes(), at);

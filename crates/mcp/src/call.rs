@@ -46,12 +46,12 @@ pub(crate) struct CallOf<'c> {
 }
 
 /// A question about a plan, until it is answered.
-struct Open<'c> {
+struct OpenProposal<'c> {
     server: &'c Server,
     plan: &'c Preview,
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenProposal<'_> {
     fn drop(&mut self) {
         self.server.proposals.close(self.plan.digest);
     }
@@ -212,7 +212,7 @@ impl<'c> CallOf<'c> {
                     .map(Into::into)
                     .map_err(|error| ErrorData::internal_error(error.to_string(), None));
             }
-            let _open = Open { server: self.server, plan: &preview };
+            let _open = OpenProposal { server: self.server, plan: &preview };
             let _counted = self.server.backlog.question();
             let question = self.context.peer.create_elicitation(self.asked().question(&preview));
             let ended = |why: &'static str| ErrorData::internal_error(why, None);

@@ -15,7 +15,7 @@ use crate::answer::changes::{DiffDetail, HunkAnswer, PatchData};
 use crate::answer::hints::{self, Caller, Hint};
 use crate::answer::reason::Reason;
 use crate::answer::shown::sanitize;
-use crate::tools::arguments::{self, Found};
+use crate::tools::arguments::{self, ArgumentProblems};
 use crate::tools::tool::Tool;
 
 /// The most reasons besides the gravest that an error lists; of more it gives the number. A patch
@@ -205,7 +205,7 @@ impl ToolError {
         args: &Value,
         error: &serde_json::Error,
     ) -> Self {
-        let Found { mut problems, mut changes } = arguments::problems(schema, args);
+        let ArgumentProblems { mut problems, mut changes } = arguments::problems(schema, args);
         if problems.is_empty() {
             problems.push(error.to_string());
             changes = arguments::needed(schema);

@@ -64,7 +64,7 @@ pub(super) enum FoundHead {
 }
 
 /// Where a log that is continued ends.
-struct Found {
+struct LogEnd {
     head: Head,
     /// What is wrong with the head, if anything.
     lost: Option<&'static str>,
@@ -237,10 +237,10 @@ impl<'c> Chain<'c> {
         mut self,
         max_size: u64,
         end: End,
-        write: impl FnOnce(&mut Lines<'_>) -> Result<(), Error>,
+        write: impl FnOnce(&mut LogWriter<'_>) -> Result<(), Error>,
     ) -> Result<Written, Error> {
         let mut lost = None;
-        let Found { head, torn, .. } = loop {
+        let LogEnd { head, torn, .. } = loop {
             let found = self.tip()?;
             lost = lost.or(found.lost);
             if found.head.length < max_size.max(1) || found.torn.is_some() {
@@ -250,14 +250,22 @@ impl<'c> Chain<'c> {
         };
         let open = head.open.clone();
         let (text, tip, signer) = (Vec::new(), head.tip, self.signer);
-        let mut lines =
-            Lines { file: &self.file, length: self.length, text, tip, lost, torn, open, signer };
+        let mut lines = LogWriter {
+            file: &self.file,
+            length: self.length,
+            text,
+            tip,
+            lost,
+            torn,
+            open,
+            signer,
+        };
         write(&mut lines)?;
         if lines.tip == head.tip {
             return self.written(head);
         }
         lines.flush()?;
-        let Lines { tip, open, length, .. } = lines;
+        let LogWriter { tip, open, length, .. } = lines;
         let head = Head { tip, length, open, ..head };
         // The next lines write the head. If this process is killed before, the next process finds
         // the end from the lines. (If a head reached the disk before its lines, lines would seem to
@@ -296,10 +304,10 @@ impl<'c> Chain<'c> {
     }
 
     /// Returns where the log ends, and what was cut off there.
-    fn tip(&mut self) -> Result<Found, Error> {
+    fn tip(&mut self) -> Result<LogEnd, Error> {
         let length = self.length;
         if let Some(head) = self.since.take().filter(|since| since.length == length) {
-            return Ok(Found { head, lost: None, torn: None });
+            return Ok(LogEnd { head, lost: None, torn: None });
         }
         let (mut head, lost) =
             match read_head(&self.dir, self.session, &mut self.keys.borrow_mut())? {
@@ -311,7 +319,7 @@ impl<'c> Chain<'c> {
         if head.length == length && next(&head).metadata()?.is_none() {
             // A lost head counts as that of an empty log. Nothing is written yet, so nothing is
             // lost.
-            return Ok(Found { head, lost: None, torn: None });
+            return Ok(LogEnd { head, lost: None, torn: None });
         }
         // A process was interrupted within a line or between a line and its head; or someone
         // changed the files. The log may have been continued since, in other files.
@@ -340,7 +348,7 @@ impl<'c> Chain<'c> {
             let torn = (!torn.is_empty())
                 .then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
             head.length = length;
-            return Ok(Found { head, lost, torn });
+            return Ok(LogEnd { head, lost, torn });
         }
     }
 
@@ -366,7 +374,7 @@ fn write_head(
 
 /// Writes lines to the end of a log.
 #[derive(Debug)]
-pub(super) struct Lines<'c> {
+pub(super) struct LogWriter<'c> {
     file: &'c AppendFile,
     /// The length of the file, in bytes.
     length: u64,
@@ -381,7 +389,7 @@ pub(super) struct Lines<'c> {
     signer: Option<&'c Signer>,
 }
 
-impl Lines<'_> {
+impl LogWriter<'_> {
     /// Returns the intents that have no outcome yet.
     pub(super) fn open(&self) -> Vec<TransactionId> {
         self.open.iter().copied().collect()

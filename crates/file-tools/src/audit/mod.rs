@@ -40,7 +40,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 pub(crate) use chain::Written;
-use chain::{Chain, End, Lines};
+use chain::{Chain, End, LogWriter};
 use patch_engine::commit::Workspace;
 use workspace_trash::Keys;
 
@@ -117,7 +117,7 @@ impl Audit {
         durable: bool,
         since: Option<Written>,
         end: End,
-        write: impl FnOnce(&mut Lines<'_>) -> Result<(), fs_guard::Error>,
+        write: impl FnOnce(&mut LogWriter<'_>) -> Result<(), fs_guard::Error>,
     ) -> Result<Written, fs_guard::Error> {
         let key = workspace.key();
         let signer = key.signer()?;

@@ -9,7 +9,7 @@ use patch_engine::commit::{Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
-use super::chain::{End, Lines, Written};
+use super::chain::{End, LogWriter, Written};
 use super::diffs::{Diffs, MAX_DIFFS};
 #[cfg(feature = "git")]
 use super::event::Event;
@@ -416,7 +416,7 @@ impl<'r> Recorder<'r> {
     /// If a log cannot be written.
     pub(crate) fn write_recovered(&self, recovered: &[Recovered]) -> Result<(), fs_guard::Error> {
         let mut rest: Vec<&Recovered> = recovered.iter().collect();
-        let mut answer = |audit: &Audit, lines: &mut Lines<'_>| {
+        let mut answer = |audit: &Audit, lines: &mut LogWriter<'_>| {
             for id in lines.open() {
                 let found = rest
                     .iter()
@@ -491,7 +491,7 @@ impl<'r> Recorder<'r> {
     fn push_recovered(
         &self,
         audit: &Audit,
-        lines: &mut Lines<'_>,
+        lines: &mut LogWriter<'_>,
         id: TransactionId,
         finished: bool,
     ) -> Result<(), fs_guard::Error> {
@@ -526,10 +526,10 @@ impl<'r> Recorder<'r> {
 
     fn append(
         &mut self,
-        write: impl FnOnce(&Self, &mut Lines<'_>) -> Result<(), fs_guard::Error>,
+        write: impl FnOnce(&Self, &mut LogWriter<'_>) -> Result<(), fs_guard::Error>,
     ) -> Result<(), fs_guard::Error> {
         let since = self.since()?;
-        let write = |lines: &mut Lines<'_>| write(self, lines);
+        let write = |lines: &mut LogWriter<'_>| write(self, lines);
         self.written =
             Some(self.audit.write(self.workspace, self.durable, since, End::Closed, write)?);
         Ok(())

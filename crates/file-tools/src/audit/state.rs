@@ -46,7 +46,7 @@ pub enum Status {
 }
 
 /// The last known state of a path.
-struct Known {
+struct LastKnown {
     transaction: String,
     hash: String,
     /// The hash from before, if the log does not show whether the change was made.
@@ -71,7 +71,7 @@ pub fn state(workspace: &Workspace) -> Result<Vec<PathState>, fs_guard::Error> {
             Ok(_) if known.hash.is_empty() => Status::Unexpected,
             Ok(_) => Status::Changed,
         };
-        let Known { transaction, hash, .. } = known;
+        let LastKnown { transaction, hash, .. } = known;
         let actual_sha256 = actual.unwrap_or_default();
         let path = workspace.prefix().relative(&path);
         PathState { path, status, logged_sha256: hash, actual_sha256, transaction_id: transaction }
@@ -122,7 +122,7 @@ pub(super) fn intents(dir: &Dir, session: &SessionName) -> Result<Vec<Event>, fs
     Ok(intents)
 }
 
-fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
+fn last_known(events: &[Event]) -> BTreeMap<String, LastKnown> {
     // The outcome of each transaction. Ids sort by time.
     let mut ended: BTreeMap<&str, bool> = BTreeMap::new();
     for event in events {
@@ -148,7 +148,7 @@ fn last_known(events: &[Event]) -> BTreeMap<String, Known> {
             let (hash, before) =
                 (hash.cloned().unwrap_or_default(), before.cloned().unwrap_or_default());
             let or = happened.is_none().then_some(before);
-            paths.insert(path.to_owned(), Known { transaction: id.to_owned(), hash, or });
+            paths.insert(path.to_owned(), LastKnown { transaction: id.to_owned(), hash, or });
         };
         let (before, after) = (event.before_sha256.as_ref(), event.after_sha256.as_ref());
         match (event.operation, &event.to_path) {

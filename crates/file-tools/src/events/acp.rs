@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::event::{CallEvent, CurrentCall, json};
-use super::item::{Item, Text};
+use super::item::{Item, SideText};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,7 +45,7 @@ struct Update<'l> {
     #[serde(skip_serializing_if = "Option::is_none")]
     locations: Option<Vec<Location>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<Vec<Content<'l>>>,
+    content: Option<Vec<ToolCallContent<'l>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     raw_input: Option<&'l RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ struct Location {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
-enum Content<'l> {
+enum ToolCallContent<'l> {
     #[serde(rename = "content")]
     Text { content: TextBlock<'l> },
     #[serde(rename = "diff")]
@@ -199,11 +199,11 @@ fn location(call: &CurrentCall, item: &Item) -> Location {
     Location { path: call.absolute(item.last_path()), line }
 }
 
-fn text(text: Cow<'_, str>) -> Content<'_> {
-    Content::Text { content: TextBlock { r#type: "text", text } }
+fn text(text: Cow<'_, str>) -> ToolCallContent<'_> {
+    ToolCallContent::Text { content: TextBlock { r#type: "text", text } }
 }
 
-fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content<'l>> {
+fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<ToolCallContent<'l>> {
     match version {
         _ if items.is_empty() => Vec::new(),
         1 => items.iter().map(|item| v1_diff(call, item)).collect(),
@@ -213,23 +213,23 @@ fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<Content
 
 /// A deleted file is one without text in version 1; a moved one is a new file, and its title names
 /// the move.
-fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> Content<'l> {
+fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> ToolCallContent<'l> {
     let path = call.absolute(item.last_path());
-    if [&item.old, &item.new].contains(&&Text::LeftOut) {
+    if [&item.old, &item.new].contains(&&SideText::LeftOut) {
         let operation = item.operation.as_str();
         return text(
             format!("{operation} {path}: the text is not shown, it is binary or longer than 1 MiB")
                 .into(),
         );
     }
-    Content::V1Diff {
+    ToolCallContent::V1Diff {
         path,
         old_text: item.old.text(),
         new_text: item.new.text().unwrap_or_default(),
     }
 }
 
-fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
+fn v2_diff(call: &CurrentCall, items: &[&Item]) -> ToolCallContent<'static> {
     let change = |item: &&Item| {
         let (operation, old_path) = match item.operation {
             ChangeKind::Create => ("add", None),
@@ -237,7 +237,7 @@ fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
             ChangeKind::Delete => ("delete", None),
             ChangeKind::Move => ("move", Some(call.absolute(&item.path))),
         };
-        let known = ![&item.old, &item.new].contains(&&Text::LeftOut);
+        let known = ![&item.old, &item.new].contains(&&SideText::LeftOut);
         V2Change {
             operation,
             old_path,
@@ -249,5 +249,5 @@ fn v2_diff(call: &CurrentCall, items: &[&Item]) -> Content<'static> {
     // A patch is sent whole or not at all.
     let patch =
         (text.len() <= super::item::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
-    Content::V2Diff { changes: items.iter().map(change).collect(), patch }
+    ToolCallContent::V2Diff { changes: items.iter().map(change).collect(), patch }
 }

@@ -11,7 +11,7 @@ use super::event::{CallEvent, CurrentCall, json};
 use super::item::Item;
 
 #[derive(Serialize)]
-struct Line<'l> {
+struct CodexEvent<'l> {
     /// Of the submission there; here, of the call.
     id: &'l str,
     msg: Message<'l>,
@@ -110,5 +110,5 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
         },
         CallEvent::TurnDiff { diff } => Message::TurnDiff { unified_diff: diff },
     };
-    json(&Line { id: call_id, msg })
+    json(&CodexEvent { id: call_id, msg })
 }

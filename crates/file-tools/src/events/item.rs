@@ -31,9 +31,9 @@ pub(super) struct Item {
     #[serde(skip)]
     pub(super) absolute_diff: String,
     #[serde(skip)]
-    pub(super) old: Text,
+    pub(super) old: SideText,
     #[serde(skip)]
-    pub(super) new: Text,
+    pub(super) new: SideText,
 }
 
 fn operation_name<S: serde::Serializer>(
@@ -45,7 +45,7 @@ fn operation_name<S: serde::Serializer>(
 
 /// One side of a change.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Text {
+pub(super) enum SideText {
     /// There is no file.
     Absent,
     /// The text of the file.
@@ -54,7 +54,7 @@ pub(super) enum Text {
     LeftOut,
 }
 
-impl Text {
+impl SideText {
     fn of(exists: bool, bytes: Option<&[u8]>) -> Self {
         match bytes.map(std::str::from_utf8) {
             _ if !exists => Self::Absent,
@@ -95,11 +95,11 @@ impl Item {
             deleted,
             diff,
             absolute_diff: text(images.diff_beneath(change, root)),
-            old: Text::of(
+            old: SideText::of(
                 change.before.is_some(),
                 images.old_bytes(change).ok().as_ref().map(|bytes| &bytes[..]),
             ),
-            new: Text::of(
+            new: SideText::of(
                 change.after.is_some(),
                 images.new_bytes(change).ok().as_ref().map(|bytes| &bytes[..]),
             ),

@@ -8,7 +8,7 @@ use super::item::Item;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-enum Line<'l> {
+enum EventLine<'l> {
     Begin {
         call_id: &'l str,
         tool: &'l str,
@@ -50,13 +50,15 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
         CallEvent::Planned { items, again, auto_approved } => {
             let changes = items.to_vec();
             if again {
-                Line::Update { call_id, auto_approved, changes }
+                EventLine::Update { call_id, auto_approved, changes }
             } else {
-                Line::Begin { call_id, tool, auto_approved, changes }
+                EventLine::Begin { call_id, tool, auto_approved, changes }
             }
         }
-        CallEvent::Progress { path, done, total } => Line::Progress { call_id, path, done, total },
-        CallEvent::Ended { items, transactions, result, failure, declined, .. } => Line::End {
+        CallEvent::Progress { path, done, total } => {
+            EventLine::Progress { call_id, path, done, total }
+        }
+        CallEvent::Ended { items, transactions, result, failure, declined, .. } => EventLine::End {
             call_id,
             ok: failure.is_none(),
             declined,
@@ -65,6 +67,6 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> 
             changes: items.iter().collect(),
             result,
         },
-        CallEvent::TurnDiff { diff } => Line::TurnDiff { call_id, unified_diff: diff },
+        CallEvent::TurnDiff { diff } => EventLine::TurnDiff { call_id, unified_diff: diff },
     })
 }

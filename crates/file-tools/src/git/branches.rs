@@ -10,7 +10,7 @@ pub const TOGETHER: usize = 64;
 
 /// The objects that were made of a plan.
 #[derive(Debug, Clone)]
-pub(super) struct Written {
+pub(super) struct WrittenCommit {
     pub(super) commit: Id,
     pub(super) tree: Id,
     pub(super) committer: Signature,
@@ -20,18 +20,18 @@ pub(super) struct Written {
 #[derive(Debug, Default)]
 pub(super) struct Branches {
     /// By their names without `refs/heads/`.
-    tips: BTreeMap<String, Tip>,
+    tips: BTreeMap<String, MovingBranch>,
     /// The revisions that named one of them when they were resolved.
     names: BTreeSet<String>,
 }
 
 /// A branch that is to move.
 #[derive(Debug)]
-struct Tip {
+struct MovingBranch {
     /// Where it is; `None` if it is to be created.
     from: Option<Id>,
     /// The last commit for it, to which it is to go.
-    last: Written,
+    last: WrittenCommit,
     allow_checked_out: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn short(branch: &str) -> &str {
 impl Branches {
     /// Returns where a branch is to go, if it is to move.
     pub(super) fn tip(&self, branch: &str) -> Option<Resolved> {
-        let Written { commit, tree, .. } = self.tips.get(short(branch))?.last;
+        let WrittenCommit { commit, tree, .. } = self.tips.get(short(branch))?.last;
         Some(Resolved { commit, tree })
     }
 
@@ -58,7 +58,7 @@ impl Branches {
         &mut self,
         branch: &str,
         named_by: Option<&str>,
-        (from, last): (Option<Id>, Written),
+        (from, last): (Option<Id>, WrittenCommit),
         allow_checked_out: bool,
     ) {
         if let Some(name) = named_by.filter(|name| short(name) == short(branch)) {
@@ -67,7 +67,7 @@ impl Branches {
         match self.tips.entry(short(branch).into()) {
             Entry::Occupied(tip) => tip.into_mut().last = last,
             Entry::Vacant(tip) => {
-                tip.insert(Tip { from, last, allow_checked_out });
+                tip.insert(MovingBranch { from, last, allow_checked_out });
             }
         }
     }
@@ -87,7 +87,7 @@ impl Branches {
     }
 
     /// Lists each branch with where it is, its last commit, and whether it may be checked out.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Option<Id>, &Written, bool)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Option<Id>, &WrittenCommit, bool)> {
         let each = self.tips.iter();
         each.map(|(branch, tip)| (&**branch, tip.from, &tip.last, tip.allow_checked_out))
     }

@@ -36,7 +36,7 @@ use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{self, Audit, Operation};
-use crate::git::branches::{Branches, Written};
+use crate::git::branches::{Branches, WrittenCommit};
 use crate::session::SessionSettings;
 
 pub use crate::git::branches::TOGETHER;
@@ -201,7 +201,7 @@ impl GitSession {
         let place = self.place(request, None, (repository, &Branches::default()))?;
         let never = &Cancellation::NEVER;
         let plan = Arc::new(self.plan_over(repository, patch, options, &place, never)?);
-        let Place { onto: Resolved { commit: onto, tree }, branch, .. } = place;
+        let CommitTarget { onto: Resolved { commit: onto, tree }, branch, .. } = place;
         let tree = self.tree_of(&plan, tree)?;
         Ok(GitReport { commit: None, tree, onto, branch, report: Report::new(plan, None) })
     }
@@ -343,7 +343,7 @@ impl GitSession {
         request: &GitRequest,
         seen: Option<Resolved>,
         (repository, branches): (&Repository, &Branches),
-    ) -> Result<Place, ToolError> {
+    ) -> Result<CommitTarget, ToolError> {
         let branch_at = |name: &str| match branches.tip(name) {
             Some(tip) => Ok(Some(tip.commit)),
             None => repository.branch(name),
@@ -366,9 +366,15 @@ impl GitSession {
                     return Err(moved(branch, Some(onto.commit), Some(at)));
                 }
                 let tip = Resolved { commit: at, tree: repository.commit(at)?.tree };
-                Ok(Place { onto: tip, seen: onto, branch: Some(branch.clone()), named, from })
+                Ok(CommitTarget {
+                    onto: tip,
+                    seen: onto,
+                    branch: Some(branch.clone()),
+                    named,
+                    from,
+                })
             }
-            _ => Ok(Place { onto, seen: onto, branch, named, from }),
+            _ => Ok(CommitTarget { onto, seen: onto, branch, named, from }),
         }
     }
 
@@ -377,7 +383,7 @@ impl GitSession {
         repository: &Repository,
         patch: &Patch,
         options: &Options,
-        place: &Place,
+        place: &CommitTarget,
         cancellation: &Cancellation,
     ) -> Result<Plan, Rejects> {
         let files = |commit| {
@@ -395,7 +401,7 @@ impl GitSession {
     fn publish(
         &self,
         repository: &Repository,
-        (branch, from, Written { commit, committer, .. }): (&str, Option<Id>, &Written),
+        (branch, from, WrittenCommit { commit, committer, .. }): (&str, Option<Id>, &WrittenCommit),
         allow_checked_out: bool,
         host: &mut dyn Host,
     ) -> Result<(), ToolError> {
@@ -438,8 +444,8 @@ struct OntoCommit<'s, 'r> {
     /// The branches that these commits are to move.
     branches: &'r Branches,
     /// Known as soon as there is a plan.
-    place: Option<Place>,
-    written: Option<Written>,
+    place: Option<CommitTarget>,
+    written: Option<WrittenCommit>,
     /// Held until the outcome is written: an intent whose process does not hold the lock was cut
     /// off.
     locked: Option<Locked<'s>>,
@@ -456,7 +462,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         Self { session, patch, options, request, repository, branches, place, written, locked }
     }
 
-    fn place(&self) -> &Place {
+    fn place(&self) -> &CommitTarget {
         self.place.as_ref().expect("BUG: what is committed was planned")
     }
 
@@ -466,16 +472,16 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         repository: &Repository,
         plan: &Plan,
         cancellation: &Cancellation,
-    ) -> Result<&Written, ToolError> {
+    ) -> Result<&WrittenCommit, ToolError> {
         let written = write(repository, plan, self.place().onto, self.request, cancellation)?;
         Ok(self.written.insert(written))
     }
 
     /// What the log says about the commit.
     fn details(&self) -> Vec<(&'static str, String)> {
-        let Place { onto, branch, .. } = self.place();
+        let CommitTarget { onto, branch, .. } = self.place();
         let mut details = vec![("onto", onto.commit.to_string())];
-        if let Some(Written { commit, tree, .. }) = &self.written {
+        if let Some(WrittenCommit { commit, tree, .. }) = &self.written {
             details.extend([("commit", commit.to_string()), ("tree", tree.to_string())]);
         }
         details.extend(branch.clone().map(|branch| ("branch", branch)));
@@ -496,7 +502,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         log.details(self.details());
         self.locked = Some(self.session.lock(cancellation)?);
         intend(id, log, host).map_err(commit::Error::from)?;
-        let Place { branch, from, .. } = self.place();
+        let CommitTarget { branch, from, .. } = self.place();
         match branch {
             Some(branch) => {
                 let to = (branch.as_str(), *from, &written);
@@ -508,7 +514,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
     }
 
     fn report(self, report: Report) -> GitReport {
-        let Place { onto, branch, .. } = self.place();
+        let CommitTarget { onto, branch, .. } = self.place();
         let (commit, tree) = match &self.written {
             Some(written) => (Some(written.commit), written.tree),
             None => (None, onto.tree),
@@ -546,7 +552,7 @@ impl Committer for OntoCommit<'_, '_> {
 
 /// The commit and the branch that a patch goes to.
 #[derive(Clone)]
-struct Place {
+struct CommitTarget {
     onto: Resolved,
     /// The commit that the author of the patch saw: `onto`, or one before it.
     seen: Resolved,
@@ -602,7 +608,7 @@ fn write(
     onto: Resolved,
     request: &GitRequest,
     cancellation: &Cancellation,
-) -> Result<Written, ToolError> {
+) -> Result<WrittenCommit, ToolError> {
     let tree = write_tree(repository, plan, onto.tree, cancellation)?;
     let committer = repository.signature(Role::Committer)?;
     let author = match &request.author {
@@ -613,7 +619,7 @@ fn write(
     let (parents, message) = (&[onto.commit], message.as_str());
     let commit = NewCommit { tree, parents, author: &author, committer: &committer, message };
     let commit = repository.write_commit(&commit)?;
-    Ok(Written { commit, tree, committer })
+    Ok(WrittenCommit { commit, tree, committer })
 }
 
 /// Writes a message that names the changes.

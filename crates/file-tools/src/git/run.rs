@@ -52,7 +52,7 @@ impl GitSession {
                 results.push(self.apply(tool, patch, options, request, host));
                 break;
             }
-            let mut run = Run::new(self, tool, options);
+            let mut run = CommitRun::new(self, tool, options);
             for (result, (patch, request)) in run.results(rest, host).into_iter().zip(rest) {
                 results.push(
                     result.unwrap_or_else(|| self.apply(tool, patch, options, request, host)),
@@ -64,7 +64,7 @@ impl GitSession {
 }
 
 /// The patches that are committed together.
-struct Run<'s, 'o> {
+struct CommitRun<'s, 'o> {
     session: &'s GitSession,
     options: &'o Options,
     /// With everything that is to be written.
@@ -74,7 +74,7 @@ struct Run<'s, 'o> {
     log: Recorder<'s>,
 }
 
-impl<'s, 'o> Run<'s, 'o> {
+impl<'s, 'o> CommitRun<'s, 'o> {
     fn new(session: &'s GitSession, tool: &str, options: &'o Options) -> Self {
         let log = session.recorder(tool, options).of_several();
         Self {

@@ -67,7 +67,7 @@ pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut boundaries: Vec<Vec<u8>> = Vec::new();
     let (mut at, mut any) = (0, false);
     loop {
-        let head = Head::read(&text[at..])?;
+        let head = MailHeader::read(&text[at..])?;
         boundaries.extend(head.boundary);
         out.extend_from_slice(&text[at..at + head.length]);
         at += head.length;
@@ -91,7 +91,7 @@ pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
             out.extend_from_slice(line);
             at += line.len();
         }
-        if is_last || Head::read(&text[at..]).is_none() {
+        if is_last || MailHeader::read(&text[at..]).is_none() {
             out.extend_from_slice(&text[at..]);
             return any.then_some(out);
         }
@@ -99,7 +99,7 @@ pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The fields before a body.
-struct Head {
+struct MailHeader {
     /// How long they are, with the empty line behind them.
     length: usize,
     encoding: Option<Encoding>,
@@ -107,7 +107,7 @@ struct Head {
     boundary: Option<Vec<u8>>,
 }
 
-impl Head {
+impl MailHeader {
     /// Reads the fields that a text begins with, if it begins with fields. Lines that begin with a
     /// blank belong to the field above.
     fn read(text: &[u8]) -> Option<Self> {

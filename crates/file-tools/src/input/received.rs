@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
-use crate::input::shell::{self, ShellCall};
+use crate::input::shell::{self, ShellPatch};
 use crate::json;
 
 pub use crate::input::not_received::NotReceived;
@@ -95,28 +95,28 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     for _ in 0..LAYERS {
         let Some(layer) = json_layer(&text)? else { return in_text(text, part, notes) };
         match layer {
-            Layer::Text(inner, note) => {
+            JsonLayer::Text(inner, note) => {
                 notes.push(note);
                 text = Cow::Owned(inner.into_bytes());
             }
-            Layer::Calls(calls, note) => {
+            JsonLayer::Calls(calls, note) => {
                 notes.push(note);
                 return Ok(Received { form: ReceivedForm::Calls(calls), notes });
             }
-            Layer::Shell(call) => return Ok(of_shell(call, notes)),
+            JsonLayer::Shell(call) => return Ok(of_shell(call, notes)),
         }
     }
     wrapped("there is JSON in JSON in JSON", "send the patch alone")
 }
 
 /// The content of a layer of JSON.
-enum Layer {
+enum JsonLayer {
     Text(String, String),
     Calls(Vec<PatchCall>, String),
-    Shell(ShellCall),
+    Shell(ShellPatch),
 }
 
-fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
+fn json_layer(text: &[u8]) -> Result<Option<JsonLayer>, NotReceived> {
     let trimmed = text.trim_ascii();
     let Ok(text) = std::str::from_utf8(trimmed) else { return Ok(None) };
     if text.starts_with(['{', '[', '"']) {
@@ -133,7 +133,7 @@ fn json_layer(text: &[u8]) -> Result<Option<Layer>, NotReceived> {
     // One line with `\n` for line feeds: a string literal without its quotes.
     let escaped = !text.contains('\n') && text.starts_with("***") && text.contains("\\n");
     if escaped && let Ok(inner) = serde_json::from_str::<String>(&format!("\"{text}\"")) {
-        return Ok(Some(Layer::Text(inner, "decoded the escapes of a string literal".into())));
+        return Ok(Some(JsonLayer::Text(inner, "decoded the escapes of a string literal".into())));
     }
     Ok(None)
 }
@@ -168,9 +168,11 @@ const SILENT: [&str; 12] = [
     "reason",
 ];
 
-fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
+fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
     let mut object = match value {
-        Value::String(text) => return Ok(Some(Layer::Text(text, "decoded a JSON string".into()))),
+        Value::String(text) => {
+            return Ok(Some(JsonLayer::Text(text, "decoded a JSON string".into())));
+        }
         Value::Array(items) => return list(items),
         Value::Object(object) => object,
         _ => return Ok(None),
@@ -216,10 +218,10 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
             return match command {
                 Value::Array(words) => list(words),
                 Value::String(text) if text.trim_start().starts_with(Marker::Begin.as_str()) => {
-                    Ok(Some(Layer::Text(text, format!("took the patch out of `{field}`"))))
+                    Ok(Some(JsonLayer::Text(text, format!("took the patch out of `{field}`"))))
                 }
                 Value::String(script) => {
-                    shell::of_script(&script).map(|call| Some(Layer::Shell(call)))
+                    shell::of_script(&script).map(|call| Some(JsonLayer::Shell(call)))
                 }
                 _ => wrapped("this is a call without a command", "send the patch alone"),
             };
@@ -229,7 +231,7 @@ fn unwrap(value: Value) -> Result<Option<Layer>, NotReceived> {
         match object.remove(field) {
             Some(Value::String(text)) => {
                 nothing_else(&object)?;
-                return Ok(Some(Layer::Text(text, format!("took the patch out of `{field}`"))));
+                return Ok(Some(JsonLayer::Text(text, format!("took the patch out of `{field}`"))));
             }
             // The arguments of a call.
             Some(inner @ Value::Object(_)) => {
@@ -263,14 +265,14 @@ fn nothing_else(object: &serde_json::Map<String, Value>) -> Result<(), NotReceiv
     }
 }
 
-fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
+fn list(items: Vec<Value>) -> Result<Option<JsonLayer>, NotReceived> {
     let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
     match words.as_deref() {
-        Some([tool, patch]) if TOOLS.contains(tool) => Ok(Some(Layer::Text(
+        Some([tool, patch]) if TOOLS.contains(tool) => Ok(Some(JsonLayer::Text(
             (*patch).to_owned(),
             format!("took the patch out of a call of {tool}"),
         ))),
-        Some(words @ [_, ..]) => shell::of_words(words).map(|call| Some(Layer::Shell(call))),
+        Some(words @ [_, ..]) => shell::of_words(words).map(|call| Some(JsonLayer::Shell(call))),
         _ if items
             .iter()
             .any(|item| item["type"] == "apply_patch_call" || item.get("operation").is_some()) =>
@@ -290,7 +292,7 @@ fn list(items: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
 }
 
 /// The patch of a shell command, and what was done before and to find it.
-fn of_shell(call: ShellCall, mut notes: Vec<String>) -> Received {
+fn of_shell(call: ShellPatch, mut notes: Vec<String>) -> Received {
     notes.extend(call.notes);
     let patch = call.patch.into_bytes();
     let form = match call.directory {
@@ -300,9 +302,9 @@ fn of_shell(call: ShellCall, mut notes: Vec<String>) -> Received {
     Received { form, notes }
 }
 
-fn calls(value: &Value, note: &str) -> Result<Option<Layer>, NotReceived> {
+fn calls(value: &Value, note: &str) -> Result<Option<JsonLayer>, NotReceived> {
     match ops::calls(&value.to_string()) {
-        Ok(calls) => Ok(Some(Layer::Calls(calls, note.to_owned()))),
+        Ok(calls) => Ok(Some(JsonLayer::Calls(calls, note.to_owned()))),
         Err(error) => {
             wrapped(error.to_string(), "send items of the Responses API, or the patch alone")
         }
@@ -310,7 +312,7 @@ fn calls(value: &Value, note: &str) -> Result<Option<Layer>, NotReceived> {
 }
 
 /// Reads operations that are not wrapped in call items.
-fn operations(all: Vec<Value>) -> Result<Option<Layer>, NotReceived> {
+fn operations(all: Vec<Value>) -> Result<Option<JsonLayer>, NotReceived> {
     let item = |(nth, mut operation): (usize, Value)| {
         if let Some(fields) = operation.as_object_mut()
             && let Some(to) = fields.remove("moveTo")

@@ -15,7 +15,7 @@ const ALONE: &str = "send the patch alone, its first line `*** Begin Patch`";
 
 /// A patch that a shell command would apply.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ShellCall {
+pub(super) struct ShellPatch {
     /// The patch, after an empty line for each line before it.
     pub(super) patch: String,
     /// The directory that the command changes to first.
@@ -25,23 +25,23 @@ pub(super) struct ShellCall {
 }
 
 /// Reads the words of a command, of which the last may be a script.
-pub(super) fn of_words(words: &[&str]) -> Result<ShellCall, NotReceived> {
+pub(super) fn of_words(words: &[&str]) -> Result<ShellPatch, NotReceived> {
     call(intercept(words), 0)
 }
 
 /// Reads a script that is all there is.
-pub(super) fn of_script(script: &str) -> Result<ShellCall, NotReceived> {
+pub(super) fn of_script(script: &str) -> Result<ShellPatch, NotReceived> {
     call(intercept_script(Shell::Posix, script), 0)
 }
 
-fn call(found: Intercept<'_>, above: usize) -> Result<ShellCall, NotReceived> {
+fn call(found: Intercept<'_>, above: usize) -> Result<ShellPatch, NotReceived> {
     match found {
         Intercept::Body { patch, workdir } => {
             let directory = workdir.map(|directory| directory.into_owned());
             let beneath = directory.iter().map(|dir| format!("; its paths are relative to {dir}"));
             let note = format!("read a shell command{}", beneath.collect::<String>());
             let patch = "\n".repeat(above) + &patch;
-            Ok(ShellCall { patch, directory, notes: vec![note] })
+            Ok(ShellPatch { patch, directory, notes: vec![note] })
         }
         Intercept::CorrectnessError(error) => wrapped(error.to_string(), ALONE),
         Intercept::ShellParseError(error) => wrapped(error.to_string(), ALONE),
@@ -59,7 +59,7 @@ fn call(found: Intercept<'_>, above: usize) -> Result<ShellCall, NotReceived> {
 ///
 /// When there are several, or it does more than to apply a patch, or the shell would change the
 /// patch: what is meant is then not known.
-pub(super) fn find(text: &str) -> Result<Option<ShellCall>, NotReceived> {
+pub(super) fn find(text: &str) -> Result<Option<ShellPatch>, NotReceived> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let says =
         |range: &Range<usize>| lines[range.clone()].iter().any(|line| !line.trim().is_empty());

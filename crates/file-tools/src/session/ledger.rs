@@ -41,14 +41,14 @@ struct Seen {
     /// The hash of each file that was read.
     files: BTreeMap<String, Sha256>,
     /// The lines that were printed of a file, of one version of it.
-    lines: BTreeMap<String, (Sha256, Lines)>,
+    lines: BTreeMap<String, (Sha256, LineRanges)>,
 }
 
 /// Lines, from 1: ranges in order that do not touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Lines(Vec<RangeInclusive<usize>>);
+struct LineRanges(Vec<RangeInclusive<usize>>);
 
-impl Lines {
+impl LineRanges {
     fn add(&mut self, new: impl IntoIterator<Item = RangeInclusive<usize>>) {
         self.0.extend(new.into_iter().filter(|range| !range.is_empty()));
         self.0.sort_by_key(|range| *range.start());
@@ -73,7 +73,7 @@ impl Lines {
     }
 }
 
-impl fmt::Display for Lines {
+impl fmt::Display for LineRanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, range) in self.0.iter().enumerate() {
             let comma = if nth == 0 { "" } else { "," };
@@ -83,7 +83,7 @@ impl fmt::Display for Lines {
     }
 }
 
-impl FromStr for Lines {
+impl FromStr for LineRanges {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -166,10 +166,11 @@ impl Ledger {
     ) -> Result<(), commit::Error> {
         let known = {
             let mut seen = self.seen();
-            let (of, known) = seen.lines.entry(path.to_owned()).or_insert((hash, Lines::default()));
+            let (of, known) =
+                seen.lines.entry(path.to_owned()).or_insert((hash, LineRanges::default()));
             let before = known.clone();
             if *of != hash {
-                (*of, *known) = (hash, Lines::default());
+                (*of, *known) = (hash, LineRanges::default());
             }
             known.add(lines);
             if before == *known {
@@ -270,10 +271,10 @@ mod tests {
 
     #[test]
     fn lines_are_covered_by_what_was_printed_and_no_more() {
-        let mut lines = Lines::default();
+        let mut lines = LineRanges::default();
         let ranges = [5..=6, 1..=2, 3..=3, 9..=9, 6..=7];
         lines.add(ranges.clone());
-        let mut one_by_one = Lines::default();
+        let mut one_by_one = LineRanges::default();
         ranges.into_iter().for_each(|range| one_by_one.add([range]));
         assert_eq!(one_by_one, lines);
         assert_eq!(lines.to_string(), "1-3,5-7,9-9");
@@ -284,7 +285,7 @@ mod tests {
             assert_eq!(lines.cover(&wanted), covered, "{wanted:?}");
         }
         for text in ["", "1", "1-", "a-b", "1-2,"] {
-            assert_eq!(text.parse::<Lines>(), Err(()), "{text:?}");
+            assert_eq!(text.parse::<LineRanges>(), Err(()), "{text:?}");
         }
     }
 }

@@ -31,14 +31,14 @@ const DIGITS: usize = 12;
 /// How a kept patch is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedForm {
-    language: Language,
+    language: PatchLanguage,
     /// The rules for its paths, in a line; empty if there are none.
     paths: String,
 }
 
 /// What a kept patch is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Language {
+enum PatchLanguage {
     /// The envelope.
     Envelope,
     /// An envelope that was written from SEARCH/REPLACE blocks.
@@ -52,19 +52,19 @@ impl RefusedForm {
     #[must_use]
     pub fn of(text: &PatchText) -> Self {
         let language = match text.diff {
-            Some(how) => Language::Diff(how.strip),
-            None if text.exact => Language::Blocks,
-            None => Language::Envelope,
+            Some(how) => PatchLanguage::Diff(how.strip),
+            None if text.exact => PatchLanguage::Blocks,
+            None => PatchLanguage::Envelope,
         };
         Self { language, paths: text.paths.line() }
     }
 
     fn line(&self) -> String {
         let language = match self.language {
-            Language::Envelope => "envelope".to_owned(),
-            Language::Blocks => "blocks".into(),
-            Language::Diff(None) => "diff".into(),
-            Language::Diff(Some(strip)) => format!("diff {strip}"),
+            PatchLanguage::Envelope => "envelope".to_owned(),
+            PatchLanguage::Blocks => "blocks".into(),
+            PatchLanguage::Diff(None) => "diff".into(),
+            PatchLanguage::Diff(Some(strip)) => format!("diff {strip}"),
         };
         let paths = if self.paths.is_empty() { "" } else { " for " };
         format!("{language}{paths}{}\n", self.paths)
@@ -73,10 +73,10 @@ impl RefusedForm {
     fn of_line(line: &str) -> Option<Self> {
         let (language, paths) = line.split_once(" for ").unwrap_or((line, ""));
         let language = match language.split_once(' ') {
-            None if language == "envelope" => Language::Envelope,
-            None if language == "blocks" => Language::Blocks,
-            None if language == "diff" => Language::Diff(None),
-            Some(("diff", strip)) => Language::Diff(Some(strip.parse().ok()?)),
+            None if language == "envelope" => PatchLanguage::Envelope,
+            None if language == "blocks" => PatchLanguage::Blocks,
+            None if language == "diff" => PatchLanguage::Diff(None),
+            Some(("diff", strip)) => PatchLanguage::Diff(Some(strip.parse().ok()?)),
             _ => return None,
         };
         Some(Self { language, paths: paths.to_owned() })
@@ -285,7 +285,7 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// Replaces sections of a refused patch by those that another patch of the same form has for the
 /// same paths; sections for other paths come last. Returns the text, and the number of unchanged
 /// sections.
-fn amended(kept: &Patch, with: &Patch, language: Language) -> (Vec<u8>, usize) {
+fn amended(kept: &Patch, with: &Patch, language: PatchLanguage) -> (Vec<u8>, usize) {
     let path = |section: &Section<'_>| plain(&section.path.text).to_owned();
     let mut sections = Vec::new();
     let mut push = |patch, section| sections.push((patch, section));
@@ -314,11 +314,11 @@ fn amended(kept: &Patch, with: &Patch, language: Language) -> (Vec<u8>, usize) {
 }
 
 /// Writes sections, each with its patch, as one patch.
-fn written(sections: &[(&Patch, &Section<'_>)], language: Language) -> Vec<u8> {
+fn written(sections: &[(&Patch, &Section<'_>)], language: PatchLanguage) -> Vec<u8> {
     let (mut diff, mut envelope) = (Vec::new(), Writer::default());
     for (patch, section) in sections {
         let lines = patch.bytes(section.span.clone());
-        if !matches!(language, Language::Diff(_)) {
+        if !matches!(language, PatchLanguage::Diff(_)) {
             envelope.lines_of(patch, lines);
             continue;
         }
@@ -327,7 +327,7 @@ fn written(sections: &[(&Patch, &Section<'_>)], language: Language) -> Vec<u8> {
             diff.push(b'\n');
         }
     }
-    if matches!(language, Language::Diff(_)) { diff } else { envelope.finish() }
+    if matches!(language, PatchLanguage::Diff(_)) { diff } else { envelope.finish() }
 }
 
 /// Lists each path once.
@@ -352,7 +352,7 @@ mod tests {
         });
         let (kept, with) =
             (parse(kept, &options).expect("a patch"), parse(with, &options).expect("a patch"));
-        let (text, _) = amended(&kept, &with, Language::Envelope);
+        let (text, _) = amended(&kept, &with, PatchLanguage::Envelope);
         assert_eq!(
             String::from_utf8(text).expect("text"),
             format!("*** Begin Patch\n{wanted}*** End Patch\n")
@@ -380,7 +380,9 @@ mod tests {
 
     #[test]
     fn a_line_names_the_form() {
-        for language in [Language::Envelope, Language::Diff(None), Language::Diff(Some(2))] {
+        for language in
+            [PatchLanguage::Envelope, PatchLanguage::Diff(None), PatchLanguage::Diff(Some(2))]
+        {
             for paths in ["", "[\"some for dir\",[]]"] {
                 let form = RefusedForm { language, paths: paths.into() };
                 assert_eq!(RefusedForm::of_line(form.line().trim_end()), Some(form));

@@ -95,7 +95,7 @@ impl SessionSettings {
 
     /// Returns the source of earlier versions of the workspace's files.
     pub(crate) fn snapshots_of(&self, workspace: &Workspace) -> Arc<dyn patch_engine::Snapshots> {
-        Arc::new(Source {
+        Arc::new(SnapshotSource {
             #[cfg(feature = "git")]
             root: workspace.root().clone(),
             home: workspace.home().clone(),
@@ -111,7 +111,7 @@ impl SessionSettings {
 /// displaced, and, with the feature `git`, in the newest commits of the git repository around the
 /// workspace.
 #[derive(Debug)]
-struct Source {
+struct SnapshotSource {
     #[cfg(feature = "git")]
     root: Arc<Root>,
     home: Arc<Root>,
@@ -121,7 +121,7 @@ struct Source {
     max_file_size: u64,
 }
 
-impl Source {
+impl SnapshotSource {
     fn kept(&self, path: &str, sha256: Sha256) -> Option<Vec<u8>> {
         let folder = self.home.state_dir().ok()??.open_dir(FOLDER).ok()??;
         let (packed, _) =
@@ -146,7 +146,7 @@ impl Source {
     }
 }
 
-impl patch_engine::Snapshots for Source {
+impl patch_engine::Snapshots for SnapshotSource {
     fn bytes(&self, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
         if !self.reach.shows(path.as_str()) {
             return None;

@@ -72,15 +72,15 @@ const ALIKE: f64 = 0.8;
 
 /// The problems in words, and the changes that correct them.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ArgumentProblems {
     pub(crate) problems: Vec<String>,
     pub(crate) changes: Vec<ArgumentChange>,
 }
 
 /// Finds everything in `args` that does not fit a plain JSON schema. The result may be empty for
 /// bad arguments: a schema does not say everything that a tool checks.
-pub(crate) fn problems(schema: &Value, args: &Value) -> Found {
-    let mut found = Found::default();
+pub(crate) fn problems(schema: &Value, args: &Value) -> ArgumentProblems {
+    let mut found = ArgumentProblems::default();
     check(schema, args, "", &mut found);
     // An argument that was given under another name is not missing.
     let renamed = |name: &str| {
@@ -118,7 +118,7 @@ fn field(at: &str, name: &str) -> String {
     if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") }
 }
 
-fn check(schema: &Value, value: &Value, at: &str, found: &mut Found) {
+fn check(schema: &Value, value: &Value, at: &str, found: &mut ArgumentProblems) {
     if at.is_empty() && !value.is_object() {
         found.problems.push("the arguments must be an object".into());
         found.changes = needed(schema);
@@ -222,7 +222,7 @@ fn unknown(
     place: &str,
     name: &str,
     (properties, given): (&Map<String, Value>, &Map<String, Value>),
-    found: &mut Found,
+    found: &mut ArgumentProblems,
 ) {
     let at = place.strip_suffix(name).unwrap_or_default();
     let beside = || properties.keys().find(|known| means_same(known, name)).cloned();

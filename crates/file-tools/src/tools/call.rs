@@ -288,7 +288,7 @@ impl Session {
     ) -> Reply {
         /// The one argument that is read here; the others are the tool's.
         #[derive(serde::Deserialize)]
-        struct Bound {
+        struct ResultBound {
             #[serde(rename = "maxResultBytes", default, deserialize_with = "arguments::given")]
             max_result_bytes: Option<u64>,
         }
@@ -296,8 +296,10 @@ impl Session {
             return unknown(tool.as_str()).into();
         }
         let args = args.into();
-        let asked =
-            args.read::<Bound>(tool, &mut Vec::new()).ok().and_then(|bound| bound.max_result_bytes);
+        let asked = args
+            .read::<ResultBound>(tool, &mut Vec::new())
+            .ok()
+            .and_then(|bound| bound.max_result_bytes);
         let mut notes = Vec::new();
         let mut host = Warned::new(host);
         let mut reply = match self.answer(tool, args, &mut host, &mut notes) {

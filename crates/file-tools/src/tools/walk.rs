@@ -50,7 +50,7 @@ pub(crate) struct WalkOptions {
 }
 
 /// A directory that a walk has yet to visit.
-struct Pending {
+struct PendingDirectory {
     dir: Option<RelPath>,
     depth: usize,
     ignores: Vec<std::rc::Rc<Gitignore>>,
@@ -70,8 +70,8 @@ pub(crate) fn walk(
     let mut whole = true;
     let mut visited = 0;
     let ignores = if options.ignored { Vec::new() } else { ignores_above(root, dir.as_ref()) };
-    let mut pending = VecDeque::from([Pending { dir, depth: 0, ignores }]);
-    while let Some(Pending { dir, depth, mut ignores }) = pending.pop_front() {
+    let mut pending = VecDeque::from([PendingDirectory { dir, depth: 0, ignores }]);
+    while let Some(PendingDirectory { dir, depth, mut ignores }) = pending.pop_front() {
         cancellation.check()?;
         let mut entries = match root.read_dir(dir.as_ref()) {
             Ok(entries) => entries,
@@ -106,7 +106,7 @@ pub(crate) fn walk(
             }
         }
         for path in beneath.into_iter().rev() {
-            pending.push_front(Pending {
+            pending.push_front(PendingDirectory {
                 dir: Some(path),
                 depth: depth + 1,
                 ignores: ignores.clone(),
