@@ -39,7 +39,7 @@ choices! { false:
 
 /// Where a configuration holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ConfigScope {
     /// In every project of the user.
     User,
     /// In one project, for everyone who works on it.
@@ -85,15 +85,15 @@ pub(crate) enum Way {
     /// The client does, with this command, whose first word is the program.
     Command(Vec<String>),
     /// A person does, or `--write`.
-    File(Part),
+    File(ConfigEdit),
 }
 
 /// What to set in a file.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct ConfigEdit {
     /// The file; `None` for a client that is not known.
     pub(crate) file: Option<ClientFile>,
-    pub(crate) form: Form,
+    pub(crate) format: ConfigFormat,
     pub(crate) settings: Vec<Setting>,
 }
 
@@ -105,9 +105,9 @@ pub(crate) struct ClientFile {
     pub(crate) path: String,
 }
 
-/// The language of a file.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ConfigFormat {
     /// JSON, with comments and commas at the end of lists.
     Json,
     Toml,
@@ -132,16 +132,16 @@ impl Setting {
 impl Client {
     /// Where it is configured unless asked for otherwise: in the project, where its editor knows
     /// the project by the place of the file; else for the user.
-    pub(crate) fn usual_scope(self) -> Scope {
+    pub(crate) fn usual_scope(self) -> ConfigScope {
         match self {
-            Self::Claude | Self::Cursor | Self::VsCode => Scope::Project,
-            _ => Scope::User,
+            Self::Claude | Self::Cursor | Self::VsCode => ConfigScope::Project,
+            _ => ConfigScope::User,
         }
     }
 
     /// Its file; `None` when it has none for that scope, its own command writes it, or there is no
     /// home.
-    fn file(self, scope: Scope) -> Option<ClientFile> {
+    fn file(self, scope: ConfigScope) -> Option<ClientFile> {
         let project = |path: &str| Some(ClientFile { directory: None, path: path.to_owned() });
         let in_directory = |directory: Option<PathBuf>, path: &str| {
             Some(ClientFile { directory: Some(directory?), path: path.into() })
@@ -151,41 +151,43 @@ impl Client {
         let in_config =
             |directory: &str, path: &str| in_directory(Some(config_home()?.join(directory)), path);
         match (self, scope) {
-            (Self::Codex, Scope::User) => in_directory(
+            (Self::Codex, ConfigScope::User) => in_directory(
                 absolute("CODEX_HOME").or_else(|| Some(home()?.join(".codex"))),
                 "config.toml",
             ),
-            (Self::Codex, Scope::Project) => project(".codex/config.toml"),
-            (Self::Cursor, Scope::User) => in_home(".cursor", "mcp.json"),
-            (Self::Cursor, Scope::Project) => project(".cursor/mcp.json"),
-            (Self::VsCode, Scope::Project) => project(".vscode/mcp.json"),
-            (Self::OpenCode, Scope::User) => in_config("opencode", "opencode.json"),
-            (Self::OpenCode, Scope::Project) => project("opencode.json"),
-            (Self::Zed, Scope::User) => in_config("zed", "settings.json"),
-            (Self::Windsurf, Scope::User) => in_home(".codeium/windsurf", "mcp_config.json"),
-            (Self::Cline, Scope::User) => {
+            (Self::Codex, ConfigScope::Project) => project(".codex/config.toml"),
+            (Self::Cursor, ConfigScope::User) => in_home(".cursor", "mcp.json"),
+            (Self::Cursor, ConfigScope::Project) => project(".cursor/mcp.json"),
+            (Self::VsCode, ConfigScope::Project) => project(".vscode/mcp.json"),
+            (Self::OpenCode, ConfigScope::User) => in_config("opencode", "opencode.json"),
+            (Self::OpenCode, ConfigScope::Project) => project("opencode.json"),
+            (Self::Zed, ConfigScope::User) => in_config("zed", "settings.json"),
+            (Self::Windsurf, ConfigScope::User) => in_home(".codeium/windsurf", "mcp_config.json"),
+            (Self::Cline, ConfigScope::User) => {
                 in_home(".cline/data/settings", "cline_mcp_settings.json")
             }
-            (Self::Goose, Scope::User) => in_config("goose", "config.yaml"),
-            (Self::Zed | Self::Windsurf | Self::Cline | Self::Goose, Scope::Project)
-            | (Self::VsCode, Scope::User)
+            (Self::Goose, ConfigScope::User) => in_config("goose", "config.yaml"),
+            (Self::Zed | Self::Windsurf | Self::Cline | Self::Goose, ConfigScope::Project)
+            | (Self::VsCode, ConfigScope::User)
             | (Self::Claude | Self::Gemini | Self::Generic, _) => None,
         }
     }
 
     /// Whether it has a file for that scope; the unknown client has none, and any will do.
-    pub(crate) fn has(self, scope: Scope) -> bool {
+    pub(crate) fn has(self, scope: ConfigScope) -> bool {
         match self {
-            Self::Zed | Self::Windsurf | Self::Cline | Self::Goose => scope == Scope::User,
+            Self::Zed | Self::Windsurf | Self::Cline | Self::Goose => scope == ConfigScope::User,
             _ => true,
         }
     }
 
     /// How the server finds the project: an argument of `--root`, or nothing where the client
     /// starts the server in it or names its roots.
-    fn root(self, scope: Scope, project: &str) -> Option<String> {
+    fn root(self, scope: ConfigScope, project: &str) -> Option<String> {
         match (self, scope) {
-            (Self::Cursor | Self::VsCode, Scope::Project) => Some("${workspaceFolder}".into()),
+            (Self::Cursor | Self::VsCode, ConfigScope::Project) => {
+                Some("${workspaceFolder}".into())
+            }
             // It has one file for all projects, documents neither where it starts servers nor
             // roots, and interpolates only `${env:…}` and `${file:…}`, none of which is the open
             // project.
@@ -203,7 +205,7 @@ impl Client {
     }
 
     /// What to set in its files.
-    pub(crate) fn setup(self, scope: Scope, server: &Server) -> Setup {
+    pub(crate) fn setup(self, scope: ConfigScope, server: &Server) -> Setup {
         let mut notes = Vec::new();
         let root = self.root(scope, &server.project);
         if self == Self::Windsurf {
@@ -221,7 +223,7 @@ impl Client {
                     .into(),
             );
         }
-        if (self, scope) == (Self::Codex, Scope::Project) {
+        if (self, scope) == (Self::Codex, ConfigScope::Project) {
             notes.push("codex reads this file in projects that it trusts".into());
         }
         if self == Self::Cline {
@@ -251,8 +253,8 @@ impl Client {
         let way = match self.command(scope, approve, &server.program, &args) {
             Some(command) => Way::Command(command),
             None => {
-                let (form, settings) = self.settings(approve, server, &args);
-                Way::File(Part { file: self.file(scope), form, settings })
+                let (format, settings) = self.settings(approve, server, &args);
+                Way::File(ConfigEdit { file: self.file(scope), format, settings })
             }
         };
         Setup { way, notes }
@@ -262,12 +264,12 @@ impl Client {
     /// that of codex cannot set who approves, and those of opencode and goose ask a person.
     fn command(
         self,
-        scope: Scope,
+        scope: ConfigScope,
         approve: ApprovalPolicy,
         program: &str,
         args: &[String],
     ) -> Option<Vec<String>> {
-        let scope_name = if scope == Scope::User { "user" } else { "project" };
+        let scope_name = if scope == ConfigScope::User { "user" } else { "project" };
         let add = |client: &str| [client, "mcp", "add", "--scope", scope_name].map(str::to_owned);
         let command = match (self, scope) {
             (Self::Claude, _) => {
@@ -280,7 +282,7 @@ impl Client {
                 let names = [NAME.into(), program.into(), "--".into()];
                 [&add("gemini")[..], &trust, &names, args].concat()
             }
-            (Self::VsCode, Scope::User) => {
+            (Self::VsCode, ConfigScope::User) => {
                 let server = json!({ "name": NAME, "command": program, "args": args });
                 ["code".into(), "--add-mcp".into(), server.to_string()].into()
             }
@@ -294,14 +296,14 @@ impl Client {
         approve: ApprovalPolicy,
         server: &Server,
         args: &[String],
-    ) -> (Form, Vec<Setting>) {
+    ) -> (ConfigFormat, Vec<Setting>) {
         let program = &server.program;
         let mut plain = json!({ "command": program, "args": args });
         let typed = json!({ "type": "stdio", "command": program, "args": args });
-        let form = match self {
-            Self::Codex => Form::Toml,
-            Self::Goose => Form::Yaml,
-            _ => Form::Json,
+        let format = match self {
+            Self::Codex => ConfigFormat::Toml,
+            Self::Goose => ConfigFormat::Yaml,
+            _ => ConfigFormat::Json,
         };
         let settings = match self {
             Self::Codex => {
@@ -355,7 +357,7 @@ impl Client {
                 vec![Setting::new(&["extensions", NAME], extension)]
             }
         };
-        (form, settings)
+        (format, settings)
     }
 
     /// Who is asked, and by whom.
@@ -412,13 +414,16 @@ impl Client {
 }
 
 /// What claude's command cannot set: which tools it does not ask about.
-fn allowed(scope: Scope, approve: ApprovalPolicy, server: &Server) -> String {
+fn allowed(scope: ConfigScope, approve: ApprovalPolicy, server: &Server) -> String {
     let tools = match approve {
         OnRequest => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),
         Always | Never => vec![format!("mcp__{NAME}")],
     };
-    let file =
-        if scope == Scope::User { "~/.claude/settings.json" } else { ".claude/settings.json" };
+    let file = if scope == ConfigScope::User {
+        "~/.claude/settings.json"
+    } else {
+        ".claude/settings.json"
+    };
     format!(
         "claude asks about a tool until it is allowed; to allow {} at once, add to {file}: {}",
         if approve == OnRequest { "what only reads" } else { "all" },

@@ -24,7 +24,7 @@ const NAME: &str = "apply-patch";
 const MAX_TRANSACTIONS: usize = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shell {
+pub(crate) enum CompletionShell {
     Bash,
     Elvish,
     Fish,
@@ -32,7 +32,7 @@ pub(crate) enum Shell {
     Zsh,
 }
 
-impl Shell {
+impl CompletionShell {
     fn completer(self) -> &'static dyn EnvCompleter {
         match self {
             Self::Bash => &Bash,
@@ -68,7 +68,7 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
         .position(|arg| arg == "--")
         .and_then(|at| args.get(at + 1..))
         .unwrap_or_default();
-    let shell = shell.to_str().and_then(|name| Shell::from_str(name, false).ok());
+    let shell = shell.to_str().and_then(|name| CompletionShell::from_str(name, false).ok());
     let (Some(shell), false) = (shell, words.is_empty()) else { return Exit::Usage };
     let at = index().unwrap_or(words.len() - 1);
     // Commands and files come first. Flags, and the commands that the help does not list, are
@@ -91,7 +91,7 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
     let here = std::env::current_dir().ok();
     let mut out = Vec::new();
     let answered = match shell {
-        Shell::Bash => bash(&mut program, words, at, here.as_deref(), &mut out),
+        CompletionShell::Bash => bash(&mut program, words, at, here.as_deref(), &mut out),
         _ => shell.completer().write_complete(
             &mut program,
             words.to_vec(),

@@ -35,12 +35,12 @@ pub(crate) struct Chosen {
 
 /// How a patch is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum PatchForm {
     Envelope,
     Diff,
 }
 
-impl Form {
+impl PatchForm {
     pub(crate) fn of(input: &Input) -> Self {
         if input.sent.diff.is_some() { Self::Diff } else { Self::Envelope }
     }
@@ -177,7 +177,7 @@ const KEYS: &[(char, &str)] = &[
 /// Asks about every part of `patch`, which is of this form. `plan` says where its hunks go.
 pub(crate) fn choose(
     patch: &Patch,
-    form: Form,
+    form: PatchForm,
     plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>,
 ) -> Result<Chosen, Failure> {
     let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
@@ -196,7 +196,7 @@ pub(crate) fn choose(
 
 struct Person {
     terminal: BufReader<Terminal>,
-    form: Form,
+    form: PatchForm,
     places: Places,
     /// Nothing more is taken, and nothing asked.
     quit: bool,
@@ -282,24 +282,24 @@ impl Person {
             HunkText::of(patch, hunk, place)
         };
         let texts: Vec<HunkText> = hunks.iter().enumerate().map(of).collect();
-        let whole = |(nth, text): (usize, &HunkText)| Piece {
+        let whole = |(nth, text): (usize, &HunkText)| HunkPiece {
             hunk: nth,
             parts: 0..text.parts.len(),
             name: format!("{path}, hunk {} of {}", nth + 1, hunks.len()),
             decided: None,
         };
-        let mut pieces: Vec<Piece> = texts.iter().enumerate().map(whole).collect();
+        let mut pieces: Vec<HunkPiece> = texts.iter().enumerate().map(whole).collect();
         self.decide(&texts, &mut pieces)?;
-        let left_out = pieces.iter().filter(|piece| piece.decided == Some(Part::Left));
+        let left_out = pieces.iter().filter(|piece| piece.decided == Some(PartDecision::Left));
         self.left_out.extend(left_out.map(|piece| piece.name.clone()));
         let mut body = Vec::new();
         for (nth, text) in texts.iter().enumerate() {
             let parts = pieces.iter().filter(|piece| piece.hunk == nth);
             let parts: Vec<_> = parts.filter_map(|piece| piece.decided.clone()).collect();
             body.extend(match &parts[..] {
-                [Part::Taken] => text.whole.clone(),
-                [Part::Left] => Vec::new(),
-                [Part::Edited(text)] => counted(text.clone(), self.form),
+                [PartDecision::Taken] => text.whole.clone(),
+                [PartDecision::Left] => Vec::new(),
+                [PartDecision::Edited(text)] => counted(text.clone(), self.form),
                 parts => text.text(parts, self.form),
             });
         }
@@ -307,22 +307,22 @@ impl Person {
     }
 
     /// Asks about each piece until all are decided.
-    fn decide(&mut self, texts: &[HunkText], pieces: &mut Vec<Piece>) -> Result<(), Failure> {
+    fn decide(&mut self, texts: &[HunkText], pieces: &mut Vec<HunkPiece>) -> Result<(), Failure> {
         let mut at = 0;
-        while pieces.iter().any(Piece::is_undecided) {
+        while pieces.iter().any(HunkPiece::is_undecided) {
             if self.quit {
-                pieces.iter_mut().filter(|piece| piece.is_undecided()).for_each(Piece::leave);
+                pieces.iter_mut().filter(|piece| piece.is_undecided()).for_each(HunkPiece::leave);
                 break;
             }
             let (piece, text) = (&pieces[at], &texts[pieces[at].hunk]);
             let name = match &piece.decided {
                 None => format!("M {}", piece.name),
-                Some(Part::Left) => format!("M {} (left out)", piece.name),
+                Some(PartDecision::Left) => format!("M {} (left out)", piece.name),
                 Some(_) => format!("M {} (taken)", piece.name),
             };
-            let before = pieces[..at].iter().rposition(Piece::is_undecided);
+            let before = pieces[..at].iter().rposition(HunkPiece::is_undecided);
             let after =
-                pieces[at + 1..].iter().position(Piece::is_undecided).map(|nth| at + 1 + nth);
+                pieces[at + 1..].iter().position(HunkPiece::is_undecided).map(|nth| at + 1 + nth);
             let is_offered = |key: &char| match key {
                 'k' => before.is_some(),
                 'K' => at > 0,
@@ -351,7 +351,7 @@ impl Person {
             let decided = match key {
                 's' => {
                     let (hunk, parts) = (piece.hunk, piece.parts.clone());
-                    let part = |nth: usize| Piece {
+                    let part = |nth: usize| HunkPiece {
                         hunk,
                         parts: nth..nth + 1,
                         name: format!("{}, part {} of {}", piece.name, nth + 1, parts.len()),
@@ -362,14 +362,14 @@ impl Person {
                     continue;
                 }
                 'e' if text.parts.len() == piece.parts.len() => {
-                    Part::Edited(edited(text.whole.clone())?)
+                    PartDecision::Edited(edited(text.whole.clone())?)
                 }
                 'e' => {
                     let lines = text.parts[piece.parts.clone()].concat().concat();
-                    Part::Edited(edited([b"@@\n", &lines[..]].concat())?)
+                    PartDecision::Edited(edited([b"@@\n", &lines[..]].concat())?)
                 }
-                'y' | 'a' => Part::Taken,
-                _ => Part::Left,
+                'y' | 'a' => PartDecision::Taken,
+                _ => PartDecision::Left,
             };
             if matches!(key, 'a' | 'd') {
                 let rest = pieces[at + 1..].iter_mut().filter(|piece| piece.is_undecided());
@@ -378,8 +378,8 @@ impl Person {
             if key != 'q' || pieces[at].is_undecided() {
                 pieces[at].decided = Some(decided);
             }
-            let later = pieces[at..].iter().position(Piece::is_undecided).map(|nth| at + nth);
-            at = later.or(pieces.iter().position(Piece::is_undecided)).unwrap_or(at);
+            let later = pieces[at..].iter().position(HunkPiece::is_undecided).map(|nth| at + nth);
+            at = later.or(pieces.iter().position(HunkPiece::is_undecided)).unwrap_or(at);
         }
         Ok(())
     }
@@ -388,7 +388,7 @@ impl Person {
     fn numbered(
         &mut self,
         texts: &[HunkText],
-        pieces: &[Piece],
+        pieces: &[HunkPiece],
         number: &str,
     ) -> Result<Option<usize>, Failure> {
         let mut number = number.to_owned();
@@ -397,7 +397,7 @@ impl Person {
             for (nth, piece) in pieces.iter().enumerate() {
                 let sign = match piece.decided {
                     None => ' ',
-                    Some(Part::Left) => '-',
+                    Some(PartDecision::Left) => '-',
                     Some(_) => '+',
                 };
                 let text = &texts[piece.hunk];
@@ -421,7 +421,7 @@ impl Person {
     fn found(
         &mut self,
         texts: &[HunkText],
-        pieces: &[Piece],
+        pieces: &[HunkPiece],
         at: usize,
         pattern: &str,
     ) -> Result<Option<usize>, Failure> {
@@ -438,7 +438,7 @@ impl Person {
                 return Ok(None);
             }
         };
-        let is_match = |piece: &Piece| {
+        let is_match = |piece: &HunkPiece| {
             let text = &texts[piece.hunk];
             let lines = text.parts[piece.parts.clone()].concat().concat();
             regex.is_match(&lines) || regex.is_match(text.header.as_bytes())
@@ -519,20 +519,20 @@ fn no_answer(error: std::io::Error) -> Failure {
 
 /// A hunk, or a part of one that was split, and what the person did with it.
 #[derive(Debug)]
-struct Piece {
+struct HunkPiece {
     hunk: usize,
     parts: Range<usize>,
     name: String,
-    decided: Option<Part>,
+    decided: Option<PartDecision>,
 }
 
-impl Piece {
+impl HunkPiece {
     fn is_undecided(&self) -> bool {
         self.decided.is_none()
     }
 
     fn leave(&mut self) {
-        self.decided = Some(Part::Left);
+        self.decided = Some(PartDecision::Left);
     }
 }
 
@@ -678,7 +678,7 @@ struct HunkText {
 
 /// What the person did with a part of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum PartDecision {
     Taken,
     Left,
     Edited(Vec<u8>),
@@ -779,18 +779,18 @@ impl HunkText {
     ///
     /// Of a part that is left out the lines to delete become context, so that the hunk has the
     /// place of the whole.
-    fn text(&self, parts: &[Part], form: Form) -> Vec<u8> {
+    fn text(&self, parts: &[PartDecision], form: PatchForm) -> Vec<u8> {
         let mut lines: Vec<u8> = Vec::new();
         for (part, of) in parts.iter().zip(&self.parts) {
             match part {
-                Part::Taken => lines.extend(of.concat()),
-                Part::Left => {
+                PartDecision::Taken => lines.extend(of.concat()),
+                PartDecision::Left => {
                     for line in of.iter().filter(|line| line[0] != b'+') {
                         let sign = if line[0] == b'-' { b' ' } else { line[0] };
                         lines.extend([&[sign], &line[1..]].concat());
                     }
                 }
-                Part::Edited(text) => {
+                PartDecision::Edited(text) => {
                     let own =
                         text.split_inclusive(|&byte| byte == b'\n').filter(|line| line[0] != b'@');
                     lines.extend(own.flatten());
@@ -815,7 +815,7 @@ fn is_change(line: &[u8]) -> bool {
 }
 
 /// A hunk of a diff with the numbers of its lines; one of an envelope has none.
-fn counted(text: Vec<u8>, form: Form) -> Vec<u8> {
+fn counted(text: Vec<u8>, form: PatchForm) -> Vec<u8> {
     let numbered = || {
         let first = text.split_inclusive(|&byte| byte == b'\n').next()?;
         let header = std::str::from_utf8(first).ok()?.strip_prefix("@@ -")?;
@@ -832,7 +832,7 @@ fn counted(text: Vec<u8>, form: Form) -> Vec<u8> {
             format!("@@ -{},{} +{},{} @@{rest}", start(old), count(b'+'), start(new), count(b'-'));
         Some([header.as_bytes(), &text[first.len()..]].concat())
     };
-    if form == Form::Envelope { text } else { numbered().unwrap_or(text) }
+    if form == PatchForm::Envelope { text } else { numbered().unwrap_or(text) }
 }
 
 /// The text of a hunk, with all of its lines ended.

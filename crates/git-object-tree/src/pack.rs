@@ -66,8 +66,8 @@ impl Deflate {
         let stores = self.stores
             && match stored.form {
                 // Most of a tree are ids.
-                Form::Whole(kind) => kind == ObjectKind::Tree,
-                Form::Delta { .. } => bytes.len() <= SMALL_DELTA,
+                StoredForm::Whole(kind) => kind == ObjectKind::Tree,
+                StoredForm::Delta { .. } => bytes.len() <= SMALL_DELTA,
             };
         let mut out = Vec::new();
         match u16::try_from(bytes.len()) {
@@ -162,12 +162,12 @@ const CHAIN: usize = 50;
 
 /// What a pack has of an object.
 struct Stored<'o> {
-    form: Form,
+    form: StoredForm,
     bytes: Cow<'o, [u8]>,
 }
 
 #[derive(Clone, Copy)]
-enum Form {
+enum StoredForm {
     Whole(ObjectKind),
     /// Instructions, and the number of the object in the pack that they start from.
     Delta {
@@ -188,10 +188,10 @@ fn stored<'o>(objects: &'o [NewObject]) -> Vec<Stored<'o>> {
         }
         let instructions = delta(&objects[base].object.bytes, &new.object.bytes)?;
         chains[place] = chains[base] + 1;
-        Some(Stored { form: Form::Delta { base }, bytes: Cow::Owned(instructions) })
+        Some(Stored { form: StoredForm::Delta { base }, bytes: Cow::Owned(instructions) })
     };
     let whole = |new: &'o NewObject| Stored {
-        form: Form::Whole(new.object.kind),
+        form: StoredForm::Whole(new.object.kind),
         bytes: Cow::Borrowed(&new.object.bytes),
     };
     let each = objects.iter().enumerate();
@@ -292,11 +292,11 @@ fn deflated(stored: &[Stored<'_>], deflates: &Deflates) -> io::Result<Vec<Vec<u8
 /// also how far back its base is.
 fn entry_header(stored: &Stored<'_>, back: impl FnOnce(usize) -> u64) -> Vec<u8> {
     let kind: u8 = match stored.form {
-        Form::Whole(ObjectKind::Commit) => 1,
-        Form::Whole(ObjectKind::Tree) => 2,
-        Form::Whole(ObjectKind::Blob) => 3,
-        Form::Whole(ObjectKind::Tag) => 4,
-        Form::Delta { .. } => 6,
+        StoredForm::Whole(ObjectKind::Commit) => 1,
+        StoredForm::Whole(ObjectKind::Tree) => 2,
+        StoredForm::Whole(ObjectKind::Blob) => 3,
+        StoredForm::Whole(ObjectKind::Tag) => 4,
+        StoredForm::Delta { .. } => 6,
     };
     let size = stored.bytes.len();
     let mut bytes = vec![kind << 4 | (size & 0xf) as u8];
@@ -304,7 +304,7 @@ fn entry_header(stored: &Stored<'_>, back: impl FnOnce(usize) -> u64) -> Vec<u8>
         bytes[0] |= 0x80;
         push_size(&mut bytes, size >> 4);
     }
-    if let Form::Delta { base } = stored.form {
+    if let StoredForm::Delta { base } = stored.form {
         // Seven bits in each byte, the highest first; what is above them is one less.
         let mut distance = back(base);
         let mut digits = vec![(distance & 0x7f) as u8];

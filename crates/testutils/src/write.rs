@@ -199,7 +199,7 @@ pub fn write_patch(
 ///
 /// Why the change cannot be expressed.
 pub fn write_hunks(before: &[u8], after: &[u8], style: &Style) -> Result<String, Inexpressible> {
-    Writer::new(before, after, style)?.hunks()
+    HunkWriter::new(before, after, style)?.hunks()
 }
 
 /// Pairs deleted and created files that have the same bytes and kind, where there is one of each.
@@ -258,7 +258,7 @@ fn moving(
     }
     let mut text = Marker::Update.header(path) + &Marker::MoveTo.header(to);
     if style.is_codex() {
-        text += &Writer::new(file.bytes, file.bytes, style)?.first_lines()?;
+        text += &HunkWriter::new(file.bytes, file.bytes, style)?.first_lines()?;
     }
     Ok(text)
 }
@@ -298,7 +298,7 @@ fn adding(path: &str, file: &TreeFile<'_>, style: &Style) -> Result<String, Inex
 }
 
 /// Writes the change of one file as hunks.
-struct Writer<'t, 's> {
+struct HunkWriter<'t, 's> {
     style: &'s Style,
     before: Vec<&'t [u8]>,
     after: Vec<&'t [u8]>,
@@ -308,7 +308,7 @@ struct Writer<'t, 's> {
     dominant: &'static [u8],
 }
 
-impl<'t, 's> Writer<'t, 's> {
+impl<'t, 's> HunkWriter<'t, 's> {
     fn new(before: &'t [u8], after: &'t [u8], style: &'s Style) -> Result<Self, Inexpressible> {
         /// How much of a file appliers look at to tell text from binary files.
         const LOOKED_AT: usize = 8 << 10;

@@ -130,7 +130,7 @@ impl Summary {
 
 /// A line as found.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct IndexLine {
     pub(crate) id: TransactionId,
     pub(crate) turn: Option<u32>,
     pub(crate) undoes: bool,
@@ -142,7 +142,7 @@ pub(crate) struct Line {
     pub(crate) stamp: u64,
 }
 
-impl Line {
+impl IndexLine {
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
         let mut parts = text.split(' ');
@@ -200,18 +200,18 @@ pub(crate) struct Index {
     file: IndexFile,
     pub(crate) summary: Summary,
     /// The lines that were read last; at first its last ones.
-    tail: Block,
+    tail: IndexBlock,
 }
 
 /// Lines that were read together.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct IndexBlock {
     /// The number of the first.
     pub(crate) start: u32,
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Block {
+impl IndexBlock {
     pub(crate) fn line(&self, number: u32) -> Option<&[u8]> {
         let at = usize::try_from(number.checked_sub(self.start)?).ok()? * LINE;
         self.bytes.get(at..at + LINE)
@@ -235,10 +235,10 @@ impl Index {
         if lines == 0 || !size.is_multiple_of(LINE as u64) {
             return None;
         }
-        let mut index = Self { file, summary: Summary::default(), tail: Block::default() };
+        let mut index = Self { file, summary: Summary::default(), tail: IndexBlock::default() };
         index.tail = index.read(lines.saturating_sub(TAIL), lines)?;
-        let Line { id, bytes, purged, first, others, stamp, .. } =
-            Line::parse(index.tail.line(lines - 1)?)?;
+        let IndexLine { id, bytes, purged, first, others, stamp, .. } =
+            IndexLine::parse(index.tail.line(lines - 1)?)?;
         let (stamp, last) = (Some(stamp), Some(id));
         index.summary = Summary { lines, first, bytes, purged, others, stamp, last };
         (first < lines).then_some(index)
@@ -254,11 +254,11 @@ impl Index {
         let hash = text.hex();
         let (lines, _) = self.tail.bytes.as_chunks::<LINE>();
         let same = move |line: &&[u8; LINE]| line[TEXT..TEXT + 64] == hash;
-        lines.iter().rev().filter(same).filter_map(|line| Some(Line::parse(line)?.id))
+        lines.iter().rev().filter(same).filter_map(|line| Some(IndexLine::parse(line)?.id))
     }
 
     /// Reads lines; `None` if they cannot be read.
-    pub(crate) fn read(&self, start: u32, end: u32) -> Option<Block> {
+    pub(crate) fn read(&self, start: u32, end: u32) -> Option<IndexBlock> {
         let mut bytes = vec![0; usize::try_from(end.checked_sub(start)?).ok()? * LINE];
         let (mut read, at) = (0, (u64::from(start) + 1) * LINE as u64);
         while read < bytes.len() {
@@ -267,7 +267,7 @@ impl Index {
                 more => read += more,
             }
         }
-        Some(Block { start, bytes })
+        Some(IndexBlock { start, bytes })
     }
 
     /// Returns the transactions that are newer than this one, and `more` before them, the oldest
@@ -278,7 +278,7 @@ impl Index {
         while start < end {
             let middle = start + (end - start) / 2;
             let block = self.read(middle, middle + 1)?;
-            if Line::parse(block.line(middle)?)?.id <= id {
+            if IndexLine::parse(block.line(middle)?)?.id <= id {
                 start = middle + 1
             } else {
                 end = middle
@@ -303,9 +303,9 @@ struct Backwards {
 
 impl Iterator for Backwards {
     /// `None` for a line that cannot be read.
-    type Item = Option<Line>;
+    type Item = Option<IndexLine>;
 
-    fn next(&mut self) -> Option<Option<Line>> {
+    fn next(&mut self) -> Option<Option<IndexLine>> {
         let Index { summary: Summary { first, .. }, tail, .. } = &self.index;
         let number = self.end.checked_sub(1).filter(|number| number >= first)?;
         if tail.line(number).is_none()
@@ -315,7 +315,7 @@ impl Iterator for Backwards {
             self.index.tail = block;
         }
         self.end = number;
-        Some(self.index.tail.line(number).and_then(Line::parse))
+        Some(self.index.tail.line(number).and_then(IndexLine::parse))
     }
 }
 
@@ -338,7 +338,7 @@ impl Iterator for OldestFirst {
             self.index.tail = self.index.read(number, number.saturating_add(BLOCK).min(*lines))?;
         }
         self.next += 1;
-        Some(Line::parse(self.index.tail.line(number)?)?.id)
+        Some(IndexLine::parse(self.index.tail.line(number)?)?.id)
     }
 }
 

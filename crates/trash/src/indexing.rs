@@ -7,7 +7,7 @@ use fs_guard::{Dir, Metadata};
 
 use crate::error::Error;
 use crate::id::TransactionId;
-use crate::index::{INDEX, Index, Indexed, LINE, Line, NewestFirst, Summary, head, stamp};
+use crate::index::{INDEX, Index, IndexLine, Indexed, LINE, NewestFirst, Summary, head, stamp};
 use crate::locked::LockedStore;
 use crate::retention::{Retention, finish_removing};
 use crate::store::{TRASH, transactions_of};
@@ -129,7 +129,7 @@ impl LockedStore<'_> {
         };
         let mut before = 0;
         let lines = lines.iter().map_while(|line| {
-            let Line { id, turn, undoes, bytes, text, .. } = Line::parse(line)?;
+            let IndexLine { id, turn, undoes, bytes, text, .. } = IndexLine::parse(line)?;
             let of = Indexed { bytes: bytes.checked_sub(before)?, turn, undoes, text };
             before = bytes;
             Some((id, of))
@@ -212,7 +212,7 @@ impl LockedStore<'_> {
         }
         let block = Index::open(&self.dir)?.read(next.first, end)?;
         for number in next.first..end {
-            let Line { id, bytes, .. } = Line::parse(block.line(number)?)?;
+            let IndexLine { id, bytes, .. } = IndexLine::parse(block.line(number)?)?;
             if !retention.is_over((next.lines - 1 - number) as usize, id, next.kept(), now) {
                 break;
             }

@@ -70,8 +70,8 @@ impl Bnf {
     pub(crate) fn check_recursion(&self) -> Result<(), String> {
         for (index, rule) in self.rules.iter().enumerate() {
             let mut inner = Vec::new();
-            uses(&rule.right, Place::End, &mut |used, place| {
-                if place == Place::Inner {
+            uses(&rule.right, UsePosition::End, &mut |used, position| {
+                if position == UsePosition::Inner {
                     inner.push(used);
                 }
             });
@@ -87,7 +87,7 @@ impl Bnf {
         let mut open = vec![from];
         while let Some(rule) = open.pop() {
             if !std::mem::replace(&mut seen[rule], true) {
-                uses(&self.rules[rule].right, Place::End, &mut |used, _| open.push(used));
+                uses(&self.rules[rule].right, UsePosition::End, &mut |used, _| open.push(used));
             }
         }
         seen[to]
@@ -111,7 +111,7 @@ impl Bnf {
 
 /// Where in a rule another one is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum UsePosition {
     /// Something may follow it.
     Inner,
     /// Nothing does.
@@ -119,19 +119,19 @@ enum Place {
 }
 
 /// Calls `found` with each rule that `tree` uses.
-fn uses(tree: &Tree<Item>, place: Place, found: &mut dyn FnMut(usize, Place)) {
+fn uses(tree: &Tree<Item>, position: UsePosition, found: &mut dyn FnMut(usize, UsePosition)) {
     match tree {
-        Tree::Leaf(Item::Rule(rule)) => found(*rule, place),
+        Tree::Leaf(Item::Rule(rule)) => found(*rule, position),
         Tree::Leaf(Item::Chars(_)) => {}
-        Tree::Choice(parts) => parts.iter().for_each(|part| uses(part, place, found)),
+        Tree::Choice(parts) => parts.iter().for_each(|part| uses(part, position, found)),
         Tree::Sequence(parts) => {
             for (nth, part) in parts.iter().enumerate() {
                 let last = nth + 1 == parts.len();
-                uses(part, if last { place } else { Place::Inner }, found);
+                uses(part, if last { position } else { UsePosition::Inner }, found);
             }
         }
-        Tree::Repeat(inner, Times::Optional) => uses(inner, place, found),
-        Tree::Repeat(inner, _) => uses(inner, Place::Inner, found),
+        Tree::Repeat(inner, Times::Optional) => uses(inner, position, found),
+        Tree::Repeat(inner, _) => uses(inner, UsePosition::Inner, found),
     }
 }
 

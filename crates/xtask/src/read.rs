@@ -51,7 +51,7 @@ impl Grammar {
         }
         let rules: BTreeMap<_, _> =
             rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();
-        let reader = Reader {
+        let reader = PegReader {
             pest: &rules,
             docs,
             names: BTreeMap::new(),
@@ -86,7 +86,7 @@ fn docs(pairs: pest::iterators::Pairs<'_, Meta>) -> BTreeMap<String, String> {
     docs
 }
 
-struct Reader<'r> {
+struct PegReader<'r> {
     pest: &'r BTreeMap<String, PegRule>,
     docs: BTreeMap<String, String>,
     /// What each pest rule has become.
@@ -98,7 +98,7 @@ struct Reader<'r> {
     terminals: Vec<Definition<Regex>>,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> PegReader<'r> {
     fn start(mut self, start: &str) -> Result<Grammar, ExportError> {
         let Some(pest) = self.pest.get(start) else {
             return Err(ExportError::NoSuchRule { rule: start.to_owned() });

@@ -28,7 +28,7 @@ pub(crate) fn read(text: &str) -> Result<Bnf, String> {
         return Err("two rules have one name".to_owned());
     }
     let rules = lines.iter().map(|(name, doc, right)| {
-        let mut reader = Reader { rest: right, numbers: &numbers };
+        let mut reader = BnfReader { rest: right, numbers: &numbers };
         let rule = reader.rule().and_then(|(right, ahead)| {
             let (name, doc) = ((*name).to_owned(), doc.clone());
             reader.end().map(|()| BnfRule { name, doc, right, ahead })
@@ -42,12 +42,12 @@ pub(crate) fn read(text: &str) -> Result<Bnf, String> {
     Ok(Bnf { rules })
 }
 
-struct Reader<'t> {
+struct BnfReader<'t> {
     rest: &'t str,
     numbers: &'t HashMap<&'t str, usize>,
 }
 
-impl Reader<'_> {
+impl BnfReader<'_> {
     fn rule(&mut self) -> Result<(Tree<Item>, Option<CharSet>), String> {
         let right = self.choice()?;
         if !self.takes("(=") {

@@ -260,12 +260,12 @@ fn one_or_sequence(row: Row) -> Tree<Item> {
 
 /// What may stand next: a character, or the end of what is looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Next {
+struct Lookahead {
     chars: CharSet,
     end: bool,
 }
 
-impl Next {
+impl Lookahead {
     fn or(self, other: &Self) -> Self {
         Self { chars: self.chars.union(&other.chars), end: self.end || other.end }
     }
@@ -280,13 +280,13 @@ impl Next {
 
 /// Gives each rule that the text cannot end with its FOLLOW set.
 fn add_look_aheads(bnf: &mut Bnf) {
-    let mut firsts = vec![Next::default(); bnf.rules.len()];
+    let mut firsts = vec![Lookahead::default(); bnf.rules.len()];
     fixed_point(&mut firsts, |firsts| {
         for (index, rule) in bnf.rules.iter().enumerate() {
             firsts[index] = first(&rule.right, firsts);
         }
     });
-    let mut follows = vec![Next::default(); bnf.rules.len()];
+    let mut follows = vec![Lookahead::default(); bnf.rules.len()];
     follows[0].end = true;
     fixed_point(&mut follows, |follows| {
         for (index, rule) in bnf.rules.iter().enumerate() {
@@ -299,7 +299,7 @@ fn add_look_aheads(bnf: &mut Bnf) {
     }
 }
 
-fn fixed_point(sets: &mut Vec<Next>, mut round: impl FnMut(&mut Vec<Next>)) {
+fn fixed_point(sets: &mut Vec<Lookahead>, mut round: impl FnMut(&mut Vec<Lookahead>)) {
     loop {
         let before = sets.clone();
         round(sets);
@@ -310,20 +310,20 @@ fn fixed_point(sets: &mut Vec<Next>, mut round: impl FnMut(&mut Vec<Next>)) {
 }
 
 /// What a tree can begin with.
-fn first(tree: &Tree<Item>, firsts: &[Next]) -> Next {
-    let end = || Next { end: true, ..Next::default() };
+fn first(tree: &Tree<Item>, firsts: &[Lookahead]) -> Lookahead {
+    let end = || Lookahead { end: true, ..Lookahead::default() };
     match tree {
         Tree::Leaf(Item::Rule(rule)) => firsts[*rule].clone(),
-        Tree::Leaf(Item::Chars(Chars::Set(set))) => Next { chars: set.clone(), end: false },
+        Tree::Leaf(Item::Chars(Chars::Set(set))) => Lookahead { chars: set.clone(), end: false },
         Tree::Leaf(Item::Chars(Chars::Literal(text))) => match text.chars().next() {
-            Some(c) => Next { chars: CharSet::single(c), end: false },
+            Some(c) => Lookahead { chars: CharSet::single(c), end: false },
             None => end(),
         },
         Tree::Sequence(parts) => {
             parts.iter().rev().fold(end(), |after, part| first(part, firsts).then(&after))
         }
         Tree::Choice(parts) => {
-            parts.iter().fold(Next::default(), |all, part| all.or(&first(part, firsts)))
+            parts.iter().fold(Lookahead::default(), |all, part| all.or(&first(part, firsts)))
         }
         Tree::Repeat(inner, Times::Optional | Times::Any) => first(inner, firsts).or(&end()),
         Tree::Repeat(inner, Times::Some) => first(inner, firsts),
@@ -331,7 +331,12 @@ fn first(tree: &Tree<Item>, firsts: &[Next]) -> Next {
 }
 
 /// Adds to `follows` what stands after each rule in a tree that is followed by `after`.
-fn add_follows(tree: &Tree<Item>, after: &Next, firsts: &[Next], follows: &mut [Next]) {
+fn add_follows(
+    tree: &Tree<Item>,
+    after: &Lookahead,
+    firsts: &[Lookahead],
+    follows: &mut [Lookahead],
+) {
     match tree {
         Tree::Leaf(Item::Rule(rule)) => {
             follows[*rule] = std::mem::take(&mut follows[*rule]).or(after);

@@ -18,7 +18,7 @@ pub(crate) struct Fit {
     pub(crate) fit: Vec<String>,
     /// Lines of a file that hunks may show, those that the model saw [default: all]
     #[arg(long, value_name = "FILE:A-B", value_parser = lines, requires = "fit")]
-    pub(crate) lines: Vec<Lines>,
+    pub(crate) lines: Vec<FileLines>,
     /// A list of further paths that exist, one a line: they can be deleted
     #[arg(long, value_name = "LIST|-", requires = "fit")]
     pub(crate) paths_from: Option<PathBuf>,
@@ -34,7 +34,7 @@ impl Fit {
     /// Returns the lines that may be shown, by file.
     pub(crate) fn lines(&self) -> BTreeMap<String, Vec<(usize, usize)>> {
         let mut lines: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-        for Lines { file, first, last } in &self.lines {
+        for FileLines { file, first, last } in &self.lines {
             lines.entry(file.clone()).or_default().push((*first, *last));
         }
         lines
@@ -43,17 +43,21 @@ impl Fit {
 
 /// Some lines of a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Lines {
+pub(crate) struct FileLines {
     file: String,
     first: usize,
     last: usize,
 }
 
-fn lines(text: &str) -> Result<Lines, String> {
+fn lines(text: &str) -> Result<FileLines, String> {
     let read = || {
         let (file, range) = text.rsplit_once(':')?;
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(Lines { file: file.to_owned(), first: first.parse().ok()?, last: last.parse().ok()? })
+        Some(FileLines {
+            file: file.to_owned(),
+            first: first.parse().ok()?,
+            last: last.parse().ok()?,
+        })
     };
     read().ok_or_else(|| "a file, a colon and its lines, as in `src/a.rs:10-80`".to_owned())
 }

@@ -9,18 +9,22 @@ mod yaml;
 use serde_json::Value;
 
 use self::text::put;
-use crate::clients::{Form, Part};
+use crate::clients::{ConfigEdit, ConfigFormat};
 
 /// The settings alone, as a file has them.
-pub(crate) fn block(part: &Part) -> String {
-    match part.form {
-        Form::Json => {
+pub(crate) fn block(edit: &ConfigEdit) -> String {
+    match edit.format {
+        ConfigFormat::Json => {
             let mut whole = Value::Object(serde_json::Map::new());
-            part.settings.iter().for_each(|setting| put(&mut whole, setting));
+            edit.settings.iter().for_each(|setting| put(&mut whole, setting));
             format!("{whole:#}\n")
         }
-        Form::Toml => part.settings.iter().map(|one| toml::block(&one.keys, &one.value)).collect(),
-        Form::Yaml => part.settings.iter().map(|one| yaml::block(&one.keys, &one.value)).collect(),
+        ConfigFormat::Toml => {
+            edit.settings.iter().map(|one| toml::block(&one.keys, &one.value)).collect()
+        }
+        ConfigFormat::Yaml => {
+            edit.settings.iter().map(|one| yaml::block(&one.keys, &one.value)).collect()
+        }
     }
 }
 
@@ -29,17 +33,17 @@ pub(crate) fn block(part: &Part) -> String {
 /// # Errors
 ///
 /// In words, why that cannot be done for certain: then a person has to.
-pub(crate) fn edited(text: &str, part: &Part) -> Result<Option<String>, String> {
+pub(crate) fn edited(text: &str, edit: &ConfigEdit) -> Result<Option<String>, String> {
     let (bom, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
     let mut new = body.to_owned();
-    for setting in &part.settings {
-        new = match part.form {
-            Form::Json => json::with(&new, setting)?,
-            Form::Toml => toml::with(&new, &setting.keys, &setting.value)?,
-            Form::Yaml => yaml::with(&new, &setting.keys, &setting.value)?,
+    for setting in &edit.settings {
+        new = match edit.format {
+            ConfigFormat::Json => json::with(&new, setting)?,
+            ConfigFormat::Toml => toml::with(&new, &setting.keys, &setting.value)?,
+            ConfigFormat::Yaml => yaml::with(&new, &setting.keys, &setting.value)?,
         };
     }
     Ok((new != body).then(|| format!("{bom}{new}")))

@@ -354,7 +354,7 @@ fn keep(session: &Session, options: &Options, failure: Failure) -> Failure {
 
 /// Lets the person choose hunks, and prints what was left out.
 fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<Input>, Failure> {
-    let form = interactive::Form::of(&input);
+    let form = interactive::PatchForm::of(&input);
     let patch = form::parsed(&input, options)?;
     // What is expected of the files of the whole patch is checked when that is planned.
     let alone = Options { expected: BTreeMap::new(), ..options.clone() };

@@ -237,7 +237,7 @@ fn print(global: &Global, args: &GitArgs, report: &GitReport) -> Result<(), Fail
 /// One line of `--batch`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct BatchLine {
     #[serde(default)]
     id: Value,
     onto: Option<String>,
@@ -386,7 +386,7 @@ fn answer(id: Value, result: Result<GitReport, ToolError>) {
 fn request(args: &GitArgs, options: &Options, line: &[u8]) -> Requested {
     let usage =
         |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
-    let Line { id, onto, branch, message, author, carry, patch } =
+    let BatchLine { id, onto, branch, message, author, carry, patch } =
         match serde_json::from_slice(line) {
             Ok(line) => line,
             Err(error) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::completion::Shell;
+use crate::completion::CompletionShell;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{outside, render};
@@ -22,7 +22,7 @@ use crate::{outside, render};
 pub(crate) struct CompletionsArgs {
     /// Shell to complete for
     #[arg(value_name = "SHELL")]
-    pub(crate) shell: Shell,
+    pub(crate) shell: CompletionShell,
 }
 
 #[derive(Debug, Args)]

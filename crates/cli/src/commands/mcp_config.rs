@@ -16,7 +16,7 @@ use serde_json::json;
 use super::{server, workspace};
 use crate::approve::Prompt;
 use crate::args;
-use crate::clients::{Client, ClientFile, NAME, Part, Scope, Server, Way};
+use crate::clients::{Client, ClientFile, ConfigEdit, ConfigScope, NAME, Server, Way};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -59,8 +59,8 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
     server::require()?;
     let client = args.client;
     let scope = match (args.user, args.project) {
-        (true, _) => Scope::User,
-        (_, true) => Scope::Project,
+        (true, _) => ConfigScope::User,
+        (_, true) => ConfigScope::Project,
         _ => client.usual_scope(),
     };
     if !client.has(scope) {
@@ -71,7 +71,7 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
     }
     let server = server(global, args, scope)?;
     let setup = client.setup(scope, &server);
-    let part = match &setup.way {
+    let edit = match &setup.way {
         Way::Command(words) => {
             let command = command(global, scope, words);
             if args.write {
@@ -87,14 +87,14 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
             }
             return Ok(Exit::Done);
         }
-        Way::File(part) => part,
+        Way::File(edit) => edit,
     };
     if args.write {
-        return write(global, args, part, &setup.notes);
+        return write(global, args, edit, &setup.notes);
     }
-    render::raw(client_file::block(part).as_bytes());
+    render::raw(client_file::block(edit).as_bytes());
     if !global.quiet {
-        match &part.file {
+        match &edit.file {
             Some(file) => render::message(&format!("for {}; `--write` puts it there", shown(file))),
             None => render::message("for the file of the client that lists its servers"),
         }
@@ -104,11 +104,11 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
 }
 
 /// The client's command as it is typed; in the project, if it is about that.
-fn command(global: &Global, scope: Scope, words: &[String]) -> String {
+fn command(global: &Global, scope: ConfigScope, words: &[String]) -> String {
     let words: Vec<_> = words.iter().map(|word| hints::shell_word(word)).collect();
     let command = words.join(" ");
     match &global.root {
-        Some(root) if scope == Scope::Project => {
+        Some(root) if scope == ConfigScope::Project => {
             format!("(cd {} && {command})", hints::shell_word(&root.to_string_lossy()))
         }
         _ => command,
@@ -116,7 +116,7 @@ fn command(global: &Global, scope: Scope, words: &[String]) -> String {
 }
 
 /// How the server is to be started.
-fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server, Failure> {
+fn server(global: &Global, args: &McpConfigArgs, scope: ConfigScope) -> Result<Server, Failure> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
         None => Err(Failure::Input(format!(
@@ -126,7 +126,7 @@ fn server(global: &Global, args: &McpConfigArgs, scope: Scope) -> Result<Server,
     };
     let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
     // Others have it elsewhere.
-    let program = if scope == Scope::Project && is_on_path(&program) {
+    let program = if scope == ConfigScope::Project && is_on_path(&program) {
         NAME.to_owned()
     } else {
         text(&program)?
@@ -177,11 +177,11 @@ fn shown(file: &ClientFile) -> String {
 fn write(
     global: &Global,
     args: &McpConfigArgs,
-    part: &Part,
+    edit: &ConfigEdit,
     notes: &[String],
 ) -> Result<Exit, Failure> {
     let client = args.client.name();
-    let Some(file) = &part.file else {
+    let Some(file) = &edit.file else {
         return Err(Failure::Usage(format!(
             "which file of a {client} client it is in is not known; print it, and paste it"
         )));
@@ -203,7 +203,7 @@ fn write(
     let settings = SessionSettings { verify: None, ..workspace::session_settings(global) };
     let session = workspace::session_in(opened?, settings);
     let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
-    let plan = |files: &Files| planned(files, &options, file, part);
+    let plan = |files: &Files| planned(files, &options, file, edit);
     let refused = |error: ToolError| Failure::Tool(Box::new(error));
     if args.dry_run {
         workspace::tidy(global, &session);
@@ -254,7 +254,7 @@ fn planned(
     files: &Files,
     options: &Options,
     file: &ClientFile,
-    part: &Part,
+    edit: &ConfigEdit,
 ) -> Result<Plan, ToolError> {
     let mut builder = PlanBuilder::new(files, options);
     let mut path = file.path.clone();
@@ -267,8 +267,8 @@ fn planned(
         }
     }
     let old = loaded.as_ref().map_or(Ok(""), |loaded| std::str::from_utf8(&loaded.bytes));
-    let old = old.map_err(|_| by_hand(&path, "it is not UTF-8", part))?;
-    let new = client_file::edited(old, part).map_err(|why| by_hand(&path, &why, part))?;
+    let old = old.map_err(|_| by_hand(&path, "it is not UTF-8", edit))?;
+    let new = client_file::edited(old, edit).map_err(|why| by_hand(&path, &why, edit))?;
     match (loaded.is_some(), new) {
         (true, Some(new)) => builder.update(&path, difference(old.as_bytes(), new.as_bytes()))?,
         (true, None) => {}
@@ -288,8 +288,8 @@ fn difference(old: &[u8], new: &[u8]) -> Splices {
 }
 
 /// The error of a file that is not edited, with what to put into it.
-fn by_hand(path: &str, why: &str, part: &Part) -> ToolError {
-    let block = client_file::block(part);
+fn by_hand(path: &str, why: &str, edit: &ConfigEdit) -> ToolError {
+    let block = client_file::block(edit);
     let message = format!("{path}: {why}; edit it yourself, so that it has\n{block}");
     ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchParseError, message)
         .details(json!({ "paste": block }))

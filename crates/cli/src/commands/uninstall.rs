@@ -50,14 +50,14 @@ pub(crate) struct UninstallArgs {
 
 /// A state that was found.
 #[derive(Debug)]
-struct Found {
+struct FoundState {
     state: State,
     transactions: usize,
     bytes: u64,
     unfinished: bool,
 }
 
-impl Found {
+impl FoundState {
     fn new(state: State) -> Result<Self, Failure> {
         let (mut transactions, mut unfinished) = (0, false);
         if let Some(store) = state.store()? {
@@ -89,7 +89,7 @@ pub(crate) fn uninstall(global: &Global, args: &UninstallArgs) -> Result<Exit, F
     } else {
         workspace::open(global)?.states()
     };
-    let states = states.into_iter().map(Found::new).collect::<Result<Vec<_>, _>>()?;
+    let states = states.into_iter().map(FoundState::new).collect::<Result<Vec<_>, _>>()?;
     let (mut unfinished, states): (Vec<_>, Vec<_>) =
         states.into_iter().partition(|found| found.unfinished);
     if let Some(found) = unfinished.first().filter(|_| !args.all) {
@@ -101,7 +101,11 @@ pub(crate) fn uninstall(global: &Global, args: &UninstallArgs) -> Result<Exit, F
     let is_empty = states.is_empty() && files.is_empty();
     let asks = !args.force && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
     if asks && !is_empty {
-        states.iter().map(Found::text).chain(files.clone()).for_each(|text| render::line(&text));
+        states
+            .iter()
+            .map(FoundState::text)
+            .chain(files.clone())
+            .for_each(|text| render::line(&text));
         if !approve::confirm("Remove this for good?")? {
             render::message("nothing was removed");
             return Ok(Exit::Refused);
@@ -184,7 +188,7 @@ fn remove_files(args: &UninstallArgs, config: Option<&Path>) -> Result<(), Failu
     Ok(())
 }
 
-fn refusal(found: &Found) -> Failure {
+fn refusal(found: &FoundState) -> Failure {
     Failure::Refused(format!(
         "a transaction in {} is unfinished: another process is at work, or was interrupted; \
          nothing was removed. `apply-patch recover` finishes or reverts it; then run this again",

@@ -77,7 +77,7 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
             if out.len() - start < AT_ONCE { ("", "") } else { ("<noscript>", "</noscript>") };
         out += before;
         out += &file.out;
-        if file.place != Place::Headers {
+        if file.place != HtmlPlace::Headers {
             out += "</tbody></table>\n";
         }
         out += after;
@@ -98,7 +98,7 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
 
 /// Where in a file its HTML ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum HtmlPlace {
     /// Before a table.
     #[default]
     Headers,
@@ -114,7 +114,7 @@ struct HtmlFile {
     /// Escaped already.
     name: String,
     out: String,
-    place: Place,
+    place: HtmlPlace,
     /// The numbers of the next lines.
     numbers: (u64, u64),
     deleted: usize,
@@ -138,19 +138,19 @@ impl HtmlFile {
     }
 
     /// Begins a group of rows where the last one is of another kind.
-    fn group(&mut self, place: Place) {
+    fn group(&mut self, place: HtmlPlace) {
         self.out += match std::mem::replace(&mut self.place, place) {
-            Place::Headers => {
+            HtmlPlace::Headers => {
                 "<table><thead><tr><th scope=\"col\">Before</th><th \
                  scope=\"col\">After</th></tr></thead>\n<tbody>\n"
             }
-            Place::Context if place == Place::Context => "",
+            HtmlPlace::Context if place == HtmlPlace::Context => "",
             _ => "</tbody><tbody>\n",
         };
     }
 
     fn hunk(&mut self, text: &str) {
-        self.group(Place::Context);
+        self.group(HtmlPlace::Context);
         self.numbers = first_lines(text);
         let end = text.match_indices("@@").nth(1).map_or(text.len(), |(at, mark)| at + mark.len());
         let (range, function) = text.split_at(end);
@@ -162,7 +162,7 @@ impl HtmlFile {
     }
 
     fn context(&mut self, line: &DiffLine<'_>) {
-        self.group(Place::Context);
+        self.group(HtmlPlace::Context);
         let pieces = vec![(false, line.text.to_string())];
         let (left, right) = self.numbers;
         self.out += "<tr>";
@@ -173,7 +173,7 @@ impl HtmlFile {
     }
 
     fn change(&mut self, old: (&[DiffLine<'_>], &[Pieces]), new: (&[DiffLine<'_>], &[Pieces])) {
-        self.group(Place::Change);
+        self.group(HtmlPlace::Change);
         let (left, right) = self.numbers;
         for (nth, at) in (0..old.0.len().max(new.0.len())).zip(0..) {
             self.out += "<tr>";

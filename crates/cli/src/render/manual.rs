@@ -70,14 +70,14 @@ fn add(
 
 /// What follows the options in the help of a command.
 #[derive(Debug, Default)]
-struct After {
+struct AfterHelp {
     paragraphs: Vec<String>,
     examples: Vec<String>,
     /// What its exit codes mean, where that is not what they mean elsewhere.
     exits: Option<String>,
 }
 
-impl After {
+impl AfterHelp {
     fn of(command: &Command) -> Self {
         let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let mut after = Self::default();
@@ -101,7 +101,7 @@ fn page(man: &Man, command: &Command, parent: Option<&str>, names: &BTreeSet<Str
         String::from_utf8(bytes).expect("the definitions are UTF-8")
     };
     // Without a command, `apply` is meant.
-    let after = After::of(match parent {
+    let after = AfterHelp::of(match parent {
         None => command.find_subcommand("apply").unwrap_or(command),
         Some(_) => command,
     });
@@ -141,7 +141,12 @@ fn escaped(page: &str) -> String {
 }
 
 /// The sections after the options.
-fn rest(command: &Command, after: &After, parent: Option<&str>, names: &BTreeSet<String>) -> Roff {
+fn rest(
+    command: &Command,
+    after: &AfterHelp,
+    parent: Option<&str>,
+    names: &BTreeSet<String>,
+) -> Roff {
     let mut roff = Roff::new();
     if !after.examples.is_empty() {
         roff.control("SH", ["EXAMPLES"]).control("nf", []);
