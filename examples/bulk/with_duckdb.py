@@ -1,6 +1,8 @@
 """Applies the patches of a query: a function of columns for DuckDB.
 
     python with_duckdb.py IN.parquet OUT.parquet
+
+Needs numpy too: DuckDB hands columns to functions of Python with it.
 """
 
 import sys
