@@ -244,9 +244,10 @@ impl Index {
         (first < lines).then_some(index)
     }
 
-    /// Returns whether it is believed.
-    pub(crate) fn is_of(&self, trash: &Metadata) -> bool {
-        stamp(trash).is_some_and(|now| self.summary.stamp == Some(now))
+    /// Opens the index, where the folder tells anything, if it is believed.
+    pub(crate) fn believed(trash: &Metadata, open: impl FnOnce() -> Option<Self>) -> Option<Self> {
+        let now = stamp(trash)?;
+        open().filter(|index| index.summary.stamp == Some(now))
     }
 
     /// Returns those of the last transactions that were asked for with a patch text, newest first.
@@ -461,23 +462,27 @@ impl Store<'_> {
     /// Finds the newest finished transaction of a patch text, among the last 256 of all. `None`
     /// where journals are not signed: anyone could claim that a text was applied.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
-        let Some(index) = Index::open(&self.dir) else { return Ok(None) };
-        self.applied_in(&index, text)
+        self.applied_in(Index::open(&self.dir).as_ref(), text)
     }
 
+    /// Does the same with the index, which need not be believed. Without one the journals are read.
     pub(crate) fn applied_in(
         &self,
-        index: &Index,
+        index: Option<&Index>,
         text: &Sha256,
     ) -> Result<Option<Journal>, Error> {
-        for id in index.asked_for_with(text) {
+        let ids: Vec<_> = match index {
+            Some(index) => index.asked_for_with(text).collect(),
+            None => self.list()?.into_iter().take(TAIL as usize).collect(),
+        };
+        for id in ids {
             let read = self.journal_if(id, false).and_then(|read| Ok((read, self.is_aborted(id)?)));
-            let Some(((journal, authentic), aborted)) = self.unless_gone(id, read)? else {
-                return Ok(None);
-            };
-            if !aborted {
-                let is_it = authentic && journal.header.text.as_ref() == Some(text);
-                return Ok(is_it.then_some(journal));
+            match self.unless_gone(id, read) {
+                Ok(Some(((journal, authentic), false))) if journal.header.text == Some(*text) => {
+                    return Ok(authentic.then_some(journal));
+                }
+                Err(error) if !error.is_distrust() => return Err(error),
+                _ => {}
             }
         }
         Ok(None)
@@ -486,7 +491,7 @@ impl Store<'_> {
     /// Opens the index if it is believed and has all that the trash has.
     fn index(&self) -> Result<Option<Index>, Error> {
         let Some((_, trash)) = self.dir.open_dir_seen(TRASH)? else { return Ok(None) };
-        let index = Index::open(&self.dir).filter(|index| index.is_of(&trash));
+        let index = Index::believed(&trash, || Index::open(&self.dir));
         Ok(index.filter(|index| !index.summary.others))
     }
 

@@ -25,8 +25,8 @@ impl LockedStore<'_> {
     pub(crate) fn look(&self) -> Result<(Dir, NewestFirst<'_>), Error> {
         let trash = match self.dir.open_dir_seen(TRASH)? {
             Some((trash, seen)) => {
-                let index = self.last_read.take().or_else(|| self.open_index());
-                if let Some(index) = index.filter(|index| index.is_of(&seen)) {
+                let open = || self.last_read.take().or_else(|| self.open_index());
+                if let Some(index) = Index::believed(&seen, open) {
                     self.known.set(Some(index.summary));
                     return Ok((trash, NewestFirst::indexed(self, index)));
                 }

@@ -150,9 +150,9 @@ impl<'r> LockedStore<'r> {
         if self.is_new() && !self.keep.get() {
             return Ok(None);
         }
-        let Some(index) = self.open_index() else { return Ok(None) };
-        let found = self.applied_in(&index, text);
-        self.last_read.replace(Some(index));
+        let index = self.open_index();
+        let found = self.applied_in(index.as_ref(), text);
+        self.last_read.replace(index);
         found
     }
 

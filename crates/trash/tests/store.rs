@@ -358,15 +358,24 @@ fn a_text_is_known_whatever_becomes_of_the_index() {
     let id = asked(&fixture.lock(&root), &text, false);
     let index = fixture.dir.path().join(".kept/index");
     let whole = fs::read(&index).unwrap();
-    let mut torn = whole.clone();
-    torn.truncate(whole.len() - 1);
-    for (case, bytes) in [("torn", torn), ("empty", Vec::new()), ("another", vec![b'x'; 324])] {
-        fs::write(&index, &bytes).unwrap();
+    let torn = &whole[..whole.len() - 1];
+    let is_known = |store: &Store<'_>, case: &str| {
+        assert_eq!(store.applied(&text).unwrap().unwrap().header.id, id, "{case}");
+        assert!(store.applied(&Sha256::of(b"never")).unwrap().is_none(), "{case}");
+    };
+    let cases: [(&str, &[u8]); 4] =
+        [("gone", b""), ("torn", torn), ("empty", b""), ("another", &[b'x'; 324])];
+    for (case, bytes) in cases {
+        fs::write(&index, bytes).unwrap();
+        if case == "gone" {
+            fs::remove_file(&index).unwrap();
+        }
+        is_known(&Store::open(&root, fixture.key()).unwrap().unwrap(), case);
         let store = fixture.lock(&root);
-        assert!(store.applied(&text).unwrap().is_none(), "{case}");
+        assert_eq!(store.applied(&text).unwrap().unwrap().header.id, id, "{case}");
         // The next transaction writes the index anew, from the journals.
         asked(&store, &Sha256::of(case.as_bytes()), false);
-        assert_eq!(store.applied(&text).unwrap().unwrap().header.id, id, "{case}");
+        is_known(&store, case);
     }
 }
 
