@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from script import FAILURES, prepare, script
+from script import FAILURES, TOOLS, prepare, script
 
 program, *inspector = sys.argv[1:]
 # Clients hand on little of the environment.
@@ -32,7 +32,7 @@ def check(era: str, folder: pathlib.Path) -> int:
     code, listed, complaints = inspect(config, era, "--method", "tools/list", "--strict")
     assert code == 0, (era, code, complaints)
     assert "schema" not in complaints.lower() and "warning" not in complaints.lower(), complaints
-    tools = [tool["name"] for tool in listed["tools"]]
+    assert [tool["name"] for tool in listed["tools"]] == TOOLS, listed
 
     def call(tool: str, arguments: dict) -> tuple[int, dict]:
         code, answer, complaints = inspect(
@@ -53,7 +53,7 @@ def check(era: str, folder: pathlib.Path) -> int:
         except StopIteration:
             break
     # The rest answer in band.
-    for tool in set(tools) - called:
+    for tool in set(TOOLS) - called:
         call(tool, {})
     for tool, arguments, kind in FAILURES:
         code, answer = call(tool, arguments)

@@ -1,8 +1,13 @@
 """Calls of the tools, in an order in which each finds what it needs."""
 
 import hashlib
+import json
 import pathlib
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CATALOGUE = json.loads((ROOT / "crates/file-tools/tests/tools/catalogue.json").read_text())
+# What a server offers; there is no dot in its names.
+TOOLS = [tool["name"].replace(".", "_") for tool in CATALOGUE]
 FILE = b"one\r\ntwo\r\nthree\r\n"
 
 

@@ -1,6 +1,7 @@
 """Every call, callbacks, errors, threads, and what it takes to import and to call."""
 
 import hashlib
+import json
 import multiprocessing
 import os
 import pathlib
@@ -15,6 +16,7 @@ import pytest
 import apply_patch
 from apply_patch import DoesNotApply, GitTree, PatchError, Refused, StaleFile, Workspace
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BEFORE = "one\ntwo\nthree\n"
 AFTER = "one\nTWO\nthree\n"
 PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n"
@@ -427,7 +429,9 @@ def test_patches_are_parsed_streamed_and_converted():
 
 
 def test_what_models_need():
-    assert len(apply_patch.tool_specs("anthropic")) >= 13
+    tools = json.loads((ROOT / "crates/file-tools/tests/tools/catalogue.json").read_text())
+    names = [tool["name"].replace(".", "_") for tool in tools]
+    assert [spec["name"] for spec in apply_patch.tool_specs("anthropic")] == names
     assert apply_patch.tool_specs("openai", patch_only=True)["type"] == "custom"
     assert apply_patch.tool_caveats("openai", patch_only=True)
     assert "*** Begin Patch" in apply_patch.prompt()
