@@ -24,7 +24,7 @@ def patch(*sections):
     return "*** Begin Patch\n" + "".join(sections) + "*** End Patch\n"
 
 
-# One after the other in one workspace: the arguments, and the patch.
+# One after the other in one workspace: the arguments, and the patch. The last is refused, and told what is there.
 COMMANDS = [
     (["--version"], ""),
     ([], patch(*(ADD.format(name) for name in ("a", "b", "src/c", "src/d")))),
@@ -37,7 +37,6 @@ COMMANDS = [
     (["undo"], ""),
     (["log", "-n", "5"], ""),
     (["status"], ""),
-    # It is refused, and says what is there.
     ([], patch("*** Update File: e\n@@\n one\n-tow\n+2\n three\n")),
 ]
 
@@ -62,10 +61,11 @@ def called(program):
         (work / ".git").mkdir(parents=True)
         (work / "src").mkdir()
         environment = {**os.environ, "HOME": scratch, "XDG_STATE_HOME": f"{scratch}/state"}
-        for arguments, text in COMMANDS:
+        for command in COMMANDS:
+            arguments, text = command
             run = subprocess.run(["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out}", program, *arguments],
                                  input=text, text=True, cwd=work, env=environment, capture_output=True, check=False)
-            if run.returncode != ("tow" in text):
+            if run.returncode != (command is COMMANDS[-1]):
                 sys.exit(f"{arguments} {text}: {run.stderr}")
             names.update({name(found) for found in re.findall(r"^c?fn=\(\d+\) (.+)$", out.read_text(), re.MULTILINE)})
     return names
