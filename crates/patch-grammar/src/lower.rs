@@ -59,6 +59,32 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
     }
 
+    /// Starts a walk over a later part of the same text, which begins at byte `base`.
+    pub(crate) fn from_byte(&self, base: usize) -> Self {
+        let Self { text, options, endings, environment, counted, line, .. } = *self;
+        let (sections, warnings) = Default::default();
+        Self { text, base, options, endings, environment, sections, warnings, counted, line }
+    }
+
+    /// Adds what another walk found from byte `at` on, up to byte `end`, and returns `end`. Returns
+    /// `None` if none of its sections begins there: the match of a section does not depend on the
+    /// text before it, so two walks agree from where one of their sections begins.
+    pub(crate) fn follow(&mut self, at: usize, other: Self, end: usize) -> Option<usize> {
+        let Self { mut sections, warnings, counted, line, .. } = other;
+        let first = sections.iter().position(|section| section.span.start >= at)?;
+        let sections = sections.split_off(first);
+        if sections[0].span.start != at
+            || self.sections.len() + sections.len() > self.options.max_sections
+        {
+            return None;
+        }
+        let from = self.line_at(at);
+        self.sections.extend(sections);
+        self.warnings.extend(warnings.into_iter().filter(|warning| warning.line >= from));
+        (self.counted, self.line) = (counted, line);
+        Some(end)
+    }
+
     /// Adds the pairs that the grammar found in the text from byte `base` on, and returns the byte
     /// where they end.
     pub(crate) fn part(

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::str::Utf8Error;
+use std::thread;
 
 use pest_itself::Parser as _;
 
@@ -82,6 +83,9 @@ pub fn parse(text: impl Into<Text>, options: &ParseOptions) -> Result<Patch, Par
 /// dozen lines do.
 const SMALL: usize = 16 << 10;
 
+/// From this size on a second thread reads half of a text: it costs about what 30 kB do.
+const LARGE: usize = 256 << 10;
+
 /// Parses a part of a text.
 pub(crate) fn tree<'p>(
     text: &'p str,
@@ -104,18 +108,58 @@ pub(crate) fn tree<'p>(
 /// nothing for sixteen. The match of a rule does not depend on the text before it, so the parts are
 /// the same as those of the rule for the whole.
 fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Parsed<'p>> {
-    let end = peeled.body.end;
+    let Range { start, end } = peeled.body;
+    let middle = if end - start > LARGE { middle_of(text, start..end) } else { None };
+    in_parts_from(text, peeled, options, middle)
+}
+
+/// Does the same. A thread reads what follows from byte `middle` on, where a section may begin.
+fn in_parts_from<'p>(
+    text: &'p str,
+    peeled: &Peeled,
+    options: &ParseOptions,
+    middle: Option<usize>,
+) -> Option<Parsed<'p>> {
+    let Range { start, end } = peeled.body;
     let mut lowering = Lowering::new(text, peeled, options);
     let part = |rule, at: usize| PatchParser::parse(rule, &text[at..end]);
-    let mut at = peeled.body.start;
-    at = lowering.part(at, part(Rule::accepted_head, at).ok()?).ok()?;
-    while let Ok(sections) = part(Rule::accepted_some, at) {
-        at = lowering.part(at, sections).ok()?;
+    // Reads sections from byte `at` to one that begins at `until` or later.
+    let sections = |lowering: &mut Lowering<'p, '_>, mut at: usize, until: usize| {
+        while at < until
+            && let Ok(sections) = part(Rule::accepted_some, at)
+        {
+            at = lowering.part(at, sections).ok()?;
+        }
+        Some(at)
+    };
+    let mut at = lowering.part(start, part(Rule::accepted_head, start).ok()?).ok()?;
+    if let Some(middle) = middle {
+        let mut second = lowering.from_byte(middle);
+        at = thread::scope(|scope| {
+            let read = move || sections(&mut second, middle, end).map(|end| (second, end));
+            let thread = thread::Builder::new().spawn_scoped(scope, read);
+            let at = sections(&mut lowering, at, middle)?;
+            let second = thread.ok().and_then(|thread| thread.join().ok().flatten());
+            let followed = second.and_then(|(second, end)| lowering.follow(at, second, end));
+            Some(followed.unwrap_or(at))
+        })?;
     }
+    at = sections(&mut lowering, at, end)?;
     if !peeled.open {
         at = lowering.part(at, part(Rule::accepted_end, at).ok()?).ok()?;
     }
     if at == end { lowering.finish(at).ok() } else { None }
+}
+
+/// Finds a place in the middle of a text where a section may begin.
+fn middle_of(text: &str, body: Range<usize>) -> Option<usize> {
+    let half = body.start + body.len() / 2;
+    let begins = |at: &usize| {
+        let marker = Marker::of(&text[*at..]);
+        matches!(marker, Some(Marker::Add | Marker::Delete | Marker::Update | Marker::Move))
+    };
+    let rest = &text.as_bytes()[half..body.end];
+    memchr::memmem::find_iter(rest, b"\n*** ").map(|at| half + at + 1).find(begins)
 }
 
 fn in_one_piece<'p>(

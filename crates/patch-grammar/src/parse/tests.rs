@@ -11,7 +11,7 @@ use proptest::sample::select;
 use xtask::Grammar;
 use xtask::texts::each_text;
 
-use super::{in_one_piece, in_parts};
+use super::{LARGE, in_one_piece, in_parts, in_parts_from, middle_of};
 use crate::{GRAMMAR, ParseErrorKind, ParseOptions, SectionOperation, decode, wrapper};
 
 /// How many random texts are tried.
@@ -42,6 +42,12 @@ impl Read {
         let whole = in_one_piece(text, &peeled, options);
         let parts = in_parts(text, &peeled, options);
         assert_eq!(parts.as_ref(), whole.as_ref().ok(), "{text:?} {options:?}");
+        // A second thread begins at any line that looks like a header.
+        for (at, _) in text[peeled.body.clone()].match_indices("\n***") {
+            let middle = Some(peeled.body.start + at + 1);
+            let parts = in_parts_from(text, &peeled, options, middle);
+            assert_eq!(parts.as_ref(), whole.as_ref().ok(), "{text:?} {options:?} {middle:?}");
+        }
         match whole {
             Ok((sections, _)) => {
                 self.patches.set(self.patches.get() + u32::from(sections.len() > 1))
@@ -179,4 +185,22 @@ fn sections_end_where_they_end_in_the_whole() {
     assert!(
         matches!(whole.sections(), [one] if matches!(&one.operation, SectionOperation::Add(_)))
     );
+}
+
+#[test]
+fn a_large_text_is_read_by_two_threads() {
+    let options = &options()[0];
+    let section = |n| format!("*** Update File: f{n}\n@@\n-x\n+y\n\n");
+    let sections: String = (0..10_000).map(section).collect();
+    let long = format!("*** Add File: a\n{}", "+*** Add File: x\n".repeat(20_000));
+    for (sections, count) in [(&sections, 10_000), (&long, 1)] {
+        let text = format!("*** Begin Patch\n{sections}*** End Patch\n");
+        let peeled = wrapper::peel(&text, 0..text.len(), false).expect("a patch");
+        assert!(peeled.body.len() > LARGE);
+        let middle = middle_of(&text, peeled.body.clone());
+        assert_eq!(middle.is_some(), count > 1);
+        let parts = in_parts(&text, &peeled, options);
+        assert_eq!(parts, in_one_piece(&text, &peeled, options).ok());
+        assert_eq!(parts.map(|(sections, _)| sections.len()), Some(count));
+    }
 }
