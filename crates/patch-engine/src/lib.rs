@@ -114,6 +114,7 @@ pub mod carry;
 pub mod commit;
 mod locate;
 mod plan;
+mod processors;
 pub mod remedy;
 mod show;
 mod text;

@@ -12,7 +12,7 @@ use crate::journal::Journal;
 use crate::locked::LockedStore;
 use crate::prefix::Prefix;
 use crate::retention::Retention;
-use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING};
+use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, slot_in};
 
 /// The folder of a running transaction.
 ///
@@ -164,7 +164,7 @@ impl<'s> Pending<'s> {
     /// Returns the place of one of its files.
     #[must_use]
     pub fn slot(&self, number: u32) -> Spot {
-        self.folder.spot(&number.to_string())
+        slot_in(&self.folder, number)
     }
 
     /// Returns the path of the journal, for messages.

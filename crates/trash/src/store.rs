@@ -87,6 +87,12 @@ impl TrashEntry {
     }
 }
 
+/// Returns the place of a file in the folder of a transaction.
+#[must_use]
+pub fn slot_in(folder: &Dir, number: u32) -> Spot {
+    folder.spot(&number.to_string())
+}
+
 /// Returns the path of a displaced file, relative to a directory of the project with this top.
 #[must_use]
 pub fn stored_path(home: &Root, prefix: &Prefix, id: TransactionId, slot: u32) -> String {
@@ -187,7 +193,7 @@ impl<'r> Store<'r> {
 
     /// Returns the place of a displaced file.
     pub fn slot(&self, id: TransactionId, slot: u32) -> Result<Spot, Error> {
-        Ok(self.folder(id)?.spot(&slot.to_string()))
+        Ok(slot_in(&self.folder(id)?, slot))
     }
 
     /// Lists the displaced files, newest first.

@@ -66,7 +66,8 @@ pub(crate) struct Recorder<'r> {
 #[derive(Debug)]
 struct Planned {
     plan: Arc<Plan>,
-    /// The fields that only lines after the commit have.
+    /// The fields that only lines after the commit have. They are begun at once, unless the
+    /// commit needs the processors until it is intended.
     diffs: Option<Diffs>,
 }
 
@@ -357,6 +358,10 @@ impl<'r> Recorder<'r> {
     ///
     /// If the log cannot be written.
     fn intend_each(&mut self, begun: Vec<Begun>) -> Result<(), String> {
+        for begun in &begun {
+            let Planned { plan, diffs } = &mut self.plans[begun.plan];
+            diffs.get_or_insert_with(|| Diffs::begin(plan));
+        }
         let unusable = |error: fs_guard::Error| format!("the audit log cannot be used: {error}");
         let since = self.since().map_err(unusable)?;
         let opening = self.opening(Phase::Intent);
@@ -576,7 +581,8 @@ fn closing(
 
 impl CommitLog for Recorder<'_> {
     fn planned(&mut self, plan: &Arc<Plan>) {
-        self.plans.push(Planned { plan: Arc::clone(plan), diffs: Some(Diffs::begin(plan)) });
+        let diffs = (!plan.is_staged_by_two_threads()).then(|| Diffs::begin(plan));
+        self.plans.push(Planned { plan: Arc::clone(plan), diffs });
     }
 
     fn details(&mut self, details: Vec<(&'static str, String)>) {

@@ -22,6 +22,7 @@ pub mod approval;
 mod below;
 pub(crate) mod buffers;
 pub(crate) mod committer;
+mod create_ahead;
 pub(crate) mod error;
 mod held;
 mod history;

@@ -7,9 +7,12 @@ use std::time::SystemTime;
 use fs_guard::{
     Access, Cancellation, Dirs, FileKind, RelPath, Sha256, StagedFile, SyncGroup, Target,
 };
-use workspace_trash::{Carried, FileState, Header, Journal, Pending, Record, TransactionId};
+use workspace_trash::{
+    Carried, FileState, Header, Journal, Pending, Record, TransactionId, slot_in,
+};
 
 use super::below::check_none_unfinished;
+use super::create_ahead::{CreatedAhead, ToCreate, create_ahead};
 use super::error::CommitError;
 use super::held::Held;
 use super::options::{CommitOptions, Durability};
@@ -317,6 +320,35 @@ impl Commit<'_> {
         } else {
             vec![None; transitions.len()]
         };
+        let new = transitions.iter().enumerate();
+        let new = new.filter_map(|(index, transition)| Some((index, transition.after.as_ref()?)));
+        let new = new.filter(|(_, post)| !beside && Stager::is_new_file(post));
+        let folder = pending.folder().clone();
+        let to_create = new.map(|(index, post)| {
+            let spot = slot_in(&folder, slot_number(index));
+            ToCreate { index, spot, mode: post.mode.requested() }
+        });
+        let stage =
+            |created: &mut CreatedAhead| self.stage_each(dirs, targets, pending, names, created);
+        let (files, records) = if self.plan.is_staged_by_two_threads() {
+            create_ahead(to_create, stage)?
+        } else {
+            stage(&mut CreatedAhead::default())?
+        };
+        let journal = self.journal(dirs, pending.id(), records)?;
+        let removed = publish::removed(dirs.root(), &journal, true)?;
+        Ok(Staged { journal, files, removed })
+    }
+
+    fn stage_each(
+        &self,
+        dirs: &Dirs<'_>,
+        targets: &Targets,
+        pending: &Pending<'_>,
+        names: Vec<Option<String>>,
+        created: &mut CreatedAhead,
+    ) -> Result<(Vec<Option<StagedFile>>, Vec<Record>), CommitError> {
+        let transitions = self.plan.transitions();
         let durable = self.options.durability == Durability::Full;
         let stager = Stager::new(dirs, &self.locked.store, self.plan, durable, &self.cancellation);
         let mut files = Vec::with_capacity(transitions.len());
@@ -328,7 +360,7 @@ impl Commit<'_> {
                 Some(name) => dirs.place(&targets.paths[index])?.dir().spot(name),
             };
             let file = match &transition.after {
-                Some(post) => Some(stager.stage(path, post, &slot)?),
+                Some(post) => Some(stager.stage(path, post, &slot, created.take(index))?),
                 None => None,
             };
             let after = file.as_ref().zip(transition.after.as_ref());
@@ -344,9 +376,7 @@ impl Commit<'_> {
             });
             files.push(file);
         }
-        let journal = self.journal(dirs, pending.id(), records)?;
-        let removed = publish::removed(dirs.root(), &journal, true)?;
-        Ok(Staged { journal, files, removed })
+        Ok((files, records))
     }
 
     fn journal(

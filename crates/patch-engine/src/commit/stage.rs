@@ -33,20 +33,25 @@ impl<'p> Stager<'p> {
         Self { dirs, store, plan, keep_open: durable && new <= 2, cancellation }
     }
 
-    /// Writes the post-image of `path` to `slot`.
+    /// Writes the post-image of `path` to `slot`, or to the new file there.
     pub(super) fn stage(
         &self,
         path: &RelPath,
         post: &PostImage,
         slot: &Spot,
+        created: Option<NewFile>,
     ) -> Result<StagedFile, CommitError> {
         self.cancellation.check()?;
+        let create = || match created {
+            Some(new) => Ok(new),
+            None => slot.create(post.mode.requested()),
+        };
         match &post.image {
             Image::Kept(target) if post.link => Ok(slot.create_link(target)?),
             Image::Kept(bytes) => {
-                self.write(path, post, slot, |file| self.write_in_parts(file, [&bytes[..]]))
+                self.write(path, post, create, |file| self.write_in_parts(file, [&bytes[..]]))
             }
-            Image::Lines(lines) => self.write(path, post, slot, |file| {
+            Image::Lines(lines) => self.write(path, post, create, |file| {
                 lines.pieces(|piece| {
                     self.cancellation.check()?;
                     file.write(piece)
@@ -57,10 +62,10 @@ impl<'p> Stager<'p> {
                 if let Some(source) = &seen.bytes {
                     let pieces = || splices.pieces(source, 0);
                     let write = |file: &mut NewFile| self.write_in_parts(file, pieces());
-                    return self.write(path, post, slot, write);
+                    return self.write(path, post, create, write);
                 }
                 let (mut file, _) = self.dirs.root().open_file(from)?;
-                let mut new = slot.create(post.mode.requested())?;
+                let mut new = create()?;
                 let copied =
                     self.copy_spliced(&mut new, &mut file, splices.as_slice(), seen.metadata.size)?;
                 require(from.as_str(), seen.sha256(), copied)?;
@@ -68,7 +73,7 @@ impl<'p> Stager<'p> {
             }
             Image::OnDisk(from) => {
                 let (mut file, _) = self.dirs.root().open_file(from)?;
-                self.copy(path, post, slot, &mut file, None, from.as_str())
+                self.copy(path, post, create()?, &mut file, None, from.as_str())
             }
             Image::Stored(transaction, number) => {
                 let stored = self.store.slot(*transaction, *number)?;
@@ -79,21 +84,25 @@ impl<'p> Stager<'p> {
                     return Ok(slot.create_link(&text)?);
                 }
                 let (mut file, seen) = stored.open()?;
-                self.copy(path, post, slot, &mut file, Some(&seen), &shown)
+                self.copy(path, post, create()?, &mut file, Some(&seen), &shown)
             }
         }
+    }
+
+    /// Returns whether a post-image is a file that can be created before its bytes are known.
+    pub(super) fn is_new_file(post: &PostImage) -> bool {
+        !post.link && !matches!(post.image, Image::Stored(..))
     }
 
     fn copy(
         &self,
         path: &RelPath,
         post: &PostImage,
-        slot: &Spot,
+        mut new: NewFile,
         from: &mut OpenFile,
         stored: Option<&Metadata>,
         shown: &str,
     ) -> Result<StagedFile, CommitError> {
-        let mut new = slot.create(post.mode.requested())?;
         let copied = self.copy_spliced(&mut new, from, &[], post.size)?;
         require(shown, post.sha256(), copied)?;
         match stored {
@@ -112,10 +121,10 @@ impl<'p> Stager<'p> {
         &self,
         path: &RelPath,
         post: &PostImage,
-        slot: &Spot,
+        create: impl FnOnce() -> Result<NewFile, fs_guard::Error>,
         write: impl FnOnce(&mut NewFile) -> Result<(), fs_guard::Error>,
     ) -> Result<StagedFile, CommitError> {
-        let mut new = slot.create(post.mode.requested())?;
+        let mut new = create()?;
         write(&mut new)?;
         self.finish(path, post, new)
     }

@@ -7,7 +7,7 @@
 //! in its own order, and reports them.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use fs_guard::{Access, Cancellation, FileKind, Hasher, RelPath, Sha256};
@@ -22,13 +22,9 @@ use crate::plan::hash::LazyHash;
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::WhitespaceOfPatch;
 use crate::plan::{Image, Map};
+use crate::processors::processors;
 use crate::text::encoding::FileText;
 use crate::text::files::Files;
-
-/// How many threads can run at the same time. The standard library reads half a dozen files for
-/// each answer.
-static PROCESSORS: LazyLock<usize> =
-    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// The most sections that are prefetched and not yet taken: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
@@ -208,7 +204,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     pub(crate) fn during<T>(&self, plan: impl FnOnce(Prefetch<'_, 'a, 'p>) -> T) -> T {
         let threads = match self.sections.len() {
             ..SECTIONS_WORTH_A_THREAD => 1,
-            _ => MOST_THREADS.min(*PROCESSORS),
+            _ => MOST_THREADS.min(processors()),
         };
         if threads == 1 {
             // A scope without threads takes four calls of the system.
