@@ -54,6 +54,12 @@ impl AppendFile {
         self.opened.size
     }
 
+    /// Returns its inode number. While the file exists no other file of the system has that.
+    #[must_use]
+    pub fn inode(&self) -> u64 {
+        self.opened.ino
+    }
+
     /// Fails unless it is a regular file with a single name that belongs to this user.
     pub fn require_own(&self) -> Result<(), Error> {
         require_own_file(&self.opened, &self.path)

@@ -10,7 +10,7 @@ use workspace_trash::{Keys, Signer, TransactionId};
 use super::event::{Event, Tip, Torn, check, end};
 use super::json;
 
-const HEAD_KIND: &str = "audit head 2";
+const HEAD_KIND: &str = "audit head 3";
 
 /// The largest log file that is read.
 pub(super) const READ_LIMIT: u64 = 1 << 30;
@@ -28,6 +28,8 @@ pub(super) struct Head {
     pub(super) tip: Tip,
     /// The length of the newest file.
     length: u64,
+    /// Its inode number; 0 if that is not known.
+    inode: u64,
     /// How many older files there are.
     older: u32,
     /// The intents that have no outcome yet.
@@ -35,7 +37,8 @@ pub(super) struct Head {
 }
 
 impl Head {
-    const START: Self = Self { tip: Tip::START, length: 0, older: 0, open: BTreeSet::new() };
+    const START: Self =
+        Self { tip: Tip::START, length: 0, inode: 0, older: 0, open: BTreeSet::new() };
 }
 
 /// Who syncs the appended lines.
@@ -43,6 +46,8 @@ impl Head {
 pub(super) enum End {
     /// The caller, with the rest of its commit. The head is written with the next lines.
     Open,
+    /// The same, and the log stays locked until then, or until it is closed.
+    Locked,
     /// This call, including the head.
     Closed,
 }
@@ -53,6 +58,14 @@ pub(crate) struct Written {
     pub(super) file: AppendFile,
     head: Head,
     pub(super) dir: Dir,
+    is_locked: bool,
+}
+
+impl Written {
+    /// Lets others write to the log.
+    pub(super) fn unlock(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.is_locked) { self.file.unlock() } else { Ok(()) }
+    }
 }
 
 /// The content of a head file.
@@ -131,10 +144,10 @@ pub(super) fn read_head(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Fou
 }
 
 fn head_text(head: &Head, session: &str) -> String {
-    let Head { tip, length, older, open } = head;
+    let Head { tip, length, inode, older, open } = head;
     let open: String = open.iter().map(|id| format!(" {id}")).collect();
     format!(
-        "session {session}\nseq {}\nhash {}\nlength {length}\nolder {older}\nopen{open}\n",
+        "session {session}\nseq {}\nhash {}\nlength {length}\ninode {inode}\nolder {older}\nopen{open}\n",
         tip.seq, tip.hash
     )
 }
@@ -156,10 +169,11 @@ fn head_in<'h>(bytes: &'h [u8], session: &str) -> Option<(Head, &'h str, &'h str
     let seq = value("seq")?.parse().ok()?;
     let hash: Sha256 = value("hash")?.parse().ok()?;
     let length = value("length")?.parse().ok()?;
+    let inode = value("inode")?.parse().ok()?;
     let older = value("older")?.parse().ok()?;
     let open = lines.next()?.strip_prefix("open")?.split_whitespace();
     let open = open.map(|id| id.parse().ok()).collect::<Option<_>>()?;
-    let head = Head { tip: Tip { seq, hash }, length, older, open };
+    let head = Head { tip: Tip { seq, hash }, length, inode, older, open };
     // Only the exact spelling counts: other spellings of the same digits were not written by this
     // program.
     (body == head_text(&head, session)).then_some((head, body, mac))
@@ -223,12 +237,16 @@ impl<'c> Chain<'c> {
         durable: bool,
         timeout: Duration,
     ) -> Result<Self, Error> {
-        let Written { file, head, dir } = written;
-        let (file, is_same) = file.lock_again(&newest(&dir, session), timeout)?;
-        file.require_own()?;
-        let length = file.opened_size();
-        // Otherwise it was continued in another file, which that call did not know.
-        let since = is_same.then_some(head);
+        let Written { file, head, dir, is_locked } = written;
+        let (file, length, since) = if is_locked {
+            (file, head.length, Some(head))
+        } else {
+            let (file, is_same) = file.lock_again(&newest(&dir, session), timeout)?;
+            file.require_own()?;
+            let length = file.opened_size();
+            // Otherwise it was continued in another file, which that call did not know.
+            (file, length, is_same.then_some(head))
+        };
         Ok(Self { dir, file, length, since, session, signer, keys, durable, lock_timeout: timeout })
     }
 
@@ -262,11 +280,11 @@ impl<'c> Chain<'c> {
         };
         write(&mut lines)?;
         if lines.tip == head.tip {
-            return self.written(head);
+            return self.written(head, end);
         }
         lines.flush()?;
         let LogWriter { tip, open, length, .. } = lines;
-        let head = Head { tip, length, open, ..head };
+        let head = Head { tip, length, inode: self.file.inode(), open, ..head };
         // The next lines write the head. If this process is killed before, the next process finds
         // the end from the lines. (If a head reached the disk before its lines, lines would seem to
         // be missing.)
@@ -276,12 +294,15 @@ impl<'c> Chain<'c> {
             }
             self.write_head(&head)?;
         }
-        self.written(head)
+        self.written(head, end)
     }
 
-    fn written(self, head: Head) -> Result<Written, Error> {
-        self.file.unlock()?;
-        Ok(Written { file: self.file, head, dir: self.dir })
+    fn written(self, head: Head, end: End) -> Result<Written, Error> {
+        let mut written = Written { file: self.file, head, dir: self.dir, is_locked: true };
+        if end != End::Locked {
+            written.unlock()?;
+        }
+        Ok(written)
     }
 
     /// Makes the newest file an older one, and locks a new one. Others may be faster there: then
@@ -299,7 +320,7 @@ impl<'c> Chain<'c> {
         if self.durable {
             self.dir.sync()?;
         }
-        self.since = Some(Head { length: 0, ..head });
+        self.since = Some(Head { length: 0, inode: self.file.inode(), ..head });
         Ok(())
     }
 
@@ -316,7 +337,9 @@ impl<'c> Chain<'c> {
                 FoundHead::Damaged => (Head::START, Some("changed")),
             };
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
-        if head.length == length && next(&head).metadata()?.is_none() {
+        // A file that goes on after the one that the head is about has another inode.
+        let is_newest = || Ok(head.inode == self.file.inode() || next(&head).metadata()?.is_none());
+        if head.length == length && is_newest()? {
             // A lost head counts as that of an empty log. Nothing is written yet, so nothing is
             // lost.
             return Ok(LogEnd { head, lost: None, torn: None });
@@ -340,7 +363,7 @@ impl<'c> Chain<'c> {
                 rest = &rest[end + 1..];
             }
             if continued {
-                head = Head { length: 0, older: head.older + 1, ..head };
+                head = Head { length: 0, inode: 0, older: head.older + 1, ..head };
                 continue;
             }
             let last = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -348,6 +371,7 @@ impl<'c> Chain<'c> {
             let torn = (!torn.is_empty())
                 .then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
             head.length = length;
+            head.inode = self.file.inode();
             return Ok(LogEnd { head, lost, torn });
         }
     }

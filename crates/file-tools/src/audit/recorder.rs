@@ -23,6 +23,9 @@ use crate::session::session_name::TurnName;
 /// The most notes of a plan that are logged.
 const MAX_NOTES: usize = 20;
 
+/// The most changes of a commit during which other calls of the session wait for the log.
+const CHANGES_IN_NO_TIME: usize = 32;
+
 /// Records one call in the log.
 ///
 /// A commit is refused if the log cannot be written.
@@ -33,6 +36,8 @@ pub(crate) struct Recorder<'r> {
     /// The operation of the call, for the case that it fails, and the word for changing a file.
     operation: Operation,
     durable: bool,
+    /// Whether a commit may run commands of the user, which may take any time.
+    runs_commands: bool,
     /// The turn of the session in which it is called.
     turn: Option<TurnName>,
     /// Whether a person edited the patch.
@@ -108,6 +113,7 @@ impl<'r> Recorder<'r> {
             tool,
             operation,
             durable,
+            runs_commands: false,
             turn: None,
             edited: false,
             profile: None,
@@ -130,6 +136,11 @@ impl<'r> Recorder<'r> {
         Self { turn, ..self }
     }
 
+    /// Sets whether its commits may run commands.
+    pub(crate) fn with_commands(self, runs_commands: bool) -> Self {
+        Self { runs_commands, ..self }
+    }
+
     /// Notes that a person edited the patch.
     pub(crate) fn edited(&mut self) {
         self.edited = true;
@@ -141,8 +152,15 @@ impl<'r> Recorder<'r> {
     }
 
     /// Returns where the last lines ended, for a later call of the session.
-    pub(crate) fn into_written(self) -> Option<Written> {
+    pub(crate) fn into_written(mut self) -> Option<Written> {
+        self.unlock();
         self.written
+    }
+
+    /// Lets others write to the log.
+    fn unlock(&mut self) {
+        // If the system does not unlock it, closing it does.
+        self.written.take_if(|written| written.unlock().is_err());
     }
 
     /// Returns where the last lines ended, if they are still where the log is.
@@ -366,7 +384,10 @@ impl<'r> Recorder<'r> {
         let since = self.since().map_err(unusable)?;
         let opening = self.opening(Phase::Intent);
         let own: Vec<TransactionId> = self.begun.iter().map(|begun| begun.id).collect();
-        let written = self.audit.write(self.workspace, self.durable, since, End::Open, |lines| {
+        let changes = |begun: &Begun| self.plans[begun.plan].plan.changes().len();
+        let is_short = begun.iter().map(changes).sum::<usize>() <= CHANGES_IN_NO_TIME;
+        let end = if is_short && !self.runs_commands { End::Locked } else { End::Open };
+        let written = self.audit.write(self.workspace, self.durable, since, end, |lines| {
             // The caller holds the lock, so an intent without an outcome was interrupted. (In a git
             // repository the session asks the branch.)
             let of_directory = begun.iter().all(|begun| begun.details.is_empty());
@@ -602,6 +623,7 @@ impl CommitLog for Recorder<'_> {
             // Recovery writes the outcome.
             Err(None) => {
                 self.begun.clear();
+                self.unlock();
                 return;
             }
         };

@@ -108,6 +108,7 @@ impl SessionSettings {
     ) -> Recorder<'r> {
         let durable = self.durability == Durability::Full;
         Recorder::new(audit, workspace, tool, operation, durable, self.retention.keep_last)
+            .with_commands(self.verify.is_some())
     }
 }
 

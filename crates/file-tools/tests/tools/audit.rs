@@ -1,6 +1,8 @@
 //! The audit log.
 
 use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
 
 use file_tools::audit::{
     Audit, Count, Event, MAX_LOG_SIZE, Operation, Phase, Status, Torn, state, stats, verify,
@@ -8,8 +10,9 @@ use file_tools::audit::{
 use file_tools::{Session, SessionSettings};
 use fs_guard::fault::{Fault, arm, busy, disarm, lack};
 use fs_guard::record::{Act, note, record, recorded};
-use patch_engine::commit::{Durability, TransactionId, Workspace};
-use patch_engine::{Atomicity, Host, Options, Profile};
+use fs_guard::{Cancellation, Root};
+use patch_engine::commit::{Durability, TransactionId, Verify, Workspace};
+use patch_engine::{Atomicity, CommandFailure, Host, Options, Plan, Profile};
 use serde_json::{Value, json};
 use workspace_trash::Retention;
 
@@ -803,7 +806,13 @@ fn head(bench: &Bench, log: &str) -> (Vec<(String, String)>, u64) {
         (key.to_owned(), value.to_owned())
     };
     let length = folder.join(format!("{log}.jsonl")).metadata().unwrap().len();
-    (text.lines().map(field).filter(|(key, _)| key != "mac" && key != "hash").collect(), length)
+    (
+        text.lines()
+            .map(field)
+            .filter(|(key, _)| !["mac", "hash", "inode"].contains(&&**key))
+            .collect(),
+        length,
+    )
 }
 
 #[test]
@@ -862,7 +871,7 @@ fn the_head_tells_how_far_the_log_goes_and_what_has_no_answer() {
 }
 
 /// Another process of the session writes, or continues the log in another file, which may get as
-/// long as the one before.
+/// long as the one before. It waits for a short commit that runs no commands.
 #[test]
 fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
     let failed = |path: &str| Event {
@@ -888,19 +897,52 @@ fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
         let mut other = At::first_published(|| {
             let length = log.metadata().unwrap().len();
             let path = if as_long {
-                "p".repeat(usize::try_from(length - shortest).unwrap())
+                // The number of its line has a digit more.
+                "p".repeat(usize::try_from(length - shortest - 1).unwrap())
             } else {
                 "p".into()
             };
             audit.append(&bench.workspace(), &[failed(&path)], false).unwrap();
             assert_eq!(log.metadata().unwrap().len() == length, as_long);
         });
-        assert!(apply(&tools, "*** Add File: f\n+f\n", true, &mut other));
+        let many: String = (0..40).map(|n| format!("*** Add File: f{n}\n+f\n")).collect();
+        assert!(apply(&tools, &many, true, &mut other));
         let verified = verify(&bench.workspace(), None).unwrap();
         let found = &verified[0];
         assert!(found.ok, "{max_size} {as_long}: {verified:?}");
-        assert!(found.lines == 3, "{max_size} {as_long}: {verified:?}");
+        assert!(found.lines == 81, "{max_size} {as_long}: {verified:?}");
         assert!(found.unanswered.is_empty(), "{max_size} {as_long}: {verified:?}");
+    }
+}
+
+#[test]
+fn the_log_is_locked_during_a_short_commit_that_runs_no_commands() {
+    #[derive(Debug)]
+    struct Passes;
+    impl Verify for Passes {
+        fn verify(
+            &self,
+            _root: &Root,
+            _plan: &Plan,
+            _state: &str,
+            _cancellation: &Cancellation,
+        ) -> Result<(), CommandFailure> {
+            Ok(())
+        }
+    }
+    let pass: Arc<dyn Verify> = Arc::new(Passes);
+    for (files, verify, waits) in [(1, None, true), (40, None, false), (1, Some(pass), false)] {
+        let bench = Bench::new(&[]);
+        let audit = Audit::new(session("s"), None);
+        let settings = SessionSettings { verify, ..settings() };
+        let tools = Session::new(bench.workspace(), audit.clone(), settings);
+        let other = audit.with_lock_timeout(Duration::ZERO);
+        let write = || other.append(&bench.workspace(), &[event(0)], false);
+        let mut meanwhile = None;
+        let text: String = (0..files).map(|n| format!("*** Add File: f{n}\n+f\n")).collect();
+        assert!(apply(&tools, &text, true, &mut At::first_published(|| meanwhile = Some(write()))));
+        assert_eq!(meanwhile.unwrap().is_err(), waits, "{files}");
+        write().unwrap();
     }
 }
 
