@@ -27,7 +27,9 @@ mod here {
         ) -> Result<Self, Error> {
             let mut builder = RegexMatcherBuilder::new();
             builder.size_limit(MAX_MATCHER).dfa_size_limit(MAX_MATCHER);
-            builder.crlf(true).fixed_strings(!is_regex).case_smart(smart_case);
+            // Many lines are looked at at once: `^` and `$` mean each of them.
+            builder.multi_line(true).crlf(true);
+            builder.fixed_strings(!is_regex).case_smart(smart_case);
             builder.build(text).map(Self)
         }
 

@@ -40,6 +40,11 @@ fn finds_lines_and_paths_and_nothing_that_is_forbidden() {
         ),
         (json!({ "query": "fn .ain\\(", "mode": "regex" }), &["src/main.rs:1:1"]),
         (json!({ "query": "1;$", "mode": "regex" }), &["src/main.rs:2:13"]),
+        (json!({ "query": "[}]$", "mode": "regex" }), &["src/lib.rs:2:13", "src/main.rs:3:1"]),
+        (
+            json!({ "query": "^fn.*$", "mode": "regex", "root": "src" }),
+            &["src/lib.rs:2:1", "src/main.rs:1:1"],
+        ),
         (json!({ "query": "fn .ain(", "mode": "text" }), &[]),
         (json!({ "query": "MAIN", "mode": "text" }), &[]),
         (json!({ "query": "main", "mode": "text", "includeGlobs": ["*.md"] }), &["README.md:1:1"]),
