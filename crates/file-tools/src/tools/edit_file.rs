@@ -511,19 +511,26 @@ impl<'f> Edits<'f> {
             .collect();
         let lines: Vec<_> =
             starts.iter().take(6).map(|&start| self.line(start).to_string()).collect();
-        let (name, lines) = (self.old_of(index), lines.join(", "));
+        let s = if lines.len() == 1 { "" } else { "s" };
+        let (name, lines) = (self.old_of(index), format!("(line{s} {})", lines.join(", ")));
         let message = match expected {
             Some(expected) if expected != starts.len() as u64 => {
-                format!("{name} is there {} times, not {expected} (lines {lines})", starts.len())
+                let times = if starts.len() == 1 {
+                    "once".into()
+                } else {
+                    format!("{} times", starts.len())
+                };
+                format!("{name} is there {times}, not {expected} {lines}")
             }
-            _ if overlapping => {
-                format!("{name} fits in several places that overlap (lines {lines})")
-            }
-            _ => format!("{name} fits in several places (lines {lines})"),
+            _ if overlapping => format!("{name} fits in several places that overlap {lines}"),
+            _ => format!("{name} fits in several places {lines}"),
         };
-        let around = starts.iter().filter_map(|&start| self.more_text(start, old));
+        // A text that is there once needs nothing around it.
+        let once = starts.len() == 1 && !overlapping;
+        let around = starts.iter().filter(|_| !once);
+        let around = around.filter_map(|&start| self.more_text(start, old));
         let mut remedies: Vec<Remedy> = around.take(MAX_PLACES).collect();
-        if remedies.is_empty() {
+        if remedies.is_empty() && !once {
             remedies.push(Remedy::give(
                 format!("edits[{index}].oldText"),
                 "a longer text of the file, which is there once",
@@ -532,7 +539,7 @@ impl<'f> Edits<'f> {
         match expected {
             None => remedies.push(Remedy::set(format!("edits[{index}].replaceAll"), true)),
             // No number of occurrences selects one of two overlapping places.
-            Some(_) if starts.len() == 1 => {}
+            Some(_) if starts.len() == 1 && overlapping => {}
             Some(_) => remedies
                 .push(Remedy::set(format!("edits[{index}].expectedOccurrences"), starts.len())),
         }

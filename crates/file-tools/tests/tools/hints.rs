@@ -314,6 +314,18 @@ fn an_edit_that_fits_twice_learns_what_makes_it_one() {
         *last,
         json!({ "hint": "use_argument", "argument": "edits[0].expectedOccurrences", "value": 3 })
     );
+    // It is there once: nothing has to be added to it.
+    let once = edit("f", "def a", "def c", Some(3));
+    let error = bench.fails("edit_file", &once, "multiple_matches");
+    let words = error["message"].as_str().unwrap();
+    assert!(words.ends_with("is there once, not 3 (line 1)"), "{error}");
+    assert_eq!(
+        error["hints"],
+        json!([{
+            "hint": "use_argument", "argument": "edits[0].expectedOccurrences", "value": 1,
+        }])
+    );
+    bench.done("edit_file", &edit("f", "def a", "def c", Some(1)));
     // What overlaps itself, and what stands there more often than a few lines tell apart.
     let same = "aaa\n".repeat(30);
     bench.write("same", same.as_bytes());
