@@ -73,6 +73,7 @@ fn answers_in_json_whatever_goes_wrong() {
     for (args, code, kind) in [
         (&["tool", "read_file", "--args", "{}"][..], 2, "command_failed"),
         (&["tool", "read_file", "--args", "no json"], 2, "command_failed"),
+        (&["tool", "read_file", "--args", r#"{"path":"a","path":"b"}"#], 2, "command_failed"),
         (&["tool", "no_tool", "--args", "{}"], 2, "command_failed"),
         (&["tool", "read_file", "--args", r#"{"path":"none"}"#], 1, "not_found"),
         (&["tool", "read_file", "--args", r#"{"path":"../x"}"#], 3, "outside_workspace"),

@@ -107,5 +107,6 @@ pub mod tools {
         Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
         catalogue, changes, choices, envelope, events, git, hints, history, input, open_turns, ops,
         received, refused, remove_state, settings, shown, size_in, specs, statistics, store_size,
+        unique_json,
     };
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use apply_patch_api::engine::Expected;
+use apply_patch_api::tools::unique_json;
 
 /// The largest file of expectations.
 const MAX_SIZE: u64 = 16 << 20;
@@ -17,9 +18,12 @@ pub(crate) fn read(
     if let Some(file) = file {
         let bytes =
             crate::outside::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
-        let map: BTreeMap<String, String> = serde_json::from_slice(&bytes).map_err(|error| {
+        let refused = |error: &dyn std::fmt::Display| {
             format!("{} is not a JSON object of paths and SHA-256: {error}", file.display())
-        })?;
+        };
+        let text = str::from_utf8(&bytes).map_err(|error| refused(&error))?;
+        let map: BTreeMap<String, String> =
+            unique_json(text).and_then(serde_json::from_value).map_err(|error| refused(&error))?;
         for (path, hash) in map {
             let hash =
                 hash.parse().map_err(|error| format!("{}: {path}: {error}", file.display()))?;

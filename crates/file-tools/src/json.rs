@@ -10,12 +10,12 @@ use serde_json::Value;
 /// # Errors
 ///
 /// When it is not JSON, or an object has a field twice: of the two, serde would keep the last.
-pub(crate) fn unique(text: &str) -> serde_json::Result<Value> {
+pub fn unique(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Unique>(text).map(|Unique(value)| value)
 }
 
 /// JSON in which no object has a field twice: one of the two would be lost.
-struct Unique(Value);
+pub(crate) struct Unique(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -20,6 +20,7 @@ pub use answer::hints::{Caller, Hint};
 pub use answer::reason::Reason;
 pub use answer::{changes, envelope, hints, shown, statistics};
 pub use input::{ops, received};
+pub use json::unique as unique_json;
 pub use patch_engine::ErrorKind;
 pub use session::session_name::{BadName, SessionName, TurnName};
 pub use session::span::{Named, Span};

@@ -6,7 +6,7 @@ use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::engine::commit::approval::Approvals;
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::{
-    Reply, Session, SessionName, Tool, ToolError, TurnName, brief_catalogue, catalogue,
+    Reply, Session, SessionName, Tool, ToolError, TurnName, brief_catalogue, catalogue, unique_json,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -165,6 +165,7 @@ fn input(args: &str) -> Result<Value, Failure> {
     } else {
         text.extend_from_slice(args.as_bytes());
     }
-    serde_json::from_slice(&text)
-        .map_err(|error| Failure::Usage(format!("--args is not JSON: {error}")))
+    let text = String::from_utf8(text)
+        .map_err(|error| Failure::Usage(format!("--args is not UTF-8: {error}")))?;
+    unique_json(&text).map_err(|error| Failure::Usage(format!("--args is not plain JSON: {error}")))
 }

@@ -214,6 +214,12 @@ impl ToolError {
             .remedies([Remedy::Arguments(changes)])
     }
 
+    /// Makes the error of arguments that are no JSON, or that have a field twice.
+    pub(crate) fn unreadable_arguments(what: &str, error: &serde_json::Error) -> Self {
+        Self::arguments(Reason::BadArguments, format!("{what}: {error}"))
+            .remedies([Remedy::give("arguments", "a JSON object that has each name once")])
+    }
+
     /// Makes the error of a call that its caller has cancelled.
     fn cancelled() -> Self {
         let message = "cancelled; nothing was changed";

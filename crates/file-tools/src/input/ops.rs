@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answer::hints::{self, Caller};
 use crate::input::error::InputError;
+use crate::json;
 use crate::tools::arguments;
 
 /// One `apply_patch_call` item.
@@ -106,7 +107,7 @@ impl CallOutput {
 /// operation, whose meaning would be lost, and for an incomplete call.
 pub fn calls(json: &str) -> Result<Vec<PatchCall>, InputError> {
     let no_items = |error| format!("this is not a list of `apply_patch_call` items: {error}");
-    let items = serde_json::from_str(json).map_err(|error| InputError::Unreadable(no_items(error)));
+    let items = json::unique(json).map_err(|error| InputError::Unreadable(no_items(error)));
     let items = match items? {
         Value::Array(items) => items,
         Value::Object(mut object) => match object.get_mut("output") {
@@ -351,6 +352,8 @@ mod tests {
             r#"[{"type":"message"}]"#,
             "nonsense",
             r#"[{"type":"apply_patch_call"}]"#,
+            // Of two paths, one would be lost.
+            r#"{"type":"apply_patch_call","call_id":"c","operation":{"type":"delete_file","path":"b","path":"a"}}"#,
         ] {
             assert!(calls(text).is_err(), "{text}");
         }

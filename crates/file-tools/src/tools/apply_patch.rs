@@ -6,7 +6,7 @@ use fs_guard::{Access, Cancellation};
 use patch_engine::{Atomicity, Expected, Host, Options, Patch, Plan, Profile, Remedy, Report};
 use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::answer::changes::{DiffDetail, PatchData, carried_words, outcome, summary};
 use crate::answer::envelope::{Success, ToolResult};
@@ -16,6 +16,7 @@ use crate::answer::page::fitting;
 use crate::answer::reason::Reason;
 use crate::answer::text::length;
 use crate::input::PatchText;
+use crate::json::Unique;
 use crate::session::changing::ChangingCall;
 use crate::session::refused::RefusedForm;
 use crate::session::{Session, expected};
@@ -63,7 +64,15 @@ pub struct ApplyPatch {
 #[allow(missing_docs, reason = "they are what it says above")]
 pub enum ExpectedFiles {
     List(Vec<ExpectedFile>),
-    ByPath(BTreeMap<String, String>),
+    ByPath(#[serde(deserialize_with = "each_once")] BTreeMap<String, String>),
+}
+
+/// Reads an object that has each name once: of two, serde would keep the last.
+fn each_once<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let Unique(value) = Unique::deserialize(deserializer)?;
+    BTreeMap::deserialize(value).map_err(serde::de::Error::custom)
 }
 
 /// A file that a patch was written for.

@@ -55,9 +55,13 @@ pub const ADDED_BY_CLIENTS: &[&str] = &["wait_for_previous"];
 
 impl Arguments<'_> {
     fn value(self) -> Option<Value> {
+        self.parsed().ok()
+    }
+
+    fn parsed(self) -> serde_json::Result<Value> {
         match self {
-            Self::Value(value) => Some(value.clone()),
-            Self::Text(text) => json::unique(text.get()).ok(),
+            Self::Value(value) => Ok(value.clone()),
+            Self::Text(text) => json::unique(text.get()),
         }
     }
 
@@ -348,9 +352,11 @@ impl Session {
             Err(error) => {
                 let schema = tool.info().input_schema;
                 let mended = args.mended(&schema).map(|(args, _)| args);
-                let args = mended.or_else(|| args.value()).unwrap_or_default();
                 let what = format!("the arguments of {} do not fit", tool.as_str());
-                let error = ToolError::bad_arguments(&what, &schema, &args, &error);
+                let error = match mended.map_or_else(|| args.parsed(), Ok) {
+                    Ok(args) => ToolError::bad_arguments(&what, &schema, &args, &error),
+                    Err(error) => ToolError::unreadable_arguments(&what, &error),
+                };
                 if tool.is_read_only() {
                     return Err(error);
                 }

@@ -123,6 +123,31 @@ fn what_is_nested_is_taken_too() {
     }
 }
 
+/// Of the two, one would be lost.
+#[test]
+fn a_name_that_stands_twice_is_refused() {
+    let patch = r#""patch":"*** Begin Patch\n*** Delete File: f\n*** End Patch""#;
+    let hash = "0".repeat(64);
+    for (tool, args, told) in [
+        ("read_file", r#"{"path":"f","path":"g"}"#.to_owned(), "`path` stands there twice"),
+        ("delete_file", r#"{"path":"f","path":"g"}"#.to_owned(), "`path` stands there twice"),
+        (
+            "apply_patch",
+            format!(r#"{{{patch},"expectedSha256ByPath":{{"f":"{hash}","f":"{hash}"}}}}"#),
+            "`f` stands there twice",
+        ),
+        ("read_file", r#"{"path":"\ud800"}"#.to_owned(), "hex escape"),
+    ] {
+        let (bench, _) = every_call();
+        let args: &RawValue = serde_json::from_str(&args).expect("JSON");
+        let reply = bench.tools().call(tool, args, &mut ());
+        let message = reply.failure().expect("an error");
+        assert!(message.contains(told), "{message}");
+        assert!(!message.contains("must be"), "{message}");
+        assert!(bench.exists("f") && bench.exists("g"));
+    }
+}
+
 #[test]
 fn another_text_is_refused_for_what_it_is() {
     let bench = Bench::new(&[("f", b"one\n")]);
