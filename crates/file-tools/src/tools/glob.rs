@@ -1,19 +1,22 @@
 //! `glob`: paths that match a pattern.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use fs_guard::shortened;
+use fs_guard::{FileKind, RelPath, Root, quoted, shortened};
 use patch_engine::Host;
 
 use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::ToolError;
 use crate::answer::page::{Page, for_items, page, rest, skipped};
 use crate::session::Session;
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
 use crate::tools::walk::{
-    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, find_directory, glob, globs, relative,
-    type_name, walk,
+    DEFAULT_EXCLUDES, MAX_DEPTH, WalkEntry, WalkOptions, bad_glob, find_directory, glob, globs,
+    relative, type_name, walk,
 };
 
 /// How many paths are given, unless the call asks for another number.
@@ -74,8 +77,8 @@ impl FileTool for Glob {
     const ABOUT: About = About {
         title: "Find paths",
         does: "Finds files by name, by a glob pattern: * within a name, ** over directories, {a,\
-            b} either. Hidden names and folders like node_modules or target match only if the \
-            pattern names them.",
+            b} either. Hidden names and folders like target match only if named; what \
+            .gitignore lists does not.",
         errors: "Errors: command_failed: correct the pattern. not_found: check root. \
             outside_workspace, permission_denied: use another root.",
         example: "{\"pattern\":\"**/*.test.ts\",\"root\":\"packages\"}",
@@ -88,13 +91,18 @@ impl FileTool for Glob {
 
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let root = session.root();
-        let pattern = self.pattern.strip_prefix("./").unwrap_or(&self.pattern);
-        let matcher = glob("pattern", pattern)?;
         let excludes = globs("excludeGlobs", self.exclude_globs.as_deref().unwrap_or_default())?;
         let dir = find_directory(session, root, "root", self.root.as_deref())?;
-        let named = |name: &str| pattern.split('/').any(|part| part == name);
-        let hidden = pattern.split('/').any(|part| part.starts_with('.'));
-        let ignored = pattern.split('/').any(|part| DEFAULT_EXCLUDES.contains(&part));
+        let pattern = beneath(&self.pattern, root, dir.as_ref())?;
+        let (pattern, only_directories) = match pattern.strip_suffix('/') {
+            Some(of_directories) => (of_directories, true),
+            None => (&*pattern, false),
+        };
+        let matcher = glob("pattern", pattern)?;
+        let names = beginnings(pattern);
+        let named = |name: &str| names.contains(&name);
+        let hidden = names.iter().any(|name| name.starts_with('.'));
+        let ignored = names.iter().any(|name| DEFAULT_EXCLUDES.contains(name));
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden, ignored };
         let skip = skipped(self.cursor.as_deref())?;
         let limit = limit(self.max_results, MAX_RESULTS);
@@ -105,7 +113,8 @@ impl FileTool for Glob {
             if excludes.matches(path) || (DEFAULT_EXCLUDES.contains(&name) && !named(name)) {
                 return Some(false);
             }
-            if matcher.matches(path) {
+            let is_meant = !only_directories || found.metadata.kind == FileKind::Directory;
+            if is_meant && matcher.matches(path) {
                 matches.push(GlobMatch {
                     path: found.path.to_string(),
                     kind: type_name(found.metadata.kind),
@@ -129,6 +138,66 @@ impl FileTool for Glob {
             GlobData { matches, truncated, next_cursor },
         ))
     }
+}
+
+/// Makes a pattern one of paths beneath the directory that is looked in; one that can match nothing
+/// there is an error.
+fn beneath<'p>(
+    pattern: &'p str,
+    root: &Root,
+    dir: Option<&RelPath>,
+) -> Result<Cow<'p, str>, ToolError> {
+    let refused = |problem: &str| {
+        let problem = format!("{} {problem}", quoted(pattern));
+        Err(bad_glob("pattern", problem, "a pattern of paths beneath `root`, such as `**/*.rs`"))
+    };
+    if let Some(whole) = root.relative(pattern) {
+        let rest = match dir {
+            Some(dir) => whole.strip_prefix(dir.as_str()).and_then(|rest| rest.strip_prefix('/')),
+            None => Some(&*whole),
+        };
+        return match rest.filter(|rest| !rest.is_empty()) {
+            Some(rest) => Ok(rest.to_owned().into()),
+            None => refused("is not beneath the directory that is looked in"),
+        };
+    }
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    if pattern.trim_end_matches('/').is_empty() {
+        return refused("has no name");
+    }
+    if pattern.starts_with('/') {
+        return refused("is absolute, and not beneath the directory that is looked in");
+    }
+    if pattern.split('/').any(|name| name == "..") {
+        return refused("climbs out of its directory with `..`");
+    }
+    Ok(pattern.into())
+}
+
+/// Returns with what the names in a pattern begin, up to a brace: in `{.github,src}/*.{rs,md}` these
+/// are `.github`, `src` and `*.`.
+fn beginnings(pattern: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    // Whether a name begins here, and whether one began at each brace that is open.
+    let (mut begins, mut open) = (true, Vec::new());
+    for (at, c) in pattern.char_indices() {
+        match c {
+            '/' => begins = true,
+            '{' => open.push(begins),
+            ',' if !open.is_empty() => begins = open.last() == Some(&true),
+            '}' => {
+                open.pop();
+                begins = false;
+            }
+            _ if begins => {
+                let rest = &pattern[at..];
+                names.push(rest.find(['/', ',', '{', '}']).map_or(rest, |end| &rest[..end]));
+                begins = false;
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 /// Returns the number of results that a call gets.

@@ -55,7 +55,7 @@ pub struct SearchFiles {
     /// Most results (100), at most 5000.
     #[serde(default, deserialize_with = "given")]
     pub max_results: Option<u64>,
-    /// Lines around each match; 0 by default.
+    /// Lines around each match (0), at most 20.
     pub context_lines: Option<u64>,
     /// nextCursor of the last answer.
     #[serde(default, deserialize_with = "given")]

@@ -202,7 +202,7 @@ fn compiled(argument: &str, built: Result<GlobSet, GlobError>) -> Result<GlobSet
     built.map_err(|error| bad_glob(argument, error.to_string(), "a pattern such as `**/*.rs`"))
 }
 
-fn bad_glob(argument: &str, problem: String, wanted: &str) -> ToolError {
+pub(crate) fn bad_glob(argument: &str, problem: String, wanted: &str) -> ToolError {
     ToolError::arguments(Reason::BadGlob, problem).remedies([Remedy::give(argument, wanted)])
 }
 

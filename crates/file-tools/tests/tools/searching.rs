@@ -105,7 +105,12 @@ fn refuses_what_cannot_be_searched_for() {
     ] {
         bench.fails("search_files", &args, kind);
     }
-    bench.fails("glob", &json!({ "pattern": "{a" }), "command_failed");
+    for pattern in ["{a", "", "/", "./", "/f", "../*", "a/../*"] {
+        bench.fails("glob", &json!({ "pattern": pattern }), "command_failed");
+    }
+    let elsewhere = json!({ "pattern": bench.path("*"), "root": "d" });
+    bench.write("d/x", b"");
+    bench.fails("glob", &elsewhere, "command_failed");
     bench.fails("glob", &json!({ "pattern": "a", "root": "none" }), "not_found");
 }
 
@@ -120,6 +125,19 @@ fn finds_paths_by_pattern() {
         (json!({ "pattern": "**/*.rs", "excludeGlobs": ["lib.rs", "gen"] }), &["src/main.rs"]),
         (json!({ "pattern": "node_modules/*" }), &["node_modules/m.rs"]),
         (json!({ "pattern": ".github/*" }), &[".github/w.yml"]),
+        (
+            json!({ "pattern": "{.github,node_modules,src/}/*" }),
+            &[".github/w.yml", "node_modules/m.rs"],
+        ),
+        (json!({ "pattern": "{.github/*,src/l*}" }), &[".github/w.yml", "src/lib.rs"]),
+        (json!({ "pattern": "**/*{.yml,.md}" }), &["README.md"]),
+        (json!({ "pattern": "sr*/" }), &["src"]),
+        (json!({ "pattern": "README*/" }), &[]),
+        (json!({ "pattern": bench.path("src/*.rs") }), &["src/lib.rs", "src/main.rs"]),
+        (
+            json!({ "pattern": bench.path("src/*.rs"), "root": "src" }),
+            &["src/lib.rs", "src/main.rs"],
+        ),
         (json!({ "pattern": "**/.env" }), &[]),
         (json!({ "pattern": "secrets/*" }), &[]),
     ] {
