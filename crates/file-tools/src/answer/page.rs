@@ -20,7 +20,7 @@ pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
     /// Whether there is more, or not everything could be searched.
     pub(crate) truncated: bool,
-    /// The cursor of the next part; `None` at the end.
+    /// The cursor of the next part; `None` at the end, and where no call would go on.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -36,6 +36,11 @@ pub(crate) fn bad_cursor(text: &str) -> ToolError {
          list"
     );
     ToolError::arguments(Reason::BadCursor, message).remedies([Remedy::omit("cursor")])
+}
+
+/// Makes the cursor of what comes after this many items; `None` where it would not be taken.
+pub(crate) fn cursor_at(items: usize) -> Option<String> {
+    (items <= MAX_SKIPPED).then(|| items.to_string())
 }
 
 /// Returns how many bytes of JSON the items of a list may take, by the limits of the call and
@@ -71,7 +76,7 @@ pub(crate) fn page<T: Serialize>(
         found.truncate(fitting(&found, &mut { max }, |item| length(item) + 1).max(1));
     }
     let more = found.len() < all;
-    let next_cursor = more.then(|| (skip + found.len()).to_string());
+    let next_cursor = cursor_at(skip + found.len()).filter(|_| more);
     Page { items: found, truncated: more || !whole, next_cursor }
 }
 
@@ -107,6 +112,18 @@ mod tests {
             assert_eq!(page.next_cursor.as_deref(), next);
         }
         assert!(page(vec!["a"], 0, 9, None, false).truncated);
+    }
+
+    /// A cursor that would be refused is not given.
+    #[test]
+    fn every_cursor_that_is_given_is_taken() {
+        for skip in [MAX_SKIPPED - 1, MAX_SKIPPED] {
+            let page = page(vec![0; skip + 2], skip, 1, None, true);
+            assert!(page.truncated);
+            let given = page.next_cursor.as_deref();
+            assert_eq!(given.is_some(), skip < MAX_SKIPPED);
+            assert_eq!(skipped(given).unwrap(), given.map_or(0, |_| MAX_SKIPPED));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use patch_engine::Host;
 
 use crate::answer::envelope::{Success, ToolResult};
-use crate::answer::page::{Page, for_items, page, rest, skipped};
+use crate::answer::page::{Page, cursor_at, for_items, page, rest, skipped};
 use crate::session::Session;
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -131,7 +131,7 @@ impl FileTool for ListDirectory {
         let entries = found.iter().skip(skip).take(MAX_ENTRIES + 1).map(entry).collect();
         let Page { items: entries, truncated, next_cursor } =
             page(entries, 0, MAX_ENTRIES, for_items(session, self.max_result_bytes), whole);
-        let next_cursor = next_cursor.map(|_| (skip + entries.len()).to_string());
+        let next_cursor = next_cursor.and_then(|_| cursor_at(skip + entries.len()));
         let place = dir.as_ref().map_or(".", |dir| dir.as_str());
         let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
