@@ -29,7 +29,7 @@ pub struct ListDirectory {
     pub path: Option<String>,
     /// List what is beneath too.
     pub recursive: Option<bool>,
-    /// How deep to go; at most 32.
+    /// How deep, recursively; at most 32.
     #[serde(default, deserialize_with = "given")]
     pub max_depth: Option<u64>,
     /// List hidden and ignored names too.
@@ -97,7 +97,9 @@ impl FileTool for ListDirectory {
         let dir = find_directory(session, root, "path", self.path.as_deref())?;
         let skip = skipped(self.cursor.as_deref())?;
         let hidden = self.include_hidden == Some(true);
-        let recursive = self.recursive == Some(true);
+        // Who says how deep wants what is beneath.
+        let deep = self.max_depth.is_some_and(|depth| depth > 1);
+        let recursive = self.recursive.unwrap_or(deep);
         let asked =
             self.max_depth.map_or(MAX_DEPTH, |depth| usize::try_from(depth).unwrap_or(MAX_DEPTH));
         let options = WalkOptions {

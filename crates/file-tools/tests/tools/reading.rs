@@ -140,6 +140,10 @@ fn lists_by_depth_then_kind_then_name() {
         names(json!({ "recursive": true, "maxDepth": 2 })),
         ["c", "node_modules", "z", "a", "b", "l", "c/secrets", "z/y", "c/f"]
     );
+    assert_eq!(names(json!({ "maxDepth": 2 })), names(json!({ "recursive": true, "maxDepth": 2 })));
+    for one in [json!({ "maxDepth": 1 }), json!({ "recursive": false, "maxDepth": 2 })] {
+        assert_eq!(names(one), names(json!({})));
+    }
     let all = names(json!({ "recursive": true, "includeHidden": true }));
     for (name, there) in [
         (".hidden", true),
