@@ -272,6 +272,12 @@ fn slice(
         } else if whole_lines && !content.is_empty() {
             next = Some(begin);
         } else {
+            // A part that cannot have its first character would never be followed by the next.
+            let (shown, taken) = if content.is_empty() && taken == 0 && !line.is_empty() {
+                first_character(line)
+            } else {
+                (shown, taken)
+            };
             content += &shown;
             next = Some(begin + taken);
         }
@@ -331,6 +337,12 @@ fn shown(line: &[u8], limit: usize) -> (String, usize) {
         taken += chunk.invalid().len();
     }
     (text, taken)
+}
+
+/// Returns the first character of a line, and how many bytes of the line that is.
+fn first_character(line: &[u8]) -> (String, usize) {
+    let parts = (1..=char::MAX.len_utf8()).map(|limit| shown(line, limit));
+    parts.into_iter().find(|(_, taken)| *taken > 0).unwrap_or_default()
 }
 
 #[cfg(test)]

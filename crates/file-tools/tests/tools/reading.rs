@@ -75,6 +75,25 @@ fn cuts_between_characters() {
     assert_eq!(&data["truncated"], &json!(true));
 }
 
+/// A part that had not even one character would be asked for again and again.
+#[test]
+fn every_part_has_a_character() {
+    let bench = Bench::new(&[("f", "é\u{1f600}\n\u{fffd}x".as_bytes()), ("g", b"\xe9\n")]);
+    for (path, whole) in [("f", "é\u{1f600}\n\u{fffd}x"), ("g", "\u{fffd}\n")] {
+        let mut args = json!({ "path": path, "maxBytes": 1 });
+        let mut read = String::new();
+        loop {
+            let data = bench.done("read_file", &args);
+            let part = data["content"].as_str().expect("text");
+            assert!(!part.is_empty(), "{path} after {read:?}");
+            read += part;
+            let Some(cursor) = data.get("nextCursor") else { break };
+            args["cursor"] = cursor.clone();
+        }
+        assert_eq!(read, whole);
+    }
+}
+
 #[test]
 fn a_binary_file_is_told_and_given_when_asked_for() {
     let bytes = b"\x89PNG\0\x01";
