@@ -49,7 +49,7 @@ pub struct DeleteFileData {
     /// The hash that the file had; none for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_sha256: Option<String>,
-    /// Where restore_file finds it; none when it is gone for good.
+    /// Where restore_file finds it; none when it is gone for good, or had no files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trashed_to: Option<String>,
     /// The unified diff, or how many lines it has, when asked for.
@@ -132,6 +132,8 @@ impl FileTool for DeleteFile {
             };
             let trashed_to = match (&kept, &directory) {
                 (None, _) => None,
+                // The trash keeps files; directories come back with undo.
+                _ if report.plan.changes().is_empty() => None,
                 // All its files are in the transaction's folder.
                 (Some(id), Some(_)) => {
                     let slot = session.workspace().stored_path(*id, 0);
@@ -158,7 +160,10 @@ impl FileTool for DeleteFile {
                     "deleted {} ({} {files}); kept in {place}",
                     data.path, data.deleted_files
                 ),
-                None => format!("deleted {} ({} {files}) for good", data.path, data.deleted_files),
+                None => {
+                    let end = if kept.is_some() { "; undo brings it back" } else { " for good" };
+                    format!("deleted {} ({} {files}){end}", data.path, data.deleted_files)
+                }
             };
             Ok(Success::new(output, data))
         })

@@ -67,8 +67,13 @@ fn a_directory_needs_recursive_and_comes_back_whole() {
     assert_eq!(bench.read("d/e/b"), b"B".to_vec());
     assert!(bench.path("d/link").is_symlink());
     std::fs::create_dir(bench.path("alone")).unwrap();
-    bench.done("delete_file", &json!({ "path": "alone", "recursive": true }));
+    let reply = bench.call("delete_file", &json!({ "path": "alone", "recursive": true }));
     assert!(!bench.exists("alone"));
+    // The trash has no file of it, so none is promised.
+    assert_eq!(reply["data"].get("trashedTo"), None, "{reply}");
+    assert_eq!(reply["output"], "deleted alone (0 files); undo brings it back");
+    bench.done("undo", &json!({ "transactionId": reply["data"]["transactionId"] }));
+    assert!(bench.exists("alone"));
 }
 
 #[test]
