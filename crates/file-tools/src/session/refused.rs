@@ -180,30 +180,41 @@ impl Session {
                 let rest = report.plan.left_out().iter();
                 let rest: Vec<_> = rest.map(|&index| (patch, &patch.sections()[index])).collect();
                 let id = self.keep_text(&form, &written(&rest, form.language))?;
-                let wrong = if is_whole { distinct(&refused) } else { Vec::new() };
+                let left_out = |index| report.plan.left_out().contains(&index);
+                let wrong = self.wrong_sections(patch, left_out, &refused);
+                let wrong = if is_whole { wrong } else { Vec::new() };
                 Some(Kept { id, wrong, is_rest: true })
             }
             (FailureClass::DoesNotApply | FailureClass::Stale | FailureClass::Unverified, [])
                 if patch.sections().len() > 1 =>
             {
                 let id = self.keep_text(&form, patch.text().as_bytes())?;
-                let wrong =
-                    if is_whole { self.wrong_sections(patch, &refused) } else { Vec::new() };
+                let wrong = self.wrong_sections(patch, |_| true, &refused);
+                let wrong = if is_whole { wrong } else { Vec::new() };
                 Some(Kept { id, wrong, is_rest: false })
             }
             _ => None,
         }
     }
 
-    /// Returns the files of the sections that name a refused path. None if these are all files of
-    /// the patch, of which then nothing is worth keeping, or if some path is in no section: then
-    /// another section is not the remedy.
-    fn wrong_sections(&self, patch: &Patch, refused: &[&str]) -> Vec<String> {
+    /// Returns the files of the sections that name a refused path, of those that `may_be_wrong`.
+    /// None if these are all files of the patch, of which then nothing is worth keeping, or if some
+    /// path is in no section: then another section is not the remedy.
+    fn wrong_sections(
+        &self,
+        patch: &Patch,
+        may_be_wrong: impl Fn(usize) -> bool,
+        refused: &[&str],
+    ) -> Vec<String> {
         let patch = patch_engine::relative(&self.workspace().root().into(), patch);
         let mut wrong: Vec<String> = Vec::new();
         let mut right = false;
         let mut found: HashSet<&str> = HashSet::new();
-        for section in patch.sections() {
+        for (index, section) in patch.sections().iter().enumerate() {
+            if !may_be_wrong(index) {
+                right = true;
+                continue;
+            }
             let named: Vec<&str> = section.paths().map(|path| plain(&path.text)).collect();
             let is_named = |refused: &&str| {
                 named
@@ -328,14 +339,6 @@ fn written(sections: &[(&Patch, &Section<'_>)], language: PatchLanguage) -> Vec<
         }
     }
     if matches!(language, PatchLanguage::Diff(_)) { diff } else { envelope.finish() }
-}
-
-/// Lists each path once.
-fn distinct(paths: &[&str]) -> Vec<String> {
-    let mut all: Vec<String> = paths.iter().map(|path| plain(path).to_owned()).collect();
-    all.sort();
-    all.dedup();
-    all
 }
 
 #[cfg(test)]

@@ -176,6 +176,16 @@ fn the_sections_that_fit_are_applied_and_the_others_are_kept() {
     let only_c = patch("*** Update File: c\n@@\n-c\n+C\n");
     bench.done("apply_patch", &json!({ "patch": only_c, "amend": id }));
     assert_eq!(bench.read("c"), b"C\n".to_vec());
+    // The section is named by the path that stands first in it, whichever was refused.
+    let sections = "*** Update File: a\n@@\n-A\n+a\n*** Move File: b -> c\n";
+    let args = json!({ "patch": patch(sections), "partial": true });
+    let error = bench.fails("apply_patch", &args, "already_exists");
+    let id = error["details"]["patchId"].as_str().unwrap();
+    let next = error["suggestedNextAction"].as_str().unwrap();
+    assert!(next.ends_with(&format!("send b again, corrected, with amend {id}")), "{next}");
+    let only_b = patch("*** Move File: b -> d\n");
+    bench.done("apply_patch", &json!({ "patch": only_b, "amend": id }));
+    assert_eq!(bench.read("d"), b"B\n".to_vec());
     // Two ways to apply a part are not one.
     let both = json!({ "patch": only_c, "partial": true, "atomic": false });
     bench.fails("apply_patch", &both, "command_failed");
