@@ -281,6 +281,13 @@ impl ToolError {
         self.remedies(std::iter::once(remedy).chain(others))
     }
 
+    /// Adds a remedy behind the others.
+    #[must_use]
+    pub fn also(mut self, remedy: Remedy) -> Self {
+        let others = std::mem::take(&mut self.remedies);
+        self.remedies(others.into_iter().chain([remedy]))
+    }
+
     /// Puts the remedies into the words of a caller, who gets only those that it can follow.
     #[must_use]
     pub fn addressed(mut self, caller: Caller) -> Self {

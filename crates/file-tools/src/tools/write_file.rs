@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use patch_engine::{Expected, Host, PlanBuilder, Splices};
+use patch_engine::{ErrorKind, Expected, Host, PlanBuilder, Remedy, Splices};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,12 @@ impl FileTool for WriteFile {
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::WriteFile, host, |call| {
             let given = self.expected_sha256.as_deref();
-            let expected = session.seen(&self.path, given)?;
+            // Who means a new file says so.
+            let make = || Remedy::give("expectedSha256", "empty text, to make a new file");
+            let expected = session.seen(&self.path, given).map_err(|error| match error.kind {
+                ErrorKind::NotFound => error.also(make()),
+                _ => error,
+            })?;
             let mut now = None;
             let report = call.commit(&mut |root| {
                 let options = session.options(false, false)?;
