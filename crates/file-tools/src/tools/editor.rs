@@ -63,6 +63,8 @@ pub enum EditorCommand {
     },
 }
 
+const COMMANDS: [&str; 4] = ["view", "str_replace", "create", "insert"];
+
 /// Returns the schema of a command's arguments; for an unknown command, a schema that lists the
 /// commands.
 fn arguments_of(command: &str) -> Value {
@@ -84,12 +86,14 @@ fn arguments_of(command: &str) -> Value {
             &["path", "insert_line", "insert_text"][..],
         ),
         _ => {
-            return json!({
-                "properties": {
-                    "command": { "enum": ["view", "str_replace", "create", "insert"] },
-                },
-                "required": ["command"],
-            });
+            // Whose arguments the others are is not known.
+            let commands = json!({ "enum": COMMANDS });
+            let each = COMMANDS.iter().map(|command| arguments_of(command)["properties"].take());
+            let all = each.filter_map(|properties| properties.as_object().cloned()).flatten();
+            let mut properties: serde_json::Map<_, _> =
+                all.map(|(name, _)| (name, json!({}))).collect();
+            properties.insert("command".into(), commands);
+            return json!({ "properties": properties, "required": ["command"] });
         }
     };
     let mut schema = json!({ "type": "object", "properties": properties, "required": required });
@@ -196,6 +200,11 @@ impl Session {
         };
         let mut shown = String::new();
         if dir {
+            if range.is_some() {
+                let message = "a directory has no lines, so it has no view_range";
+                return Err(ToolError::arguments(Reason::BadLine, message)
+                    .remedies([Remedy::omit("view_range")]));
+            }
             let list = ListDirectory {
                 path: Some(path),
                 recursive: Some(true),
@@ -203,11 +212,15 @@ impl Session {
                 ..ListDirectory::default()
             };
             let list = list.call(self, host)?.data;
+            let cut = list.truncated;
             let mut entries = list.entries;
             entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
             for entry in entries {
                 let slash = if entry.kind == "directory" { "/" } else { "" };
                 shown += &format!("{}{slash}\n", entry.relative_path);
+            }
+            if cut {
+                shown += "… (truncated; view a directory in it)\n";
             }
         } else {
             let (start_line, end_line) = match range {
@@ -227,13 +240,32 @@ impl Session {
             };
             let read = ReadFile { path, start_line, end_line, ..ReadFile::default() };
             let read = read.call(self, host)?.data;
+            if let Some([first, _]) = range.filter(|_| read.end_line < read.start_line) {
+                let lines = if read.line_count == 1 { "line" } else { "lines" };
+                let message = format!(
+                    "view_range begins at {first}, and the file has {} {lines}",
+                    read.line_count
+                );
+                let wanted = format!("[first, last] with first at most {}", read.line_count);
+                let remedy = match read.line_count {
+                    0 => Remedy::omit("view_range"),
+                    _ => Remedy::give("view_range", wanted),
+                };
+                return Err(ToolError::arguments(Reason::BadLine, message).remedies([remedy]));
+            }
             for (number, line) in
                 (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines())
             {
                 shown += &format!("{number:6}\t{line}\n");
             }
             if read.truncated {
-                shown += "… (truncated; view a range)\n";
+                // A range of one line would be cut at the same place.
+                let rest = if read.start_line == read.end_line {
+                    "the line is too long to be shown"
+                } else {
+                    "view a range"
+                };
+                shown += &format!("… (truncated; {rest})\n");
             }
         }
         if let Some((end, _)) = max_characters.and_then(|most| shown.char_indices().nth(most)) {

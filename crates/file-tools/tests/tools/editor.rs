@@ -41,6 +41,22 @@ fn does_what_the_models_know() {
 }
 
 #[test]
+fn says_what_it_leaves_out() {
+    let bench = Bench::new(&[("long", &[b'x'; 300_000]), ("lines", &b"line\n".repeat(60_000))]);
+    let long = run(&bench, json!({ "command": "view", "path": "long" })).1;
+    assert!(long.ends_with("… (truncated; the line is too long to be shown)\n"));
+    let lines = run(&bench, json!({ "command": "view", "path": "lines" })).1;
+    assert!(lines.ends_with("… (truncated; view a range)\n"));
+    let whole = run(&bench, json!({ "command": "view", "path": "." })).1;
+    assert_eq!(whole, "lines\nlong\n");
+    for nth in 0..5000 {
+        bench.write(&format!("many/{nth}"), b"");
+    }
+    let cut = run(&bench, json!({ "command": "view", "path": "." })).1;
+    assert!(cut.ends_with("… (truncated; view a directory in it)\n"));
+}
+
+#[test]
 fn refuses_with_the_kind_in_the_text() {
     let bench = Bench::new(&[("f", b"x x\n")]);
     let outside = std::env::temp_dir();
@@ -56,6 +72,8 @@ fn refuses_with_the_kind_in_the_text() {
         ),
         (json!({ "command": "view", "path": "none" }), "not_found"),
         (json!({ "command": "view", "path": "f", "view_range": [2, 1] }), "command_failed"),
+        (json!({ "command": "view", "path": "f", "view_range": [2, 3] }), "command_failed"),
+        (json!({ "command": "view", "path": ".", "view_range": [1, 1] }), "command_failed"),
         (json!({ "command": "view", "path": outside.to_str() }), "outside_workspace"),
         (json!({ "command": "undo_edit", "path": "f" }), "command_failed"),
         (json!({ "command": "create", "path": ".env", "file_text": "" }), "permission_denied"),
@@ -64,6 +82,9 @@ fn refuses_with_the_kind_in_the_text() {
         assert!(!ok, "{input}: {content}");
         assert!(content.starts_with(kind), "{input}: {content}");
     }
+    // What another command takes is not to be left out.
+    let undo = run(&bench, json!({ "command": "undo_edit", "path": "f" })).1;
+    assert!(undo.contains("`command` must be one of") && !undo.contains("`path`"), "{undo}");
     let unseen = Bench::new(&[("f", b"x\n")]);
     let create = json!({ "command": "create", "path": "f", "file_text": "new" });
     assert!(run(&unseen, create).1.contains("next: use view for f; or use str_replace for f"));
