@@ -3,7 +3,6 @@
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
 };
-use serde_json::Value;
 
 const NAME: &str = "write_patches";
 const TITLE: &str = "How to write patches";
@@ -24,9 +23,18 @@ pub(crate) fn text(request: &GetPromptRequestParams) -> Result<GetPromptResult, 
         let message = format!("there is one prompt, {NAME}");
         return Err(ErrorData::invalid_params(message, None));
     }
-    let dialect = request.arguments.as_ref().and_then(|arguments| arguments.get("dialect"));
-    let dialect = dialect.and_then(Value::as_str).filter(|dialect| !dialect.is_empty());
-    let text = apply_patch_api::prompt(dialect.unwrap_or("whole"), "argument")
+    let mut dialect = "whole";
+    for (name, value) in request.arguments.iter().flatten() {
+        match value.as_str().filter(|_| name == "dialect") {
+            Some("") => {}
+            Some(given) => dialect = given,
+            None => {
+                let message = format!("{NAME} has one argument, `dialect`, which is a text");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        }
+    }
+    let text = apply_patch_api::prompt(dialect, "argument")
         .map_err(|error| ErrorData::invalid_params(error.message, None))?;
     let messages = vec![PromptMessage::new_text(Role::User, text)];
     Ok(GetPromptResult::new(messages).with_description(ABOUT))

@@ -326,6 +326,8 @@ fn a_prompt_tells_how_to_write_patches() {
         }
         for params in [
             json!({ "name": "write_patches", "arguments": { "dialect": "none" } }),
+            json!({ "name": "write_patches", "arguments": { "dialect": 1 } }),
+            json!({ "name": "write_patches", "arguments": { "dialekt": "codex" } }),
             json!({ "name": "other" }),
         ] {
             let answer = client.request("prompts/get", params);
