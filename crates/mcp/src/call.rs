@@ -96,7 +96,12 @@ impl<'c> CallOf<'c> {
     /// Reads the turn that the host has named.
     fn named_turn(&self) -> Result<Option<TurnName>, ToolError> {
         let Some(name) = self.context.meta.get(TURN) else { return Ok(None) };
-        let name = name.as_str().unwrap_or_default().parse::<TurnName>();
+        let Some(name) = name.as_str() else {
+            let message =
+                format!("_meta[{TURN:?}]: {name} is not the name of a turn: it is no text");
+            return Err(ToolError::arguments(Reason::BadArguments, message));
+        };
+        let name = name.parse::<TurnName>();
         name.map(Some).map_err(|error| {
             ToolError::arguments(Reason::BadArguments, format!("_meta[{TURN:?}]: {error}"))
         })

@@ -26,6 +26,8 @@ const BUSY: i32 = -32_000;
 
 const NO_REQUEST: &str = "the message is not a request of this protocol";
 
+const BATCH: &str = "a batch is not taken: send each message by itself, on a line of its own";
+
 /// Only calls of tools are longer.
 const MAX_OTHER: usize = 1 << 20;
 
@@ -93,6 +95,11 @@ pub(crate) fn read(
     line: &[u8],
     backlog: &Backlog,
 ) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+    if line.trim_ascii_start().starts_with(b"[")
+        && serde_json::from_slice::<IgnoredAny>(line).is_ok()
+    {
+        return Err(Refused::new(None, INVALID_REQUEST, BATCH.into()));
+    }
     let frame: Frame<'_> = serde_json::from_slice(line).map_err(|error| {
         if error.is_data() {
             Refused::new(None, INVALID_REQUEST, NO_REQUEST.into())
@@ -100,10 +107,6 @@ pub(crate) fn read(
             Refused::new(None, PARSE_ERROR, format!("the message is not JSON: {error}"))
         }
     })?;
-    // serde takes a list for a struct.
-    if !line.trim_ascii_start().starts_with(b"{") {
-        return Err(Refused::new(None, INVALID_REQUEST, NO_REQUEST.into()));
-    }
     let answers = frame.result.is_some() || frame.error.is_some();
     let (id, method) = match (frame.id, frame.method) {
         (Some(id), Some(method)) => (id, method),

@@ -100,12 +100,20 @@ fn nonsense_is_answered_and_passed_over() {
             ),
             ("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}", Value::Null, -32_600),
             ("{}", Value::Null, -32_600),
+            ("[]", Value::Null, -32_600),
+            ("[1,", Value::Null, -32_700),
         ] {
             client.line(line);
             let answer = client.hear();
             assert_eq!(&answer["id"], &id, "{line}: {answer}");
             assert_eq!(&answer["error"]["code"], &json!(code), "{line}: {answer}");
         }
+        client.line("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]");
+        let answer = client.hear();
+        assert_eq!(
+            answer["error"]["message"],
+            "a batch is not taken: send each message by itself, on a line of its own"
+        );
         client.line("");
         client.line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard_of\",\"params\":{}}");
         client.line("{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}");
