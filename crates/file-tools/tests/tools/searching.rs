@@ -45,6 +45,10 @@ fn finds_lines_and_paths_and_nothing_that_is_forbidden() {
             json!({ "query": "^fn.*$", "mode": "regex", "root": "src" }),
             &["src/lib.rs:2:1", "src/main.rs:1:1"],
         ),
+        (
+            json!({ "query": r"\A(fn.*[{}]|\})\z", "mode": "regex", "root": "src" }),
+            &["src/lib.rs:2:1", "src/main.rs:1:1", "src/main.rs:3:1"],
+        ),
         (json!({ "query": "fn .ain(", "mode": "text" }), &[]),
         (json!({ "query": "MAIN", "mode": "text" }), &[]),
         (json!({ "query": "main", "mode": "text", "includeGlobs": ["*.md"] }), &["README.md:1:1"]),
