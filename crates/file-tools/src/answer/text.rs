@@ -49,6 +49,11 @@ pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BOM).unwrap_or(bytes)
 }
 
+/// Counts things in words.
+pub(crate) fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
 /// Splits a line from its terminator.
 pub(crate) fn split_terminator(line: &[u8]) -> (&[u8], &[u8]) {
     let length = match line {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::changes::DiffDetail;
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::fit::cut_diff;
+use crate::answer::text::counted;
 use crate::session::{Session, finish};
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -84,7 +85,8 @@ impl FileTool for CreateFile {
             };
             let size = report.plan.transitions().iter().find_map(Transition::after_size);
             let size = size.unwrap_or_default();
-            Ok(Success::new(format!("created {} ({size} bytes)", data.path), data))
+            let size = counted(size, "byte", "bytes");
+            Ok(Success::new(format!("created {} ({size})", data.path), data))
         })
     }
 

@@ -11,6 +11,7 @@ use patch_engine::Host;
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
 use crate::answer::page::{Page, for_items, page, rest, skipped};
+use crate::answer::text::counted;
 use crate::session::Session;
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -134,7 +135,7 @@ impl FileTool for Glob {
             String::new()
         };
         Ok(Success::new(
-            format!("{} paths match{more}{hint}", matches.len()),
+            counted(matches.len() as u64, "path matches", "paths match") + &more + &hint,
             GlobData { matches, truncated, next_cursor },
         ))
     }

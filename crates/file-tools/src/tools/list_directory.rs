@@ -10,6 +10,7 @@ use patch_engine::Host;
 
 use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::page::{Page, cursor_at, for_items, page, rest, skipped};
+use crate::answer::text::counted;
 use crate::session::Session;
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -137,7 +138,7 @@ impl FileTool for ListDirectory {
         let place = dir.as_ref().map_or(".", |dir| dir.as_str());
         let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
-            format!("{place}: {} entries{more}", entries.len()),
+            format!("{place}: {}{more}", counted(entries.len() as u64, "entry", "entries")),
             ListDirectoryData { entries, truncated, next_cursor },
         ))
     }

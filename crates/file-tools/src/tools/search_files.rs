@@ -11,7 +11,7 @@ use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::ToolError;
 use crate::answer::page::{Page, for_items, page, rest, skipped};
 use crate::answer::reason::Reason;
-use crate::answer::text::{prefix, split_terminator, without_bom};
+use crate::answer::text::{counted, prefix, split_terminator, without_bom};
 use crate::session::Session;
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -185,7 +185,7 @@ impl FileTool for SearchFiles {
         matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
-            format!("{} matches{more}", matches.len()),
+            counted(matches.len() as u64, "match", "matches") + &more,
             SearchFilesData { matches, truncated, next_cursor },
         ))
     }

@@ -450,7 +450,7 @@ fn a_pattern_for_one_directory_says_so_when_it_finds_nothing() {
         bench.call("glob", &json!({ "pattern": pattern }))["output"].as_str().unwrap().to_owned()
     };
     assert!(told("*.py").contains("`**/*.py`"), "{}", told("*.py"));
-    assert_eq!(told("**/*.py"), "1 paths match");
+    assert_eq!(told("**/*.py"), "1 path matches");
     assert_eq!(told("src/*.rs"), "0 paths match");
 }
 
