@@ -59,7 +59,7 @@ export interface ListDirectoryArguments {
   cursor?: string;
   /** List hidden and ignored names too. */
   includeHidden?: boolean;
-  /** How deep to go; at most 32. */
+  /** How deep, recursively; at most 32. */
   maxDepth?: number;
   /** Most bytes of the answer. */
   maxResultBytes?: number;
@@ -96,7 +96,7 @@ export interface ListDirectoryData {
 
 /** The arguments of `search_files`. */
 export interface SearchFilesArguments {
-  /** Lines around each match; 0 by default. */
+  /** Lines around each match (0), at most 20. */
   contextLines?: number;
   /** nextCursor of the last answer. */
   cursor?: string;
@@ -303,7 +303,7 @@ export interface DeleteFileData {
   path: string;
   /** The transaction, for undo; none when it is gone for good. */
   transactionId?: string;
-  /** Where restore_file finds it; none when it is gone for good. */
+  /** Where restore_file finds it; none when it is gone for good, or had no files. */
   trashedTo?: string;
 }
 

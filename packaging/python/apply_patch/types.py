@@ -676,7 +676,7 @@ class ListDirectoryArguments(TypedDict, total=False):
     cursor: str
     # List hidden and ignored names too.
     includeHidden: bool
-    # How deep to go; at most 32.
+    # How deep, recursively; at most 32.
     maxDepth: int
     # Most bytes of the answer.
     maxResultBytes: int
@@ -731,7 +731,7 @@ class _SearchFilesArguments(TypedDict):
 class SearchFilesArguments(_SearchFilesArguments, total=False):
     """The arguments of `search_files`."""
 
-    # Lines around each match; 0 by default.
+    # Lines around each match (0), at most 20.
     contextLines: int
     # nextCursor of the last answer.
     cursor: str
@@ -1016,7 +1016,7 @@ class DeleteFileData(_DeleteFileData, total=False):
     diff: str
     # The transaction, for undo; none when it is gone for good.
     transactionId: str
-    # Where restore_file finds it; none when it is gone for good.
+    # Where restore_file finds it; none when it is gone for good, or had no files.
     trashedTo: str
 
 
