@@ -149,7 +149,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut ArgumentProblems) 
         for (field, value) in fields {
             match properties.get(field) {
                 // An optional argument may be null.
-                Some(_) if value.is_null() => {}
+                Some(_) if value.is_null() && !is_required(schema, field) => {}
                 Some(schema) => check(schema, value, &name(field), found),
                 None => unknown(&name(field), field, (properties, fields), found),
             }
@@ -287,6 +287,13 @@ mod tests {
                 }),
                 "`edits[0].newText` is missing; `edits[0].with` is not known; there is `oldText`, \
                  `newText`, `replaceAll`, `expectedOccurrences`",
+            ),
+            (
+                Tool::EditFile,
+                json!({
+                    "path": "a", "edits": [{ "oldText": "a", "newText": null, "replaceAll": null }],
+                }),
+                "`edits[0].newText` must be a string",
             ),
             (
                 Tool::EditPatch,
