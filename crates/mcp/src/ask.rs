@@ -283,7 +283,11 @@ impl Seals {
         let form = Form::read(answer.and_then(|answer| answer.get("content")));
         match answer.and_then(|answer| answer.get("action")).and_then(Value::as_str) {
             Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest), form),
-            Some("decline" | "cancel") => Response::No(Sha256(*digest), form),
+            Some("decline" | "cancel") => {
+                // Who has said no is not taken to have said yes to the same question.
+                self.use_up(&payload);
+                Response::No(Sha256(*digest), form)
+            }
             _ => Response::Nothing,
         }
     }
@@ -369,8 +373,13 @@ mod tests {
             let no = json!({ "action": word, "content": form });
             let no = [(QUESTION.to_owned(), no)].into();
             let said = Form { note: Some("use tabs\\u{1b}".to_owned()), rest: false };
-            let response = seals.response(asked, Some(&seal()), Some(&no));
-            assert_eq!(response, Response::No(preview.digest, said));
+            let state = seal();
+            let response = seals.response(asked, Some(&state), Some(&no));
+            assert_eq!(response, Response::No(preview.digest, said.clone()));
+            let then_yes = seals.response(asked, Some(&state), Some(&yes()));
+            assert_eq!(then_yes, Response::Nothing, "{word} was the answer");
+            let again = seals.response(asked, Some(&state), Some(&no));
+            assert_eq!(again, Response::No(preview.digest, said));
         }
     }
 
