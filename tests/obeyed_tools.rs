@@ -128,6 +128,8 @@ fn calls() -> Vec<(&'static str, Value)> {
         json!({ "command": "undo_edit" }),
         json!({ "command": "view" }),
         json!({ "command": "view", "path": "a.txt", "view_range": [3, 1] }),
+        json!({ "command": "view", "path": "a.txt", "view_range": [9, 12] }),
+        json!({ "command": "view", "path": "d", "view_range": [1, 1] }),
         json!({ "command": "str_replace", "path": "a.txt", "old": "x" }),
         replace("a.txt", "", "x"),
         replace("a.txt", "one", "1"),
@@ -307,6 +309,8 @@ fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value
             text_of(workspace, path).into()
         }
         "[first, last] with 1 <= first <= last, or last -1" => json!([1, -1]),
+        range if range.starts_with("[first, last] with first at most ") => json!([1, -1]),
+        "empty text, to make a new file" => "".into(),
         "the sha256 that read_file gives for the file, unchanged" => sha(workspace, path).into(),
         // The next call of the chain fills it in.
         "trashedTo of the answer that took the file away, unchanged" => "{trashedTo}".into(),

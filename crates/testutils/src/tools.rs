@@ -165,6 +165,7 @@ pub fn all() -> Vec<Known> {
             paths: calls![{ "pattern": "**/*.txt", "root": "{path}" }],
             refused: calls![
                 { "pattern": "[a" },
+                { "pattern": "../*" },
                 { "pattern": "a", "excludeGlobs": ["[a"] },
                 { "pattern": "a", "cursor": "100001" },
             ],

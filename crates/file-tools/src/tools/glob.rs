@@ -150,7 +150,7 @@ fn beneath<'p>(
 ) -> Result<Cow<'p, str>, ToolError> {
     let refused = |problem: &str| {
         let problem = format!("{} {problem}", quoted(pattern));
-        Err(bad_glob("pattern", problem, "a pattern of paths beneath `root`, such as `**/*.rs`"))
+        Err(bad_glob("pattern", problem, "a pattern such as `**/*.rs`"))
     };
     if let Some(whole) = root.relative(pattern) {
         let rest = match dir {

@@ -86,7 +86,12 @@ impl FileTool for WriteFile {
             let report = call.commit(&mut |root| {
                 let options = session.options(false, false)?;
                 let mut builder = PlanBuilder::new(root, &options);
-                let Some(file) = session.load(&mut builder, &self.path, given)? else {
+                let loaded = session.load(&mut builder, &self.path, given);
+                let loaded = loaded.map_err(|error| {
+                    let is_gone = error.details["actualSha256"] == "";
+                    if is_gone { error.also(make()) } else { error }
+                })?;
+                let Some(file) = loaded else {
                     debug_assert_eq!(expected, Expected::Absent);
                     builder.create(&self.path, self.content.clone().into_bytes())?;
                     return finish(builder);

@@ -49,6 +49,10 @@ fn writes_and_keeps_line_ends_and_bom() {
     let error = bench.fails("write_file", &json!({ "path": "made", "content": "y" }), "not_found");
     let next = error["suggestedNextAction"].as_str().unwrap();
     assert!(next.ends_with("let `expectedSha256` be empty text, to make a new file"), "{next}");
+    let gone = json!({ "path": "made", "content": "y", "expectedSha256": sha(b"x") });
+    let error = bench.fails("write_file", &gone, "stale_file");
+    let next = error["suggestedNextAction"].as_str().unwrap();
+    assert!(next.ends_with("let `expectedSha256` be empty text, to make a new file"), "{next}");
     for (args, kind) in [
         (json!({ "path": "f", "content": "y", "expectedSha256": sha(b"other") }), "stale_file"),
         (json!({ "path": "f", "content": "y", "expectedSha256": "" }), "stale_file"),
