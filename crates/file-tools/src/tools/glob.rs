@@ -175,7 +175,7 @@ fn beneath<'p>(
     Ok(pattern.into())
 }
 
-/// Returns with what the names in a pattern begin, up to a brace: in `{.github,src}/*.{rs,md}` these
+/// Returns with what the names in a pattern begin, up to a brace: in `{.github,src}/*.{rs,md}` they
 /// are `.github`, `src` and `*.`.
 fn beginnings(pattern: &str) -> Vec<&str> {
     let mut names = Vec::new();
