@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread;
@@ -184,7 +185,7 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     }
     // Where all lines of the diff end in CRLF, this is how it travelled, and says nothing about the
     // file: as that API has it.
-    let framed = diff.contains('\n') && !diff.replace("\r\n", "").contains('\n');
+    let framed = diff.contains("\r\n") && !diff.replace("\r\n", "").contains('\n');
     let (path, diff) =
         (FILE.to_owned(), if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() });
     let mut files = MemoryTree::new();
@@ -194,8 +195,8 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
         files.insert(FILE, text.to_vec());
         FileOperation::UpdateFile { path, diff, move_to: None }
     };
-    let calls = [PatchCall { call_id: FILE.into(), operation, caller: None }];
-    let envelope = ops::to_envelope(&calls).map_err(|error| match error {
+    let call = PatchCall { call_id: FILE.into(), operation, caller: None };
+    let patch = ops::parse_one(&call).map_err(|error| match error {
         InputError::BadCall { message, .. } => bad_diff(&message),
         error => bad_diff(&error.to_string()),
     })?;
@@ -203,8 +204,6 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     ops::set_rules(&mut rules);
     // It leaves the end of a text as it was, and an empty diff leaves all of it.
     rules.final_newline = FinalNewline::Keep;
-    let patch = patch_engine::parse(&envelope, &rules.parse)
-        .map_err(|error| ToolError::parse_sent(&envelope, &error))?;
     let plan = patch_engine::plan(
         Files::of_tree(Arc::new(files.clone()), policy()).hashed_late(),
         &patch,
@@ -213,7 +212,7 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     .map_err(|rejects| {
         let error = ToolError::rejected(&rejects).addressed(Caller::Operations);
         let message =
-            rejects.first().map(|reject| ops::explain(&calls, reject)).unwrap_or_default();
+            rejects.first().map(|reject| ops::explain(from_ref(&call), reject)).unwrap_or_default();
         let message = message.split("\nnext: ").next().unwrap_or_default();
         let message =
             message.strip_prefix(FILE).unwrap_or(message).trim_start_matches(": ").to_owned();
@@ -224,7 +223,7 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     let after = changed
         .pop()
         .and_then(|file| file.after)
-        .map_or_else(|| before.to_vec(), |file| file.bytes.to_vec());
+        .map_or_else(|| before.to_vec(), |file| Arc::unwrap_or_clone(file.bytes));
     // Only a text without lines does not say how its lines end.
     if framed && !before.contains(&b'\n') {
         Ok(after.split(|&byte| byte == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..]))

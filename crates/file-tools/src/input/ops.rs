@@ -202,7 +202,7 @@ pub fn set_rules(options: &mut Options) {
 pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, InputError> {
     let mut out = Writer::default();
     for call in calls {
-        check(call)?;
+        parse_one(call)?;
         write(&mut out, call);
     }
     Ok(out.finish())
@@ -225,8 +225,13 @@ fn write(out: &mut Writer, call: &PatchCall) {
     }
 }
 
-/// Checks that a call is exactly one section, for its own file: a diff must not smuggle in others.
-fn check(call: &PatchCall) -> Result<(), InputError> {
+/// Reads one call as a patch: exactly one section, for its own file. A diff must not smuggle in
+/// others.
+///
+/// # Errors
+///
+/// Those of [`to_envelope`].
+pub fn parse_one(call: &PatchCall) -> Result<Patch, InputError> {
     let bad = |message: String| InputError::BadCall { call_id: call.call_id.clone(), message };
     let mut alone = Writer::default();
     write(&mut alone, call);
@@ -254,7 +259,11 @@ fn check(call: &PatchCall) -> Result<(), InputError> {
         },
         _ => false,
     };
-    if own { Ok(()) } else { Err(bad("the diff says more than a change of its own file".into())) }
+    if own {
+        Ok(patch)
+    } else {
+        Err(bad("the diff says more than a change of its own file".into()))
+    }
 }
 
 /// Explains a reject of the patch that [`to_envelope`] made of the calls, in terms of the call that
