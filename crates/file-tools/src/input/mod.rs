@@ -213,6 +213,12 @@ impl PatchText {
                 // A text that is a patch as it stands is not searched, and one that has a patch
                 // plainly in it is not copied; if the search finds nothing, the parser's error
                 // counts.
+                let most = DiffOptions { max_sections: options.max_sections, ..diff };
+                if how.part.is_none()
+                    && let Some(patch) = received::plain_diff(&given.text, &most)
+                {
+                    return Ok(Self { diff: Some(diff), parsed: Some(patch), ..given });
+                }
                 if how.part.is_none() && how.strip.is_none() {
                     if detect::is_bare(sent) {
                         return Ok(given);

@@ -6,10 +6,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
+use memchr::memmem;
 use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Found};
+use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::marker::{LITERAL, respelled};
-use patch_grammar::{Marker, blocks};
+use patch_grammar::{Marker, Patch, Text, blocks};
 use serde_json::{Value, json};
 
 use crate::input::not_received::wrapped;
@@ -485,10 +488,6 @@ fn unquote<'t>(text: &'t str, notes: &mut Vec<String>) -> Cow<'t, str> {
 /// only markers begin with `**`. Returns `None` if no line is meant to begin an envelope.
 fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotReceived> {
     let marks = |line: &str, marker: Marker| line.trim() == marker.as_str();
-    let begins = |line: &str| {
-        marks(line, Marker::Begin)
-            || respelled(line).is_some_and(|line| marks(&line, Marker::Begin))
-    };
     let Some(begin) = text.split_inclusive('\n').position(begins) else { return Ok(None) };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let spelled: Vec<Option<String>> = lines.iter().map(|line| respelled(line)).collect();
@@ -550,6 +549,38 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotRec
         notes.push(format!("normalised line {number}: read `{line}` as `{right}`"));
     }
     Ok(Some(out))
+}
+
+/// Returns whether a line is meant to begin an envelope.
+fn begins(line: &str) -> bool {
+    let marks = |line: &str| line.trim() == Marker::Begin.as_str();
+    marks(line) || respelled(line).is_some_and(|line| marks(&line))
+}
+
+/// Parses a text that is plainly one diff: its files stand one after the other with nothing before,
+/// between or behind them, and nothing in it looks like the beginning of an envelope. [`receive`]
+/// would take all of it, but not without looking at each line for whatever else may be around a
+/// patch.
+pub(super) fn plain_diff(sent: &Text, how: &DiffOptions) -> Option<Patch> {
+    let bytes = sent.as_bytes();
+    if ![&b"diff --git "[..], b"--- "].iter().any(|first| bytes.starts_with(first)) {
+        return None;
+    }
+    // A marker is recognized by two stars, however it is spelled.
+    let meant = |at: usize| {
+        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |feed| feed + 1);
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |feed| at + feed + 1);
+        std::str::from_utf8(&bytes[start..end])
+            .is_ok_and(|line| line.contains(Marker::Begin.as_str()) || begins(line))
+    };
+    if memmem::find_iter(bytes, b"**").any(meant) {
+        return None;
+    }
+    let patch = diff::parse(sent.clone(), how).ok()?;
+    let Range { start, end } = patch.text().range();
+    let mut files = patch.sections().iter().map(|section| &section.span);
+    let last = files.try_fold(start, |last, span| (last == span.start).then_some(span.end));
+    (last == Some(end)).then_some(patch)
 }
 
 /// Finds an envelope that stands plainly in a text which says nothing else that looks like a patch,
@@ -658,6 +689,33 @@ mod tests {
             }
         }
         assert!(plain_ones > 30, "{plain_ones}");
+    }
+
+    #[test]
+    fn a_plain_diff_is_what_would_be_received() {
+        const GIT: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
+        const PLAIN: &str = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+**c**\n";
+        const MARKER: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n *** Begin Patch\n-b\n+c\n";
+        const COMMAND: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n echo '*** Begin Patch\n-b\n+c\n";
+        let (mut plain, mut others) = (0, 0);
+        for diff in [GIT, PLAIN, MARKER, COMMAND, &GIT.replace('\n', "\r\n"), "diff --cc x\n"] {
+            for above in ["", "\n", "So:\n", "> ", "\u{feff}", "```\n", "Index: x\n", "[\""] {
+                for below in ["", "\n", "```\n", "Bye\n", PLAIN, "-- \n2.39\n", DELETES, "+d\n"] {
+                    let sent = [above, diff, below].concat();
+                    if plain_diff(&sent.as_str().into(), &DiffOptions::default()).is_some() {
+                        let received = receive(sent.as_bytes(), Part::Only).expect("a diff");
+                        let form = ReceivedForm::Diff(sent.clone().into_bytes());
+                        assert_eq!(received, Received { form, notes: Vec::new() }, "{sent:?}");
+                        plain += 1;
+                    } else {
+                        others += 1;
+                    }
+                }
+            }
+        }
+        let bytes = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+\xff\n";
+        assert!(plain_diff(&(&bytes[..]).into(), &DiffOptions::default()).is_some());
+        assert!(plain > 5 && others > 300, "{plain} {others}");
     }
 
     #[test]
