@@ -87,9 +87,15 @@ pub(crate) fn apply_in_memory<'py>(
 /// `mode` is "default" for a change, "create" for a new text.
 #[pyfunction]
 #[pyo3(signature = (input, diff, mode="default"))]
-pub(crate) fn apply_diff(py: Python<'_>, input: &str, diff: &str, mode: &str) -> PyResult<String> {
+pub(crate) fn apply_diff<'py>(
+    py: Python<'py>,
+    input: &str,
+    diff: &str,
+    mode: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let changed = call(py, || api::apply_diff(input.as_bytes(), diff, mode))?;
-    Ok(String::from_utf8_lossy(&changed).into_owned())
+    // What a change of text in lines makes of text is text.
+    Ok(text_or_bytes(py, &changed, true))
 }
 
 /// Plans a patch for files that the caller has, and changes itself.
