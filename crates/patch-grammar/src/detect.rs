@@ -111,14 +111,12 @@ pub fn is_bare(text: &[u8]) -> bool {
     {
         return false;
     }
-    let headers =
-        Marker::ALL.into_iter().filter(|&marker| !matches!(marker, Marker::Begin | Marker::End));
-    let headers: Vec<&[u8]> = headers.map(|marker| marker.as_str().as_bytes()).collect();
-    let last = text.trim_ascii_end().len() - end.len();
-    headers_of(text).all(|(at, line, next)| {
-        at == last
-            || (headers.iter().any(|header| line.starts_with(header)) && is_plain(line, next))
-    })
+    let is_header = |line: &[u8]| {
+        let headers = Marker::ALL.iter().filter(|one| !matches!(one, Marker::Begin | Marker::End));
+        headers.map(|marker| marker.as_str()).any(|header| line.starts_with(header.as_bytes()))
+    };
+    let last = body.len() - end.len();
+    headers_of(text).all(|(at, line, next)| at == last || (is_header(line) && is_plain(line, next)))
 }
 
 /// Returns the lines that begin with two stars, but for the first: where each begins, the line, and
