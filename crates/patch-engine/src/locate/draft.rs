@@ -132,14 +132,9 @@ impl<'f, 'p> Draft<'f, 'p> {
     /// that most lines have.
     pub(crate) fn terminator_near(&self, line: Option<usize>) -> &'f [u8] {
         let lines = self.lines;
-        let near = line.map(|line| {
-            (lines.terminator(line), line.checked_sub(1).map(|line| lines.terminator(line)))
-        });
-        match near {
-            Some((own, _)) if !own.is_empty() => own,
-            Some((_, Some(before))) => before,
-            _ => lines.dominant_terminator(),
-        }
+        let own = line.map(|line| lines.terminator(line)).filter(|own| !own.is_empty());
+        own.or_else(|| Some(lines.terminator(line?.checked_sub(1)?)))
+            .unwrap_or_else(|| lines.dominant_terminator())
     }
 
     /// Whether `len` lines from `first` to `last` stand as they did in the pre-image.
@@ -183,6 +178,23 @@ impl<'f, 'p> Draft<'f, 'p> {
         }
     }
 
+    /// Takes lines of the pre-image out.
+    fn unlink(&mut self, hunk: usize, gone: &[usize]) {
+        let mut rest = gone;
+        while let Some(&first) = rest.first() {
+            // What is linked anew is what stands beside a run of lines that follow one another.
+            let follows = |pair: &&[usize]| self.next(Node(pair[0])) == Node(pair[1]);
+            let (run, more) = rest.split_at(1 + rest.windows(2).take_while(follows).count());
+            let (left, right) = (self.previous(Node(first)), self.next(Node(run[run.len() - 1])));
+            self.link(hunk, left.0, right.0);
+            for &line in run {
+                self.deleted.insert(line, hunk);
+                self.broken.remove(&line);
+            }
+            rest = more;
+        }
+    }
+
     /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
     /// `written` has the texts of its inserted lines, if they are not those of the patch. Gives
     /// back the hunk's lines as they now stand.
@@ -202,9 +214,10 @@ impl<'f, 'p> Draft<'f, 'p> {
         let mut matched = matched.iter().copied();
         let mut written = written.into_iter();
         // About as many links are new.
-        let changed = hunk_lines.iter().filter(|line| line.kind != LineKind::Context).count();
-        self.next.reserve(changed + 1);
-        self.previous.reserve(changed + 1);
+        let inserted = hunk_lines.iter().filter(|line| line.kind == LineKind::Insert).count();
+        self.next.reserve(inserted + 1);
+        self.previous.reserve(inserted + 1);
+        self.inserted.reserve(inserted);
         let mut result = Vec::with_capacity(hunk_lines.len());
         for run in hunk_lines.chunk_by(|left, right| {
             (left.kind == LineKind::Context) == (right.kind == LineKind::Context)
@@ -222,18 +235,14 @@ impl<'f, 'p> Draft<'f, 'p> {
                 .take(deletions)
                 .map(|node| self.old(node).expect("insertions are not deleted"))
                 .collect();
-            for &line in &gone {
-                let (left, right) = (self.previous(Node(line)), self.next(Node(line)));
-                self.link(hunk, left.0, right.0);
-                self.deleted.insert(line, hunk);
-                self.broken.remove(&line);
-            }
+            self.unlink(hunk, &gone);
             // The hunk's own lines are the nearest neighbours.
             let own = matched.clone().next().filter(|_| result.is_empty() && gone.is_empty());
             let before = own
                 .map(|node| self.model(node))
                 .unwrap_or_else(|| self.model(cursor))
                 .or_else(|| self.old(self.next(cursor)));
+            let (left, right) = (cursor, self.next(cursor));
             for (nth, line) in run.iter().filter(|line| line.kind == LineKind::Insert).enumerate() {
                 let node = self.lines.len() + 2 + self.inserted.len();
                 self.inserted.push(Inserted {
@@ -244,11 +253,12 @@ impl<'f, 'p> Draft<'f, 'p> {
                     no_newline: line.no_newline,
                     patch_line: line.line,
                 });
-                let right = self.next(cursor);
                 self.link(hunk, cursor.0, node);
-                self.link(hunk, node, right.0);
                 cursor = Node(node);
                 result.push(cursor);
+            }
+            if cursor != left {
+                self.link(hunk, cursor.0, right.0);
             }
         }
         result

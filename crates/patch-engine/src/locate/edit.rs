@@ -189,7 +189,10 @@ impl SpliceWriter<'_, '_, '_> {
                 None => lines.start(0),
             };
             let end = if after == lines.len() { lines.bytes().len() } else { lines.start(after) };
-            let mut text = Vec::new();
+            // Each line with its terminator, and perhaps one before.
+            let new = inserted.iter().filter_map(|&node| self.draft.inserted(node));
+            let mut text =
+                Vec::with_capacity(new.map(|line| line.text.len() + 2).sum::<usize>() + 2);
             if let Some(line) = before
                 && lines.terminator(line).is_empty()
                 && !inserted.is_empty()

@@ -81,7 +81,8 @@ fn edge(hunk: &Hunk<'_>, rules: &Rules) -> Option<Fixed> {
 
 impl<'p> Needle<'p> {
     pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>, rules: &Rules) -> Self {
-        let mut old: Vec<&[u8]> = hunk.old_lines().map(|line| line.text).collect();
+        let mut old: Vec<&[u8]> = Vec::with_capacity(hunk.lines.len());
+        old.extend(hunk.old_lines().map(|line| line.text));
         let mut fixed = marks_end(hunk).then_some(Fixed::End).or_else(|| edge(hunk, rules));
         if let Some(first) = old.first_mut()
             && lines.has_bom()

@@ -42,8 +42,8 @@ pub(crate) fn locate<'f, 'p>(
     let mut stated = Stated::default();
     // What is counted in the lines of the file as it is goes by what the other hunks were found at.
     let counted = |needle: &&Needle<'_>| rules.unidiff_zero && needle.inserts_below.is_some();
-    let (last, first): (Vec<_>, Vec<_>) = needles.iter().partition(counted);
-    for needle in first.into_iter().chain(last) {
+    let first = needles.iter().filter(|needle| !counted(needle));
+    for needle in first.chain(needles.iter().filter(counted)) {
         if lines.is_cancelled() {
             return Err(Vec::new());
         }
@@ -143,10 +143,10 @@ struct Window<'p> {
 
 impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
     fn new(lines: &'a Lines<'f>, needles: &'a [Needle<'p>], passes: &[Pass]) -> Self {
-        let mut blocks = Vec::new();
+        let mut blocks = Vec::with_capacity(needles.len());
         let mut of_hunk = Vec::with_capacity(needles.len());
         for needle in needles {
-            let mut variants = Vec::new();
+            let mut variants = Vec::with_capacity(1);
             if !needle.is_insertion() && needle.fixed.is_none() {
                 for dropped in needle.variants() {
                     variants.push((dropped, blocks.len()));
@@ -155,12 +155,15 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
             }
             of_hunk.push(variants);
         }
-        let mut reach = vec![0; needles.len()];
         let mut longest = 0;
-        for (needle, reach) in needles.iter().zip(&mut reach).rev() {
-            *reach = longest;
-            longest = longest.max(if needle.fixed.is_none() { needle.old.len() } else { 0 });
-        }
+        let further = |needle: &Needle<'_>| {
+            let len = if needle.fixed.is_none() { needle.old.len() } else { 0 };
+            let of_later = longest;
+            longest = longest.max(len);
+            of_later
+        };
+        let mut reach: Vec<usize> = needles.iter().rev().map(further).collect();
+        reach.reverse();
         let count = blocks.len();
         let blocks = Blocks::new(lines, blocks, passes);
         let unique = |block: usize| {
@@ -419,10 +422,10 @@ fn find(
             }
             places.sort_by_key(|&place| draft.line_number(place));
             let Some(&start) = places.first() else { continue };
-            let matched: Vec<Node> =
-                std::iter::successors(Some(start), |&node| Some(draft.next(node)))
-                    .take(old)
-                    .collect();
+            let mut matched = Vec::with_capacity(old);
+            matched.extend(
+                std::iter::successors(Some(start), |&node| Some(draft.next(node))).take(old),
+            );
             let deleted = needle
                 .lines(dropped)
                 .iter()

@@ -137,6 +137,7 @@ impl<'f> Lines<'f> {
         }
         let mut marked = Vec::new();
         for (mark, len) in places {
+            marked.reserve(len + 3);
             if let Some(line) = self.line_before(mark.byte as usize) {
                 marked.push(Mark { line: mark.line - 1, byte: offset(line.start) });
             }
