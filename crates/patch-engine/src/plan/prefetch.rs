@@ -247,10 +247,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         let index = self.sections[progress.begun];
         progress.begun += 1;
         drop(progress);
-        // The planner must not wait for a result that never comes. It will do the same work, and
-        // panic itself.
-        let work = || self.section(index);
-        let prefetched = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None);
+        let prefetched = self.attempt(index);
         let mut progress = self.lock();
         progress.bytes += prefetched.as_ref().map_or(0, Prefetched::size);
         progress.ready.insert(index, prefetched);
@@ -258,6 +255,13 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             self.arrived.notify_one();
         }
         progress
+    }
+
+    /// Prefetches a section. The planner must not wait for a result that never comes: after a panic
+    /// it will do the same work, and panic itself.
+    fn attempt(&self, index: usize) -> Option<Prefetched> {
+        let work = || self.section(index);
+        panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None)
     }
 
     fn section(&self, index: usize) -> Option<Prefetched> {
@@ -331,12 +335,21 @@ impl Prefetch<'_, '_, '_> {
             return None;
         }
         let prefetched = loop {
+            if progress.begun == progress.taken {
+                // Nobody has begun it.
+                progress.begun += 1;
+                drop(progress);
+                let prefetched = prefetcher.attempt(index);
+                progress = prefetcher.lock();
+                break prefetched;
+            }
             if let Some(prefetched) = progress.ready.remove(&index) {
+                progress.bytes -= prefetched.as_ref().map_or(0, Prefetched::size);
                 break prefetched;
             }
             let more = progress.begun < prefetcher.sections.len()
                 && progress.has_room(SECTIONS_AHEAD, BYTES_AHEAD);
-            if progress.begun == progress.taken || more {
+            if more {
                 progress = prefetcher.one(progress);
             } else {
                 progress.wanted = Some(index);
@@ -345,7 +358,6 @@ impl Prefetch<'_, '_, '_> {
             }
         };
         progress.taken += 1;
-        progress.bytes -= prefetched.as_ref().map_or(0, Prefetched::size);
         // Not for each section: waking costs more than preparing a small one.
         if progress.waiting > 0 && progress.has_room(SECTIONS_AHEAD / 2, BYTES_AHEAD / 2) {
             prefetcher.room.notify_all();
