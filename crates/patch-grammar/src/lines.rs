@@ -17,8 +17,10 @@ impl<'t> Lines<'t> {
     pub(crate) fn new(text: &'t [u8], part: Range<usize>) -> Self {
         let first = memchr::memchr_iter(b'\n', &text[..part.start]).count();
         let (text, start) = (&text[..part.end], part.start);
-        let mut starts = vec![start];
-        starts.extend(memchr::memchr_iter(b'\n', &text[start..]).map(|end| start + end + 1));
+        let feeds = memchr::memchr_iter(b'\n', &text[start..]);
+        let mut starts = Vec::with_capacity(feeds.clone().count() + 2);
+        starts.push(start);
+        starts.extend(feeds.map(|end| start + end + 1));
         if starts.last() != Some(&text.len()) {
             starts.push(text.len());
         }

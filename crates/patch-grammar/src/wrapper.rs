@@ -25,6 +25,9 @@ pub(crate) struct Peeled {
 /// Finds the patch in a part of `text`. With `strip`, one heredoc and one fence, in either order,
 /// are removed.
 pub(crate) fn peel(text: &str, part: Range<usize>, strip: bool) -> Result<Peeled, ParseError> {
+    if is_plain(&text[part.clone()]) {
+        return Ok(Peeled { body: part, open: false, warnings: Vec::new() });
+    }
     let mut body = trim_empty_lines(text, part);
     let mut warnings = Vec::new();
     if body.is_empty() {
@@ -75,6 +78,13 @@ pub(crate) fn peel(text: &str, part: Range<usize>, strip: bool) -> Result<Peeled
         body.end = last.start;
     }
     Ok(Peeled { body, open: padded_end, warnings })
+}
+
+/// Returns whether the first line and the last are the markers, with nothing around them.
+fn is_plain(text: &str) -> bool {
+    let last = text.strip_suffix('\n').unwrap_or(text).strip_suffix(END);
+    text.strip_prefix(BEGIN).is_some_and(|rest| rest.starts_with('\n'))
+        && last.is_some_and(|above| above.ends_with('\n'))
 }
 
 /// Returns whether a text begins and ends as an envelope does.
