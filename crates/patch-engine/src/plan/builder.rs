@@ -657,7 +657,13 @@ impl PlanBuilder<'_> {
 
     /// Returns the overlay's entry for a path, which is read from disk the first time.
     pub(super) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut OverlayEntry> {
-        if !self.entries.contains_key(path) {
+        if let Some(entry) = self.entries.get(path) {
+            if let OverlayEntry { disk: Some(disk), state: EntryState::AsOnDisk, .. } = entry {
+                // The rules depend on the access: a link may be deleted but not read.
+                let access = if access == Access::Create { Access::Update } else { access };
+                self.files.check_pre_image(path, &disk.metadata, access)?;
+            }
+        } else {
             self.check_spelling(path)?;
             if access == Access::Create {
                 for above in path.ancestors() {
@@ -682,12 +688,6 @@ impl PlanBuilder<'_> {
                 }
             };
             self.insert(path, disk);
-        } else if let OverlayEntry { disk: Some(disk), state: EntryState::AsOnDisk, .. } =
-            &self.entries[path]
-        {
-            // The rules depend on the access: a link may be deleted but not read.
-            let access = if access == Access::Create { Access::Update } else { access };
-            self.files.check_pre_image(path, &disk.metadata, access)?;
         }
         Ok(self.entries.get_mut(path).expect("inserted above"))
     }

@@ -83,12 +83,12 @@ pub(crate) fn plan_without(
     let sections: Vec<Indexed<'_>> =
         sections.filter(|(index, _)| !left_out.contains(index)).collect();
     let simultaneous = is_git_diff(patch) && simultaneous::order_matters(&sections);
-    let named = named(&sections);
+    let named = Named::of(&sections);
     let alone = sections.iter().filter(|(_, section)| {
         let path = plain(&section.path.text);
         // Expectations are checked before, which reads the file.
         // Where a base is known, hunks may belong elsewhere than in the file.
-        named[path].len() == 1
+        named.sections(path).nth(1).is_none()
             && !options.expected.contains_key(path)
             && options.base.is_none()
             && !simultaneous
@@ -134,15 +134,26 @@ pub(crate) fn plan_without(
     })
 }
 
-/// Returns the sections that name each path.
-fn named<'p>(sections: &[Indexed<'p>]) -> Map<&'p str, Vec<usize>> {
-    let mut named: Map<&str, Vec<usize>> = Map::default();
-    for (index, section) in sections {
-        for path in section.paths() {
-            named.entry(plain(&path.text)).or_default().push(*index);
+/// Which section names which path, by path.
+struct Named<'p>(Vec<(&'p str, usize)>);
+
+impl<'p> Named<'p> {
+    fn of(sections: &[Indexed<'p>]) -> Self {
+        let mut named = Vec::with_capacity(sections.len());
+        for &(index, section) in sections {
+            named.extend(section.paths().map(|path| (plain(&path.text), index)));
         }
+        // Those of a path stay in order.
+        named.sort_by_key(|(path, _)| *path);
+        Self(named)
     }
-    named
+
+    /// Returns the sections that name a path.
+    fn sections(&self, path: &str) -> impl Iterator<Item = usize> {
+        let first = self.0.partition_point(|(named, _)| *named < path);
+        let all = self.0[first..].iter().take_while(move |(named, _)| *named == path);
+        all.map(|(_, section)| *section)
+    }
 }
 
 /// The part of a section that is planned.
@@ -164,7 +175,7 @@ struct Planner<'a, 'p> {
     /// The lines of the patch that insert blank lines at the end of the current section's file.
     blank_at_eof: Vec<u32>,
     /// The sections that name each path.
-    named: Map<&'p str, Vec<usize>>,
+    named: Named<'p>,
     /// The files that sections have taken from their paths and not put in new places yet.
     lifted: Map<usize, Lifted>,
     /// The texts of the symbolic links that were.
@@ -629,8 +640,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let named = &self.named;
         self.builder.at(&to.text, |builder| {
             let path = builder.check(&to.text, Access::Create)?;
-            let users = named.get(path.as_str()).into_iter().flatten();
-            match users.copied().find(|&other| other != index) {
+            match named.sections(path.as_str()).find(|&other| other != index) {
                 Some(other)
                     if self.options.overwrite && builder.entry(&path, Access::Create)?.exists() =>
                 {
