@@ -127,18 +127,43 @@ fn git_takes_the_diff_of_a_dry_run() {
 #[test]
 fn what_a_form_cannot_say_is_an_error() {
     let dir = workspace(FILES);
-    for (args, input) in [
-        (&["convert", "--from", "unified", "--to", "envelope"][..], "hello\n"),
-        (&["convert", "--from", "openai", "--to", "envelope"], "[]"),
+    let unified = &["convert", "--to", "unified", "--allow", "n"][..];
+    for (args, input, said) in [
+        (&["convert", "--from", "unified", "--to", "envelope"][..], "hello\n", "not a unified"),
+        (&["convert", "--from", "openai", "--to", "envelope"], "[]", "there is no"),
         (
-            &["convert", "--to", "unified"],
+            unified,
             "*** Begin Patch\n*** Move File: old.txt -> x.txt\n*** End Patch\n",
+            "cannot express",
+        ),
+        // With an edit too: `--- a/old.txt`, `+++ b/x.txt` would change the file where it is.
+        (
+            unified,
+            "*** Begin Patch\n*** Move File: old.txt -> x.txt\n@@\n-2\n+two\n*** End Patch\n",
+            "cannot express",
+        ),
+        (
+            unified,
+            "diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+1\n",
+            "cannot express",
+        ),
+        (
+            unified,
+            "diff --git a/old.txt b/old.txt\nold mode 100644\nnew mode 100755\n\
+             --- a/old.txt\n+++ b/old.txt\n@@ -1,2 +1,2 @@\n-1\n+one\n 2\n",
+            "cannot express",
+        ),
+        (
+            unified,
+            "diff --git a/n b/n\nnew file mode 120000\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n\
+             +old.txt\n\\ No newline at end of file\n",
+            "cannot express",
         ),
     ] {
         let run = call(&dir, args, input.as_bytes());
         assert!(run.code == 1 || run.code == 5, "{args:?}: {run:?}");
         assert_eq!(run.stdout, "", "{args:?}");
-        assert!(!run.stderr.is_empty(), "{args:?}");
+        assert!(!run.stderr.is_empty() && run.stderr.contains(said), "{args:?}: {run:?}");
     }
 }
 

@@ -182,13 +182,22 @@ impl Images<'_> {
     }
 
     /// Returns a plain unified diff of one change, without git's own lines; `None` when such a diff
-    /// cannot express it, as for a move without an edit, or to the place of another file.
+    /// cannot express it: a move, a mode, a symbolic link, or an empty file.
     ///
     /// # Errors
     ///
     /// Those of [`diff`](Self::diff).
     pub fn plain_diff(&self, change: &Change) -> Result<Option<Vec<u8>>, fs_guard::Error> {
-        if change.replaces.is_some() {
+        let sides = (self.old_side(change), self.new_side(change));
+        // A reader of the diff takes the mode of the old file, or that of a plain new one.
+        let unsaid = match sides {
+            (Some(old), None) => old.mode & LINK == LINK,
+            (old, new) => {
+                let mode = |side: Option<Side<'_>>| side.map_or("100644", |it| git_mode(it.mode));
+                mode(old) != mode(new) || mode(new) == "120000"
+            }
+        };
+        if change.to_path.is_some() || unsaid {
             return Ok(None);
         }
         let mut out = Vec::new();
@@ -281,6 +290,16 @@ impl Images<'_> {
         Some(Side { path: path.as_str(), mode })
     }
 
+    fn old_side<'c>(&self, change: &'c Change) -> Option<Side<'c>> {
+        change.before.and_then(|_| self.side(&change.path))
+    }
+
+    fn new_side<'c>(&self, change: &'c Change) -> Option<Side<'c>> {
+        let after = self.plan.transition_of(change).after.as_ref()?;
+        let mode = after.mode.shown() | kind_bits(after.link);
+        Some(Side { path: change.last_path().as_str(), mode })
+    }
+
     fn write_named(
         &self,
         change: &Change,
@@ -299,11 +318,7 @@ impl Images<'_> {
                 });
             }
         }
-        let old = change.before.and_then(|_| self.side(&change.path));
-        let new = self.plan.transition_of(change).after.as_ref().map(|after| {
-            let mode = after.mode.shown() | kind_bits(after.link);
-            Side { path: to.as_str(), mode }
-        });
+        let (old, new) = (self.old_side(change), self.new_side(change));
         let same_bytes = change.before == change.after;
         let unchanged = |(old, new): (Side<'_>, Side<'_>)| {
             old.path == new.path && git_mode(old.mode) == git_mode(new.mode)
