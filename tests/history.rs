@@ -2,7 +2,7 @@
 //! the width of a terminal.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::process::Command;
 
 use serde_json::Value;
@@ -359,6 +359,27 @@ fn a_state_directory_above_that_is_not_trusted_is_named() {
         refused.stderr.contains("../.apply-patch is not trusted: its mode is not 0700"),
         "{refused:?}"
     );
+}
+
+/// A `chmod -R` opens it, and it has the only copy of what was deleted.
+#[test]
+fn a_state_directory_whose_mode_was_changed_is_used_again_as_the_message_says() {
+    let dir = project();
+    apply(&dir, "", "*** Delete File: src/b.py\n");
+    let open = ["-R", "go+rx", ".apply-patch"];
+    assert!(Command::new("chmod").args(open).current_dir(dir.path().join("w")).status().is_ok());
+    let (mut undone, mut obeyed) = (at(&dir, "", &["undo"], ""), Vec::new());
+    while let Some((path, said)) = undone.stderr.split_once(" is not trusted: ") {
+        assert!(said.starts_with("its mode is not 0700; `chmod 700` it"), "{undone:?}");
+        let path = path.rsplit(' ').next().expect("a path").to_owned();
+        assert!(!obeyed.contains(&path), "it does not help: {undone:?}");
+        let mode = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(dir.path().join("w").join(&path), mode).expect("a mode");
+        obeyed.push(path);
+        undone = at(&dir, "", &["undo"], "");
+    }
+    assert!(!obeyed.is_empty() && undone.code == 0, "{obeyed:?}: {undone:?}");
+    assert_eq!(read(&dir, "src/b.py"), "b\n");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cancel::Cancellation;
 use crate::digest::Sha256;
-use crate::error::{At as _, Error, NO_MODES};
+use crate::error::{At as _, Error, NO_MODES, OPENED};
 use crate::kept::KeptDirs;
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::read::{OpenFile, read_whole};
@@ -232,7 +232,7 @@ impl Dir {
             return Err(Error::others(&self.path, seen.uid));
         }
         if seen.mode & 0o777 != 0o700 && !self.accept_open {
-            return Err(Error::UntrustedState { path: path(), problem: "its mode is not 0700" });
+            return Err(Error::UntrustedState { path: path(), problem: OPENED });
         }
         Ok(())
     }

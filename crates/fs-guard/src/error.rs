@@ -297,7 +297,7 @@ fn leads_to(real_path: Option<&str>) -> String {
     }
 }
 
-/// Whether the path is in a directory that was just created and has been removed again.
+/// What is said of a private directory where modes cannot be set.
 pub(crate) const NO_MODES: &str = "its file system keeps no modes, so others may enter it";
 
 /// Why a directory cannot be a root.
@@ -334,8 +334,25 @@ impl NoRoot {
     }
 }
 
+/// What is said of a private directory with another mode than its own.
+pub(crate) const OPENED: &str = "its mode is not 0700";
+
+/// What is said of a secret with such a mode.
+pub(crate) const READABLE: &str = "others may read it";
+
+/// Says what to do. What a `chmod -R` opened is the only copy of what was displaced, so that it is
+/// not to be removed.
 fn advice(problem: &str) -> &'static str {
-    if problem == NO_MODES { "mount that with umask=077" } else { "look at it and remove it" }
+    match problem {
+        NO_MODES => "mount that with umask=077",
+        OPENED => {
+            "`chmod 700` it, if you changed its mode yourself; otherwise look at it and remove it"
+        }
+        READABLE => {
+            "`chmod 600` it, if you changed its mode yourself; otherwise look at it and remove it"
+        }
+        _ => "look at it and remove it",
+    }
 }
 
 impl Error {

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use crate::dir::Dir;
-use crate::error::{At as _, Error};
+use crate::error::{At as _, Error, READABLE};
 use crate::metadata::FileKind;
 use crate::sys::{self, Open, code};
 
@@ -139,7 +139,7 @@ fn opened(file: std::io::Result<sys::Fd>, shown: &str) -> Result<Option<[u8; 32]
         return Err(untrusted("it is not a file of this user"));
     }
     if seen.mode & 0o077 != 0 {
-        return Err(untrusted("others may read it"));
+        return Err(untrusted(READABLE));
     }
     let bytes = crate::read::read_whole(&file, seen.size, 4096, shown)?;
     bytes.try_into().map(Some).map_err(|_| untrusted("it has not 32 bytes"))

@@ -95,9 +95,10 @@ patch_grammar::named! {
         /// that does more, a call of another tool. What to do: send the patch alone.
         Unreadable = "unreadable",
         /// Something in `.apply-patch` was not made by this program for this user, or is not signed
-        /// with this key. What to do: look at it, then remove it; if it belongs to another user,
-        /// give it back (`chown`) or set `state = "user"`; `doctor` tells what to do where the file
-        /// system keeps no modes; `undo ID` where `undo` cannot tell which is the last.
+        /// with this key. What to do: look at it, then remove it; where you changed the mode of a
+        /// directory, give that back (`chmod 700`); if it belongs to another user, give it back
+        /// (`chown`) or set `state = "user"`; `doctor` tells what to do where the file system keeps
+        /// no modes; `undo ID` where `undo` cannot tell which is the last.
         /// `details.problem` says which; where it is `other_key` (`details.key`) or `not_signed`, a
         /// person who knows the change undoes it with `undo ID --trust`.
         UntrustedState = "untrusted_state",
