@@ -494,13 +494,14 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotRec
     let is = |nth: usize, marker| {
         marks(lines[nth], marker) || spelled[nth].as_deref().is_some_and(|line| marks(line, marker))
     };
-    let end =
-        (begin..lines.len()).rev().find(|&nth| is(nth, Marker::End)).unwrap_or(lines.len() - 1);
+    let ends = (begin..lines.len()).rev().find(|&nth| is(nth, Marker::End));
+    let end = ends.unwrap_or(lines.len() - 1);
     let literal = |nth: usize| {
         lines[nth].trim().starts_with(LITERAL) || lines[nth].trim_end().ends_with(LITERAL)
     };
     let inside = || lines[begin + 1..end.max(begin + 1)].iter();
-    if (literal(begin) || literal(end))
+    // The last line of a diff of such a text is no marker, and may end in any character.
+    if (literal(begin) || ends.is_some_and(literal))
         && inside().any(|line| line.contains('\\') || line.contains("${"))
     {
         return wrapped(
