@@ -1093,11 +1093,17 @@ fn not_a_file(path: &RelPath, kind: FileKind) -> Problem {
     Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind })
 }
 
-/// Returns whether a post-image is the same as the pre-image.
+/// Returns whether a post-image is the same as the pre-image. A new file in place of one that was
+/// deleted has only the right to run it to compare: the other bits are up to the umask.
 pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
-    let mode =
-        post.mode.exact().is_none_or(|mode| mode == before.metadata.kept_mode() || post.link);
-    mode && (before.metadata.kind == FileKind::Symlink) == post.link && post.has_bytes_of(before)
+    let kept = before.metadata.kept_mode();
+    let mode = match post.mode {
+        Mode::Exactly(mode) => mode == kept,
+        Mode::Default { executable } => executable == (kept & 0o100 != 0),
+    };
+    (mode || post.link)
+        && (before.metadata.kind == FileKind::Symlink) == post.link
+        && post.has_bytes_of(before)
 }
 
 /// Finds the moves that an undo makes: those of its transaction, backwards, and for several
