@@ -61,6 +61,31 @@ fn kept(dir: &Path) -> Vec<String> {
         .collect()
 }
 
+/// A later mail copies the file that an earlier one left, also when a part is sent again.
+#[test]
+fn mails_follow_one_another_in_what_is_amended() {
+    let dir = files();
+    let of = |nth: usize| {
+        format!(
+            "From 012345678901234567890123456789012345678{nth} Mon Sep 17 00:00:00 2001\n\
+             From: A <a@example.com>\nSubject: [PATCH {nth}/2] x\n\n---\n a | 2 +-\n\n"
+        )
+    };
+    let change = |name: &str, from: &str, to: &str| {
+        format!(
+            "diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{from}\n+{to}\n"
+        )
+    };
+    let copy = "diff --git a/a b/d\nsimilarity index 100%\ncopy from a\ncopy to d\n";
+    let end = "-- \n2.47.3\n\n";
+    let (first, second) = (change("a", "one", "1"), change("b", "wrong", "2"));
+    let id = refused(dir.path(), &[&of(1), &first, end, &of(2), &second, copy, end].concat());
+    let (code, answer) = json(dir.path(), &["--amend", &id], &change("b", "two", "2"));
+    assert_eq!(code, 0, "{answer}");
+    let wanted = [("a", "1\n"), ("b", "2\n"), ("c", "3\n"), ("d", "1\n")];
+    assert_eq!(tree(dir.path()), wanted.map(|(name, text)| (name.into(), text.into())).into());
+}
+
 /// A person at a terminal corrects the patch that is there; what is kept is for who sends another.
 #[test]
 fn at_a_terminal_the_patch_that_is_kept_is_told_to_who_asks() {

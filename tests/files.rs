@@ -38,10 +38,14 @@ fn several_files_are_one_patch() {
         "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n".to_owned();
     let then =
         "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1,3 +1,3 @@\n 1\n-2\n+zwei\n 3\n".to_owned();
+    let copied = "diff --git a/a b/b\ncopy from a\ncopy to b\n--- a/a\n+++ b/b\n\
+                  @@ -1,3 +1,3 @@\n 1\n-two\n+zwei\n 3\n"
+        .to_owned();
     let cases = [
         ("diffs", FIRST.to_owned(), SECOND.to_owned(), "a"),
         ("git diffs", git(FIRST), git(SECOND), "a"),
         ("a rename first", renamed, then, "b"),
+        ("a copy of what the first one changed", git(FIRST), copied, "b"),
         ("mails", mail(1, FIRST), mail(2, SECOND), "a"),
         ("envelopes", update("2", "two"), update("two", "zwei"), "a"),
         (

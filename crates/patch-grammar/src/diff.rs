@@ -35,11 +35,14 @@ use crate::patch::{Patch, Text};
 
 pub use header::FileHeader;
 pub use name::push_quoted;
-pub use reader::begins_mail;
 pub(crate) use reader::{Between, extent, opens};
 use reader::{
     BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines, Reader,
 };
+pub use reader::{begins_mail, parts_diffs};
+
+/// A line that [parts two diffs](parts_diffs) which are joined to one text.
+pub const NEXT_DIFF: &[u8] = b"# HG changeset patch\n";
 
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Found};
-use patch_grammar::diff::{self, DiffOptions};
+use patch_grammar::diff::{self, DiffOptions, NEXT_DIFF};
 use patch_grammar::marker::{LITERAL, respelled};
 use patch_grammar::{Marker, Patch, Text, blocks};
 use serde_json::{Value, json};
@@ -422,6 +422,9 @@ pub(crate) fn one_of<'t>(
     let first = 1 + usize::from(is_envelope);
     let (mut next, mut counted) = (first, 0);
     for one in texts {
+        if !is_envelope && !text.is_empty() {
+            text.extend_from_slice(NEXT_DIFF);
+        }
         next += lines(&text[counted..]);
         counted = text.len();
         let body = one.trim_ascii_start();

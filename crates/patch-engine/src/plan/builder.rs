@@ -91,6 +91,9 @@ pub struct PlanBuilder<'o> {
     pub(super) placed: Vec<(usize, Placed)>,
     pub(crate) notes: Vec<PlanNote>,
     pub(super) carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
+    /// The files that the current diff copies, as the diffs before it left them; empty in the first
+    /// one, which copies what is on the disk.
+    before_diff: Map<RelPath, Option<Loaded>>,
 }
 
 /// One path of the overlay.
@@ -211,6 +214,7 @@ impl<'o> PlanBuilder<'o> {
             placed: Vec::new(),
             notes: Vec::new(),
             carried_bases: Vec::new(),
+            before_diff: Map::default(),
         }
     }
 
@@ -229,13 +233,30 @@ impl<'o> PlanBuilder<'o> {
         })
     }
 
-    /// Reads a file as it was before all changes or, where a change created it, as it is now.
+    /// Begins another diff: the files that it copies are meant as they are now.
+    pub(super) fn begin_diff<'s>(&mut self, copied: impl Iterator<Item = &'s str>) {
+        self.before_diff.clear();
+        for path in copied {
+            // What cannot be read is refused where it is copied.
+            if let (Ok(checked), Ok(now)) = (self.check(path, Access::Read), self.load(path)) {
+                self.before_diff.insert(checked, now);
+            }
+        }
+    }
+
+    /// Reads a file as it was before all changes of the diff or, where one of them created it, as
+    /// it is now.
     pub(super) fn load_original(&mut self, path: &str) -> Result<Loaded, Reject> {
         self.at(path, |builder| {
             let path = builder.check(path, Access::Read)?;
+            let begun = builder.before_diff.get(&path);
+            if let Some(Some(before)) = begun {
+                return Ok(before.clone());
+            }
+            let is_first = begun.is_none();
             let post = match &builder.entry(&path, Access::Read)?.disk {
-                Some(disk) => as_on_disk(&path, disk).post,
-                None => builder.file(path.as_str(), Access::Read)?.1.post,
+                Some(disk) if is_first => as_on_disk(&path, disk).post,
+                _ => builder.file(path.as_str(), Access::Read)?.1.post,
             };
             builder.loaded(path, &post)
         })

@@ -82,7 +82,10 @@ pub(crate) fn plan_without(
     let sections = fixed.iter().enumerate();
     let sections: Vec<Indexed<'_>> =
         sections.filter(|(index, _)| !left_out.contains(index)).collect();
-    let simultaneous = is_git_diff(patch) && simultaneous::order_matters(&sections);
+    let diffs = if is_git_diff(patch) { simultaneous::diffs(patch) } else { Vec::new() };
+    let simultaneous = is_git_diff(patch)
+        && (simultaneous::order_matters(&sections)
+            || simultaneous::copies_later(&sections, &diffs));
     let named = Named::of(&sections);
     let alone = sections.iter().filter(|(_, section)| {
         let path = plain(&section.path.text);
@@ -123,7 +126,7 @@ pub(crate) fn plan_without(
         };
         planner.check_expectations();
         if simultaneous {
-            planner.simultaneously(&sections);
+            planner.simultaneously(&sections, &diffs);
         } else {
             for &(index, section) in &sections {
                 planner.prefetched = prefetch.take(index);
@@ -240,12 +243,21 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     /// Plans the sections of git diffs, those of each diff as if at one time.
-    fn simultaneously(&mut self, sections: &[Indexed<'p>]) {
+    fn simultaneously(&mut self, sections: &[Indexed<'p>], diffs: &[usize]) {
         let mut rest = sections;
-        while !rest.is_empty() {
+        while let Some((first, _)) = rest.first() {
+            let ends = |(index, _): &Indexed<'_>| diffs[*index] != diffs[*first];
+            let here = rest.iter().position(ends).unwrap_or(rest.len());
             // A link is not to be read.
             let exists = |path: &str| matches!(self.builder.exists(path, Access::Delete), Ok(true));
-            let (diff, more) = rest.split_at(simultaneous::of_one_diff(rest, exists));
+            let (diff, more) = rest.split_at(simultaneous::of_one_diff(&rest[..here], exists));
+            let copied = diff.iter().filter_map(|(_, section)| match section.operation {
+                SectionOperation::Copy { .. } => Some(&*section.path.text),
+                _ => None,
+            });
+            if rest.len() < sections.len() {
+                self.builder.begin_diff(copied);
+            }
             for part in [SectionPart::Taking, SectionPart::Putting] {
                 diff.iter().for_each(|&(index, section)| self.section(index, section, part));
             }

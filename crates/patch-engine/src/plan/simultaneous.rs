@@ -5,12 +5,15 @@
 //! another one comes to its path, or to one above or below it. There the files are taken away
 //! first, and put in their new places afterwards.
 //!
-//! Several diffs in one text, as `git format-patch --stdout` writes them, follow one another. A
-//! section that cannot belong to the diff of the sections before it begins a new one.
+//! Several diffs in one text, as `git format-patch --stdout` writes them, follow one another. The
+//! line that begins a mail or a commit begins a new one, and so does a section that cannot belong
+//! to the diff of the sections before it.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use patch_grammar::{Section, SectionOperation};
+use patch_grammar::diff::parts_diffs;
+use patch_grammar::{Patch, Section, SectionOperation};
 
 use super::paths::plain;
 
@@ -30,6 +33,36 @@ pub(super) fn order_matters(sections: &[Indexed<'_>]) -> bool {
             || above_gone.contains(path)
             || above(path).any(|above| gone.contains(above))
     })
+}
+
+/// Numbers the diffs of a text, and returns for each section of which one it is.
+pub(super) fn diffs(patch: &Patch) -> Vec<usize> {
+    let mut number = 0;
+    let mut last: Option<Range<usize>> = None;
+    let of = |section: &Section<'_>| {
+        let span = section.span.clone();
+        // In reverse, the last section of the text is the first one.
+        let between = last.as_ref().map(|last| {
+            if last.end <= span.start { last.end..span.start } else { span.end..last.start }
+        });
+        let between = between.filter(|it| it.start < it.end);
+        number += usize::from(between.is_some_and(|it| parts_diffs(patch.bytes(it))));
+        last = Some(span);
+        number
+    };
+    patch.sections().iter().map(of).collect()
+}
+
+/// Returns whether a section copies a file, and is not of the first diff: the file is meant as the
+/// diffs before that leave it.
+pub(super) fn copies_later(sections: &[Indexed<'_>], diffs: &[usize]) -> bool {
+    let first = of_one_diff(sections, |_| true);
+    let is_copy =
+        |section: &Section<'_>| matches!(section.operation, SectionOperation::Copy { .. });
+    sections
+        .iter()
+        .enumerate()
+        .any(|(nth, (index, section))| is_copy(section) && (nth >= first || diffs[*index] > 0))
 }
 
 /// Returns how many of the first sections are of one diff. `exists` tells whether a file is at a

@@ -88,6 +88,17 @@ pub fn begins_mail(line: &[u8]) -> bool {
     line.strip_prefix(b"From ").is_some_and(|rest| is_hash(rest, b' '))
 }
 
+/// Returns whether what stands between two files of a text parts two diffs: the end of a mail, or
+/// the beginning of one or of a commit.
+#[must_use]
+pub fn parts_diffs(between: &[u8]) -> bool {
+    let lines = Lines::new(between, 0..between.len());
+    let line = |at: usize| if at < lines.len() { lines.get(at) } else { b"" };
+    (0..lines.len()).any(|at| {
+        Between::of(line, at) == Some(Between::Text) && !line(at).starts_with(b"Property ")
+    })
+}
+
 /// Returns whether a text begins with the hash of a commit, and perhaps goes on after `end`.
 fn is_hash(text: &[u8], end: u8) -> bool {
     let digits = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
