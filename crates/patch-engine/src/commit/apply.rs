@@ -21,6 +21,7 @@ use crate::plan::paths::names;
 use crate::plan::planner::plan;
 use crate::plan::reject::Rejects;
 use crate::plan::relative::relative;
+use crate::plan::simultaneous::steps;
 use crate::text::files::Files;
 
 /// The settings with which a patch is applied.
@@ -44,7 +45,8 @@ pub enum Atomicity {
     /// too if it names a path of one that does not apply. None are applied where the guard or the
     /// policy refuses a section, or the system fails.
     Fitting,
-    /// Those before the first that does not: each section is a transaction.
+    /// Those before the first that does not: each section is a transaction. Those of a git diff
+    /// that only make sense together, as a swap of two files, are one.
     EachSection,
 }
 
@@ -218,19 +220,23 @@ impl Workspace {
         let patch = &*relative(&self.root().into(), patch);
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
-        for (index, section) in patch.sections().iter().enumerate() {
-            let mut part = patch.map_sections(|all| vec![all[index].clone()]);
+        let steps = steps(patch);
+        for (nth, step) in steps.iter().enumerate() {
+            let of = |all: &[usize], path: &str| {
+                all.iter().any(|&index| names(&patch.sections()[index], path))
+            };
+            let mut part =
+                patch.map_sections(|all| step.iter().map(|&index| all[index].clone()).collect());
             // Notes about the text are reported with the first section.
-            if index > 0 {
+            if nth > 0 {
                 part.warnings.clear();
                 part.notes.clear();
             }
             // The section that updates a file decides whether it may have changed.
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
-                let later = &patch.sections()[index + 1..];
                 of_part.expected.retain(|path, _| {
-                    names(section, path) || !later.iter().any(|later| names(later, path))
+                    of(step, path) || !steps[nth + 1..].iter().any(|later| of(later, path))
                 });
             }
             let plan = &mut |files: &Files| plan(files, &part, &of_part).map_err(Error::from);
@@ -244,7 +250,7 @@ impl Workspace {
                     reports.push(report);
                 }
                 Err(Error::Rejected(why)) => {
-                    let error = Error::Rejected(why.of_section(patch, index));
+                    let error = Error::Rejected(why.of_sections(patch, &part, step));
                     return Err(Failed { reports, ..error.into() });
                 }
                 Err(error) => return Err(Failed { reports, ..error.into() }),

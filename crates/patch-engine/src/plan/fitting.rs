@@ -10,6 +10,7 @@ use crate::plan::paths::plain;
 use crate::plan::planner::plan_without;
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::relative::relative;
+use crate::plan::simultaneous::steps;
 use crate::plan::{Plan, PlanNote};
 use crate::text::files::Files;
 
@@ -142,7 +143,8 @@ fn refuses_all(reject: &Reject) -> bool {
     }
 }
 
-/// Plans the sections before the first that does not apply. Also returns why that does not.
+/// Plans the sections before the first that does not apply, and before those that go with it. Also
+/// returns why that does not.
 ///
 /// # Errors
 ///
@@ -158,12 +160,18 @@ pub(crate) fn plan_before_first(
         Err(rejects) => rejects,
     };
     let of_section = |reject: &Reject| reject.section.map(|section| patch.place_in_text(section));
-    match rejects.iter().map(of_section).min().flatten() {
+    let Some(rejected) = rejects.iter().map(of_section).collect::<Option<Vec<_>>>() else {
+        return Err(rejects);
+    };
+    let steps = steps(patch);
+    let is_rejected = |step: &Vec<usize>| step.iter().any(|section| rejected.contains(section));
+    match steps.iter().position(is_rejected) {
         None | Some(0) => Err(rejects),
         Some(first) => {
-            let rest = (first..patch.sections().len()).collect();
+            let rest = steps[first..].iter().flatten().copied().collect();
             let plan = plan_without(files, patch, options, &rest)?;
-            Ok((plan, Some(rejects.only(patch.place_in_text(first)))))
+            let of_step = steps[first].iter().map(|&section| patch.place_in_text(section));
+            Ok((plan, Some(rejects.only(&of_step.collect::<Vec<_>>()))))
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) mod reject;
 pub(crate) mod relative;
 pub(crate) mod reverse;
 pub(crate) mod shared_lines;
-mod simultaneous;
+pub(crate) mod simultaneous;
 pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,11 @@ pub(crate) fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {
     patch.bytes(section.span.clone()).starts_with(b"diff --git ")
 }
 
+/// Returns whether a patch is a git diff.
+pub(crate) fn is_git_diff(patch: &Patch) -> bool {
+    patch.sections().first().is_some_and(|section| is_of_git(patch, section))
+}
+
 /// Returns whether a section names a path.
 pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
     section.paths().any(|named| plain(&named.text) == plain(path))

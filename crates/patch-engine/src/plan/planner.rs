@@ -20,7 +20,7 @@ use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
 use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
-use crate::plan::paths::{is_file, is_of_git, names, plain};
+use crate::plan::paths::{is_file, is_git_diff, is_of_git, names, plain};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
@@ -981,10 +981,6 @@ fn is_diff(patch: &Patch) -> bool {
                 || section.hunks().first().is_some_and(|hunk| hunk.endings.is_of_diff())
         }
     })
-}
-
-fn is_git_diff(patch: &Patch) -> bool {
-    patch.sections().first().is_some_and(|section| is_of_git(patch, section))
 }
 
 /// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.

@@ -62,17 +62,17 @@ impl Rejects {
         Self { patch: Some(patch.clone()), ..self }
     }
 
-    /// Says that the one section that was planned was this one of a patch.
-    pub(crate) fn of_section(mut self, patch: &Patch, index: usize) -> Self {
-        for reject in self.all.iter_mut().filter(|reject| reject.section.is_some()) {
-            reject.section = Some(patch.place_in_text(index));
+    /// Says that the sections of `part`, which was planned, were these of a patch.
+    pub(crate) fn of_sections(mut self, patch: &Patch, part: &Patch, sections: &[usize]) -> Self {
+        for section in self.all.iter_mut().filter_map(|reject| reject.section.as_mut()) {
+            *section = patch.place_in_text(sections[part.place_in_text(*section)]);
         }
         self.of_patch(patch)
     }
 
-    /// Leaves out what is not about this section.
-    pub(crate) fn only(mut self, section: usize) -> Self {
-        self.all.retain(|reject| reject.section == Some(section));
+    /// Leaves out what is not about these sections.
+    pub(crate) fn only(mut self, sections: &[usize]) -> Self {
+        self.all.retain(|reject| reject.section.is_some_and(|one| sections.contains(&one)));
         self
     }
 

@@ -9,13 +9,13 @@
 //! line that begins a mail or a commit begins a new one, and so does a section that cannot belong
 //! to the diff of the sections before it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use patch_grammar::diff::parts_diffs;
 use patch_grammar::{Patch, Section, SectionOperation};
 
-use super::paths::plain;
+use super::paths::{is_git_diff, plain};
 
 /// A section of a patch, with its index.
 pub(super) type Indexed<'p> = (usize, &'p Section<'p>);
@@ -63,6 +63,81 @@ pub(super) fn copies_later(sections: &[Indexed<'_>], diffs: &[usize]) -> bool {
         .iter()
         .enumerate()
         .any(|(nth, (index, section))| is_copy(section) && (nth >= first || diffs[*index] > 0))
+}
+
+/// The steps by path.
+type Steps<'s> = HashMap<&'s str, Vec<usize>>;
+
+/// Returns the sections of a patch, each by itself, in their order. Sections of a git diff that
+/// cannot be told apart stand together: a swap, or a copy of what another one changes.
+pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
+    let sections = patch.sections();
+    if !is_git_diff(patch) {
+        return (0..sections.len()).map(|index| vec![index]).collect();
+    }
+    let diffs = diffs(patch);
+    let indexed: Vec<Indexed<'_>> = sections.iter().enumerate().collect();
+    let mut steps: Vec<Vec<usize>> = Vec::with_capacity(sections.len());
+    let mut ends = 0;
+    // The steps of the diff at hand that name a path, and those that name one below it.
+    let (mut naming, mut beneath) = (Steps::new(), Steps::new());
+    for (index, section) in sections.iter().enumerate() {
+        if index == ends || diffs[index] != diffs[index - 1] {
+            (naming, beneath) = (Steps::new(), Steps::new());
+            let of_diff = |(other, _): &&Indexed<'_>| diffs[*other] == diffs[index];
+            let diff = indexed[index..].iter().take_while(of_diff).count();
+            ends = index + of_one_diff(&indexed[index..index + diff], |_| true);
+        }
+        let paths = || section.paths().map(|path| plain(&path.text));
+        let named = paths()
+            .flat_map(|path| above(path).chain([path]))
+            .filter_map(|path| naming.get(path))
+            .chain(paths().filter_map(|path| beneath.get(path)));
+        let mut joined: Vec<usize> = named
+            .flatten()
+            .copied()
+            .filter(|&step| steps[step].iter().any(|&other| depend(&sections[other], section)))
+            .collect();
+        joined.sort_unstable();
+        joined.dedup();
+        let step = joined.first().copied().unwrap_or(steps.len());
+        if step == steps.len() {
+            steps.push(Vec::new());
+        }
+        for &other in joined.iter().skip(1) {
+            let moved = std::mem::take(&mut steps[other]);
+            for path in moved.iter().flat_map(|&index| sections[index].paths()) {
+                naming.entry(plain(&path.text)).or_default().push(step);
+                above(plain(&path.text)).for_each(|dir| beneath.entry(dir).or_default().push(step));
+            }
+            steps[step].extend(moved);
+        }
+        steps[step].push(index);
+        steps[step].sort_unstable();
+        for path in paths() {
+            naming.entry(path).or_default().push(step);
+            above(path).for_each(|dir| beneath.entry(dir).or_default().push(step));
+        }
+    }
+    steps.retain(|step| !step.is_empty());
+    steps
+}
+
+/// Returns whether two sections of one diff have to be planned together.
+fn depend(one: &Section<'_>, other: &Section<'_>) -> bool {
+    let meets = |path: &str, with: &str| {
+        path == with
+            || above(path).any(|above| above == with)
+            || above(with).any(|above| above == path)
+    };
+    let replaces = |gone: &Section<'_>, new: &Section<'_>| {
+        taken(gone).zip(made(new)).is_some_and(|(gone, new)| meets(gone, new))
+    };
+    let copies = |copy: &Section<'_>, change: &Section<'_>| {
+        matches!(copy.operation, SectionOperation::Copy { .. })
+            && [taken(change), target(change)].contains(&source(copy))
+    };
+    replaces(one, other) || replaces(other, one) || copies(one, other) || copies(other, one)
 }
 
 /// Returns how many of the first sections are of one diff. `exists` tells whether a file is at a
