@@ -361,6 +361,35 @@ fn a_state_directory_above_that_is_not_trusted_is_named() {
     );
 }
 
+#[test]
+fn each_file_of_a_swap_and_of_a_chain_is_named() {
+    let rename = |from: &str, to: &str| {
+        format!(
+            "diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n"
+        )
+    };
+    let (there, back) = (rename("src/a.py", "src/b.py"), rename("src/b.py", "src/a.py"));
+    let on = rename("src/b.py", "src/c.py");
+    for (diff, wanted) in [
+        (there.clone() + &back, ["src/a.py -> src/b.py", "src/b.py -> src/a.py"]),
+        (there + &on, ["src/a.py -> src/b.py", "src/b.py -> src/c.py"]),
+    ] {
+        let dir = project();
+        assert_eq!(at(&dir, "", &[], &diff).code, 0, "{diff}");
+        let log = at(&dir, "", &["log", "--json"], "").json().expect("JSON");
+        let files = log["data"]["transactions"][0]["files"].as_array().expect("files");
+        let text = |file: &Value, key: &str| file[key].as_str().unwrap_or_default().to_owned();
+        let mut named: Vec<String> = files
+            .iter()
+            .map(|file| format!("{} -> {}", text(file, "path"), text(file, "toPath")))
+            .collect();
+        named.sort();
+        assert_eq!(named, wanted, "{log}");
+        let log = at(&dir, "", &["log"], "");
+        assert!(log.stdout.contains("  2 files: src/"), "{log:?}");
+    }
+}
+
 /// A `chmod -R` opens it, and it has the only copy of what was deleted.
 #[test]
 fn a_state_directory_whose_mode_was_changed_is_used_again_as_the_message_says() {

@@ -194,7 +194,9 @@ pub fn changes(journal: &Journal) -> Vec<FileChange<'_>> {
         };
         FileChange { letter, before, moved_to }
     };
-    journal.records.iter().filter(|record| !came.contains(&record.slot)).map(change).collect()
+    // Where a file came, another one may have moved away.
+    let is_own = |slot: &u32| !came.contains(slot) || to_of.contains_key(slot);
+    journal.records.iter().filter(|record| is_own(&record.slot)).map(change).collect()
 }
 
 /// Lists transactions as data, their turns, and those whose journals are not trusted.
