@@ -167,6 +167,32 @@ fn what_a_form_cannot_say_is_an_error() {
     }
 }
 
+/// For git they are two things: it takes no diff in which the one becomes the other.
+#[test]
+fn a_file_that_becomes_a_link_is_shown_to_go_and_to_come() {
+    let dir = workspace(FILES);
+    std::os::unix::fs::symlink("old.txt", dir.path().join("w/link")).expect("a link");
+    write(&dir.path().join("w"), "one", b"1\n");
+    let end = "\n\\ No newline at end of file\n";
+    let diff = format!(
+        "diff --git a/link b/link\ndeleted file mode 120000\n--- a/link\n+++ /dev/null\n\
+         @@ -1 +0,0 @@\n-old.txt{end}\
+         diff --git a/link b/link\nnew file mode 100644\n--- /dev/null\n+++ b/link\n\
+         @@ -0,0 +1 @@\n+1\n\
+         diff --git a/one b/one\ndeleted file mode 100644\n--- a/one\n+++ /dev/null\n\
+         @@ -1 +0,0 @@\n-1\n\
+         diff --git a/one b/one\nnew file mode 120000\n--- /dev/null\n+++ b/one\n\
+         @@ -0,0 +1 @@\n+old.txt{end}"
+    );
+    let allowed = ["--allow", "link", "--allow", "one"];
+    let dry = call(&dir, &[&["-n"][..], &allowed].concat(), diff.as_bytes());
+    assert_eq!(dry.stdout, diff, "{dry:?}");
+    let again = call(&dir, &allowed, dry.stdout.as_bytes());
+    assert_eq!(again.code, 0, "{again:?}");
+    let shown = call(&dir, &["show", "last"], b"");
+    assert!(shown.stdout.contains("\nnew file mode 120000\n"), "{shown:?}");
+}
+
 #[test]
 fn a_mode_is_shown_approved_logged_and_undone() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -326,6 +326,25 @@ impl Images<'_> {
         if same_bytes && old.zip(new).is_some_and(unchanged) {
             return Ok(());
         }
+        let is_link = |side: Side<'_>| side.mode & LINK == LINK;
+        if let (Some(gone), Some(made)) = (old, new)
+            && is_link(gone) != is_link(made)
+        {
+            // For git a file and a link are two things.
+            let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
+            for (old, new, old_bytes, new_bytes) in
+                [(Some(gone), None, &before[..], &b""[..]), (None, Some(made), b"", &after[..])]
+            {
+                header(out, prefixes, old, new, false);
+                let sides = (old.map(|_| old_bytes), new.map(|_| new_bytes));
+                if !write_binary(form, out, sides.0, sides.1) {
+                    body(out, prefixes, old, new, |out, language| {
+                        whole(out, language, old_bytes, new_bytes)
+                    });
+                }
+            }
+            return Ok(());
+        }
         if form != DiffForm::Plain {
             header(out, prefixes, old, new, same_bytes);
         }
