@@ -143,6 +143,28 @@ const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n";
 const HUNK: &str = " 1\n-2\n+two\n 3\n 4\n-5\n+five\n+more\n 6\n-7\n 8\n";
 
 #[test]
+fn what_a_later_mail_copies_is_the_file_that_an_earlier_one_left() {
+    let mail = |nth: usize, diff: &str| {
+        format!(
+            "From 012345678901234567890123456789012345678{nth} Mon Sep 17 00:00:00 2001\n\
+             From: A <a@example.com>\nSubject: [PATCH {nth}/2] x\n\n---\n a | 2 +-\n\n\
+             diff --git a/a {diff}-- \n2.39.5\n\n"
+        )
+    };
+    let change = "b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
+    let copy = "b/n\nsimilarity index 100%\ncopy from a\ncopy to n\n";
+    let dir = place(FILES);
+    fs::write(dir.path().join("m"), mail(1, change) + &mail(2, copy)).expect("a file");
+    let mut terminal = on_terminal(dir.path(), "$it -i ../m", &[]);
+    for _ in 0..2 {
+        terminal.exp_string("?] ").expect("a question");
+        terminal.send_line("y").expect("sent");
+    }
+    terminal.exp_string("exit 0\r\n").expect("it ends");
+    assert_eq!(files(dir.path()), "a=1two345 b=b c=c n=1two345");
+}
+
+#[test]
 fn a_binary_file_is_taken_or_left_as_a_whole() {
     let binary = |path: &str| {
         format!(
