@@ -98,6 +98,9 @@ fn every_ending_is_that_of_the_whole_text() {
         (&["--stream"], "*** Begin Patch\n*** Delete File: none\n*** End Patch\n", 1),
         (&["--stream"], "*** Begin Patch\n*** Delete File: b\n", 1),
         (&["--stream"], "", 1),
+        // The advice for a diff is to leave the flag out.
+        (&["--stream"], "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-b\n+c\n", 2),
+        (&["--stream"], "--- a/b", 2),
         (&["--stream"], "```\n*** Begin Patch\n*** Delete File: b\n*** End Patch\n```\n", 1),
         (
             &["--stream", "--profile", "codex"],

@@ -2,7 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 
-use apply_patch_api::engine::MAX_PATCH_SIZE;
+use apply_patch_api::engine::remedy::{Remedy, Setting};
+use apply_patch_api::engine::{MAX_PATCH_SIZE, ParseError};
 use apply_patch_api::grammar::{ParseOptions, PatchStream, StreamEvent, StreamOperation};
 
 use crate::failure::Failure;
@@ -33,13 +34,26 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
         let failed = view.show(events);
         if let Some(error) = failed {
             view.end();
-            return Err(Failure::parse(&Input::new(bytes, "standard input"), error));
+            let input = Input::new(bytes, "standard input");
+            return Err(if is_diff(&error) { of_diff() } else { Failure::parse(&input, error) });
         }
     }
-    // The parser checks the whole, and reports its errors.
-    view.show(stream.end());
+    let failed = view.show(stream.end());
     view.end();
+    // The parser checks the whole, and reports its errors.
+    failed.filter(is_diff).map_or(Ok(()), |_| Err(of_diff()))?;
     Ok(Input::new(bytes, "standard input"))
+}
+
+/// Whether the advice would be to read another form, with a flag that `--stream` does not allow.
+fn is_diff(error: &ParseError) -> bool {
+    Remedy::of_parse(error).contains(&Remedy::Set(Setting::AnyForm))
+}
+
+fn of_diff() -> Failure {
+    let message = "--stream reads patches that begin with `*** Begin Patch`, and this is a diff: \
+                   leave `--stream` out";
+    Failure::Usage(message.into())
 }
 
 /// What is on standard error: on a terminal a line that changes, else a line for each finished
@@ -51,7 +65,7 @@ struct View {
 }
 
 impl View {
-    fn show(&mut self, events: Vec<StreamEvent>) -> Option<apply_patch_api::engine::ParseError> {
+    fn show(&mut self, events: Vec<StreamEvent>) -> Option<ParseError> {
         let mut failed = None;
         for event in events {
             match event {
