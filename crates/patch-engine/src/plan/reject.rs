@@ -524,6 +524,9 @@ impl Reject {
                 act(Action::Edit)
             }
             Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
+            Problem::Stale { expected: Expected::Absent, .. } => {
+                Remedy::choose(path, PathLike::Free)
+            }
             Problem::Stale { .. } | Problem::LeavesLines | Problem::OtherLink { .. } => {
                 Remedy::read_again(path)
             }
