@@ -30,7 +30,7 @@ impl Plan {
     #[must_use]
     pub fn is_staged_by_two_threads(&self) -> bool {
         let new = self.transitions().iter().filter(|transition| transition.after.is_some());
-        let is_worth_it = processors() > 1 && new.count() >= FILES_WORTH_A_THREAD;
+        let is_worth_it = new.count() >= FILES_WORTH_A_THREAD && processors() > 1;
         is_worth_it && self.files().directory().is_some()
     }
 }
