@@ -273,6 +273,46 @@ fn a_diff_becomes_an_envelope_or_says_why_not() {
     assert!(run.stderr.contains("--strip is about the paths of a diff"), "{run:?}");
 }
 
+/// In a git diff files move at one time, in an envelope one after the other.
+#[test]
+fn an_envelope_has_the_moves_of_a_diff_in_an_order_that_works() {
+    let moves = |pairs: &[(&str, &str)]| {
+        let one = |(from, to): &(&str, &str)| {
+            format!(
+                "diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\n\
+                 rename to {to}\n"
+            )
+        };
+        pairs.iter().map(one).collect::<String>()
+    };
+    let files = [("a", "a\n"), ("b", "b\n"), ("c", "c\n"), ("d/x", "x\n")];
+    for (pairs, code) in [
+        (&[("a", "b"), ("b", "e")][..], 0),
+        (&[("a", "b"), ("b", "c"), ("c", "e")], 0),
+        (&[("c", "e"), ("a", "b"), ("b", "c")], 0),
+        (&[("a", "d"), ("d/x", "x")], 5),
+        (&[("b", "a/b"), ("a", "e")], 0),
+        (&[("a", "b"), ("b", "a")], 5),
+        (&[("c", "e"), ("a", "b"), ("b", "d/y"), ("d/x", "a")], 0),
+        (&[("a", "b"), ("b", "c"), ("c", "a")], 5),
+    ] {
+        let diff = moves(pairs);
+        let dir = workspace(&files);
+        let envelope = call(&dir, &["convert", "--to", "envelope"], diff.as_bytes());
+        assert_eq!(envelope.code, code, "{pairs:?}: {envelope:?}");
+        if code != 0 {
+            assert!(envelope.stderr.contains("follow one another"), "{envelope:?}");
+            continue;
+        }
+        let at_once = workspace(&files);
+        for (dir, patch) in [(&dir, &envelope.stdout), (&at_once, &diff)] {
+            let run = call(dir, &["apply", "--create-parents"], patch.as_bytes());
+            assert_eq!(run.code, 0, "{pairs:?}: {patch}: {run:?}");
+        }
+        assert_eq!(tree(&dir), tree(&at_once), "{pairs:?}");
+    }
+}
+
 fn item(call_id: &str, operation: Value) -> Value {
     json!({
         "type": "apply_patch_call", "id": "x", "call_id": call_id, "status": "completed",

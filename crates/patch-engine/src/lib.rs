@@ -150,6 +150,7 @@ pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place,
 pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
+pub use plan::simultaneous::in_sequence;
 pub use plan::syntax::{Formats, Syntax, SyntaxFault};
 pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};

@@ -386,6 +386,13 @@ pub fn convert(
     {
         // A diff, or a patch that is not taken as it stands, is written as an envelope first.
         warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
+        let order = patch_engine::in_sequence(&patch).map_err(|path| {
+            InputError::Inexpressible(format!(
+                "{path}: it goes to a place that another file or a directory has to leave at \
+                 the same time, and the sections of this form follow one another"
+            ))
+        })?;
+        patch = patch.map_sections(|all| order.iter().map(|&nth| all[nth].clone()).collect());
         let envelope =
             envelope::write(&patch).map_err(|error| InputError::Unreadable(error.to_string()))?;
         patch = parse(envelope, &options.parse)?;

@@ -9,7 +9,7 @@
 //! line that begins a mail or a commit begins a new one, and so does a section that cannot belong
 //! to the diff of the sections before it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use patch_grammar::diff::parts_diffs;
@@ -123,15 +123,68 @@ pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
     steps
 }
 
+/// Returns the sections of a patch in an order in which they do one after the other what those of a
+/// git diff do at one time.
+///
+/// # Errors
+///
+/// The path of a section that no order puts right: files swap their names, or a file comes to the
+/// place of a directory, which only goes with the last file in it where all is done at one time.
+pub fn in_sequence(patch: &Patch) -> Result<Vec<usize>, &str> {
+    let sections = patch.sections();
+    let mut order = Vec::with_capacity(sections.len());
+    for step in steps(patch) {
+        let (mut taking, mut beneath) = (Steps::new(), Steps::new());
+        for &index in &step {
+            if let Some(path) = taken(&sections[index]) {
+                taking.entry(path).or_default().push(index);
+                above(path).for_each(|dir| beneath.entry(dir).or_default().push(index));
+            }
+        }
+        // What comes to a path comes after what goes from there.
+        let mut waiting: HashMap<usize, usize> = HashMap::new();
+        let mut after: HashMap<usize, Vec<usize>> = HashMap::new();
+        for &index in &step {
+            if let Some(path) = made(&sections[index]) {
+                if beneath.contains_key(path) {
+                    return Err(plain(&sections[index].path.text));
+                }
+                let gone = above(path).chain([path]).filter_map(|path| taking.get(path));
+                for &other in gone.flatten().filter(|it| **it != index) {
+                    *waiting.entry(index).or_default() += 1;
+                    after.entry(other).or_default().push(index);
+                }
+            }
+        }
+        let free = step.iter().copied().filter(|index| !waiting.contains_key(index));
+        let mut free: BTreeSet<usize> = free.collect();
+        while let Some(index) = free.pop_first() {
+            order.push(index);
+            for later in after.remove(&index).unwrap_or_default() {
+                let left = waiting.get_mut(&later).expect("it waits");
+                *left -= 1;
+                if *left == 0 {
+                    waiting.remove(&later);
+                    free.insert(later);
+                }
+            }
+        }
+        if let Some(index) = waiting.keys().min() {
+            return Err(plain(&sections[*index].path.text));
+        }
+    }
+    Ok(order)
+}
+
+/// Returns whether two paths are one, or one leads to the other.
+fn meet(path: &str, with: &str) -> bool {
+    path == with || above(path).any(|above| above == with) || above(with).any(|above| above == path)
+}
+
 /// Returns whether two sections of one diff have to be planned together.
 fn depend(one: &Section<'_>, other: &Section<'_>) -> bool {
-    let meets = |path: &str, with: &str| {
-        path == with
-            || above(path).any(|above| above == with)
-            || above(with).any(|above| above == path)
-    };
     let replaces = |gone: &Section<'_>, new: &Section<'_>| {
-        taken(gone).zip(made(new)).is_some_and(|(gone, new)| meets(gone, new))
+        taken(gone).zip(made(new)).is_some_and(|(gone, new)| meet(gone, new))
     };
     let copies = |copy: &Section<'_>, change: &Section<'_>| {
         matches!(copy.operation, SectionOperation::Copy { .. })
