@@ -109,7 +109,9 @@ pub(crate) fn tree<'p>(
 /// the same as those of the rule for the whole.
 fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Parsed<'p>> {
     let Range { start, end } = peeled.body;
-    let middle = if end - start > LARGE { middle_of(text, start..end) } else { None };
+    // A browser gets no code for a second thread.
+    let two = end - start > LARGE && cfg!(not(target_family = "wasm"));
+    let middle = if two { middle_of(text, start..end) } else { None };
     in_parts_from(text, peeled, options, middle)
 }
 

@@ -293,27 +293,29 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             let disk = Some(Disk { metadata, hash: LazyHash::later(&bytes), bytes: Some(bytes) });
             return Some(Prefetched { path, disk, edited, added: None });
         }
-        let (sha256, edited) =
-            if let Some(text) = text.as_ref().filter(|_| bytes.len() >= SIZE_WORTH_A_THREAD) {
-                thread::scope(|scope| {
-                    let hash = || self.files.hash_bytes(&bytes);
-                    let thread = thread::Builder::new().spawn_scoped(scope, hash);
-                    let edited = Edited::new(&bytes, text, hunks, rules, false);
-                    (
-                        thread.map_or_else(
-                            |_| hash(),
-                            |thread| thread.join().expect("hashing does not panic"),
-                        ),
-                        Some(edited),
-                    )
-                })
-            } else {
-                match text.as_ref().map(|text| Edited::with_source(&bytes, text, hunks, rules)) {
-                    Some(Ok((sha256, edited))) => (Ok(sha256), Some(Ok(edited))),
-                    Some(Err(rejects)) => (self.files.hash_bytes(&bytes), Some(Err(rejects))),
-                    None => (self.files.hash_bytes(&bytes), None),
-                }
-            };
+        let (sha256, edited) = if let Some(text) = text.as_ref()
+            && bytes.len() >= SIZE_WORTH_A_THREAD
+            && processors() > 1
+        {
+            thread::scope(|scope| {
+                let hash = || self.files.hash_bytes(&bytes);
+                let thread = thread::Builder::new().spawn_scoped(scope, hash);
+                let edited = Edited::new(&bytes, text, hunks, rules, false);
+                (
+                    thread.map_or_else(
+                        |_| hash(),
+                        |thread| thread.join().expect("hashing does not panic"),
+                    ),
+                    Some(edited),
+                )
+            })
+        } else {
+            match text.as_ref().map(|text| Edited::with_source(&bytes, text, hunks, rules)) {
+                Some(Ok((sha256, edited))) => (Ok(sha256), Some(Ok(edited))),
+                Some(Err(rejects)) => (self.files.hash_bytes(&bytes), Some(Err(rejects))),
+                None => (self.files.hash_bytes(&bytes), None),
+            }
+        };
         let sha256 = sha256.ok()?;
         self.files.cancellation().check().ok()?;
         let disk = Some(Disk { metadata, hash: sha256.into(), bytes: Some(bytes) });

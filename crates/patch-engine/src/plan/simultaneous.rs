@@ -9,12 +9,13 @@
 //! line that begins a mail or a commit begins a new one, and so does a section that cannot belong
 //! to the diff of the sections before it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use patch_grammar::diff::parts_diffs;
 use patch_grammar::{Patch, Section, SectionOperation};
 
+use super::Map;
 use super::paths::{is_git_diff, plain};
 
 /// A section of a patch, with its index.
@@ -66,7 +67,7 @@ pub(super) fn copies_later(sections: &[Indexed<'_>], diffs: &[usize]) -> bool {
 }
 
 /// The steps by path.
-type Steps<'s> = HashMap<&'s str, Vec<usize>>;
+type Steps<'s> = Map<&'s str, Vec<usize>>;
 
 /// Returns the sections of a patch, each by itself, in their order. Sections of a git diff that
 /// cannot be told apart stand together: a swap, or a copy of what another one changes.
@@ -80,10 +81,10 @@ pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
     let mut steps: Vec<Vec<usize>> = Vec::with_capacity(sections.len());
     let mut ends = 0;
     // The steps of the diff at hand that name a path, and those that name one below it.
-    let (mut naming, mut beneath) = (Steps::new(), Steps::new());
+    let (mut naming, mut beneath) = (Steps::default(), Steps::default());
     for (index, section) in sections.iter().enumerate() {
         if index == ends || diffs[index] != diffs[index - 1] {
-            (naming, beneath) = (Steps::new(), Steps::new());
+            (naming, beneath) = (Steps::default(), Steps::default());
             let of_diff = |(other, _): &&Indexed<'_>| diffs[*other] == diffs[index];
             let diff = indexed[index..].iter().take_while(of_diff).count();
             ends = index + of_one_diff(&indexed[index..index + diff], |_| true);
@@ -131,46 +132,47 @@ pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
 /// The path of a section that no order puts right: files swap their names, or a file comes to the
 /// place of a directory, which only goes with the last file in it where all is done at one time.
 pub fn in_sequence(patch: &Patch) -> Result<Vec<usize>, &str> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
     let sections = patch.sections();
     let mut order = Vec::with_capacity(sections.len());
+    let mut states = vec![State::New; sections.len()];
     for step in steps(patch) {
-        let (mut taking, mut beneath) = (Steps::new(), Steps::new());
+        let name = |index: usize| plain(&sections[index].path.text);
+        let (mut taking, mut making) = (Map::default(), Map::default());
         for &index in &step {
-            if let Some(path) = taken(&sections[index]) {
-                taking.entry(path).or_default().push(index);
-                above(path).for_each(|dir| beneath.entry(dir).or_default().push(index));
-            }
+            taking.extend(taken(&sections[index]).map(|path| (path, index)));
+            making.extend(made(&sections[index]).map(|path| (path, index)));
+        }
+        if let Some(index) =
+            taking.keys().flat_map(|path| above(path)).find_map(|dir| making.get(dir))
+        {
+            return Err(name(*index));
         }
         // What comes to a path comes after what goes from there.
-        let mut waiting: HashMap<usize, usize> = HashMap::new();
-        let mut after: HashMap<usize, Vec<usize>> = HashMap::new();
-        for &index in &step {
-            if let Some(path) = made(&sections[index]) {
-                if beneath.contains_key(path) {
-                    return Err(plain(&sections[index].path.text));
+        let mut rest: Vec<usize> = step.into_iter().rev().collect();
+        while let Some(&index) = rest.last() {
+            if states[index] != State::New {
+                if std::mem::replace(&mut states[index], State::Done) == State::Open {
+                    order.push(index);
                 }
-                let gone = above(path).chain([path]).filter_map(|path| taking.get(path));
-                for &other in gone.flatten().filter(|it| **it != index) {
-                    *waiting.entry(index).or_default() += 1;
-                    after.entry(other).or_default().push(index);
+                rest.pop();
+                continue;
+            }
+            states[index] = State::Open;
+            let ways =
+                made(&sections[index]).into_iter().flat_map(|path| above(path).chain([path]));
+            for &first in ways.filter_map(|path| taking.get(path)).filter(|it| **it != index) {
+                match states[first] {
+                    State::New => rest.push(first),
+                    State::Open => return Err(name(first)),
+                    State::Done => {}
                 }
             }
-        }
-        let free = step.iter().copied().filter(|index| !waiting.contains_key(index));
-        let mut free: BTreeSet<usize> = free.collect();
-        while let Some(index) = free.pop_first() {
-            order.push(index);
-            for later in after.remove(&index).unwrap_or_default() {
-                let left = waiting.get_mut(&later).expect("it waits");
-                *left -= 1;
-                if *left == 0 {
-                    waiting.remove(&later);
-                    free.insert(later);
-                }
-            }
-        }
-        if let Some(index) = waiting.keys().min() {
-            return Err(plain(&sections[*index].path.text));
         }
     }
     Ok(order)
