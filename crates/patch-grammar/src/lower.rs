@@ -60,7 +60,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
     }
 
     /// Starts a walk over a later part of the same text, which begins at byte `base`.
-    pub(crate) fn from_byte(&self, base: usize) -> Self {
+    pub(crate) fn walk_from(&self, base: usize) -> Self {
         let Self { text, options, endings, environment, counted, line, .. } = *self;
         let (sections, warnings) = Default::default();
         Self { text, base, options, endings, environment, sections, warnings, counted, line }

@@ -136,7 +136,7 @@ fn in_parts_from<'p>(
     };
     let mut at = lowering.part(start, part(Rule::accepted_head, start).ok()?).ok()?;
     if let Some(middle) = middle {
-        let mut second = lowering.from_byte(middle);
+        let mut second = lowering.walk_from(middle);
         at = thread::scope(|scope| {
             let read = move || sections(&mut second, middle, end).map(|end| (second, end));
             let thread = thread::Builder::new().spawn_scoped(scope, read);
