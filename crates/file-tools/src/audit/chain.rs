@@ -28,7 +28,7 @@ pub(super) struct Head {
     pub(super) tip: Tip,
     /// The length of the newest file.
     length: u64,
-    /// Its inode number; 0 if that is not known.
+    /// The inode number of that file; 0 if it has none.
     inode: u64,
     /// How many older files there are.
     older: u32,
@@ -147,7 +147,8 @@ fn head_text(head: &Head, session: &str) -> String {
     let Head { tip, length, inode, older, open } = head;
     let open: String = open.iter().map(|id| format!(" {id}")).collect();
     format!(
-        "session {session}\nseq {}\nhash {}\nlength {length}\ninode {inode}\nolder {older}\nopen{open}\n",
+        "session {session}\nseq {}\nhash {}\nlength {length}\ninode {inode}\nolder {older}\n\
+         open{open}\n",
         tip.seq, tip.hash
     )
 }
@@ -320,7 +321,7 @@ impl<'c> Chain<'c> {
         if self.durable {
             self.dir.sync()?;
         }
-        self.since = Some(Head { length: 0, inode: self.file.inode(), ..head });
+        self.since = Some(Head { length: 0, ..head });
         Ok(())
     }
 
@@ -338,8 +339,8 @@ impl<'c> Chain<'c> {
             };
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
         // A file that goes on after the one that the head is about has another inode.
-        let is_newest = || Ok(head.inode == self.file.inode() || next(&head).metadata()?.is_none());
-        if head.length == length && is_newest()? {
+        let is_its_file = head.inode != 0 && head.inode == self.file.inode();
+        if head.length == length && (is_its_file || next(&head).metadata()?.is_none()) {
             // A lost head counts as that of an empty log. Nothing is written yet, so nothing is
             // lost.
             return Ok(LogEnd { head, lost: None, torn: None });
@@ -363,7 +364,7 @@ impl<'c> Chain<'c> {
                 rest = &rest[end + 1..];
             }
             if continued {
-                head = Head { length: 0, inode: 0, older: head.older + 1, ..head };
+                head = Head { length: 0, older: head.older + 1, ..head };
                 continue;
             }
             let last = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -371,7 +372,6 @@ impl<'c> Chain<'c> {
             let torn = (!torn.is_empty())
                 .then(|| Torn { bytes: torn.len() as u64, sha256: Sha256::of(torn).to_string() });
             head.length = length;
-            head.inode = self.file.inode();
             return Ok(LogEnd { head, lost, torn });
         }
     }
