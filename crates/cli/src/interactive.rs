@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use apply_patch_api::engine::{Plan, Rejects};
 use apply_patch_api::grammar::binary::Binary;
-use apply_patch_api::grammar::diff::{DiffOptions, NEXT_DIFF, parts_diffs, push_quoted};
+use apply_patch_api::grammar::diff::{DiffOptions, NEXT_DIFF, are_parted, push_quoted};
 use apply_patch_api::grammar::envelope::Writer;
 use apply_patch_api::grammar::marker::NO_NEWLINE;
 use apply_patch_api::grammar::{
@@ -184,15 +184,15 @@ pub(crate) fn choose(
     let terminal = BufReader::new(outside::terminal().map_err(refused)?);
     let mut person =
         Person { terminal, form, places: places(patch, plan), quit: false, left_out: Vec::new() };
-    let (mut text, mut end) = (Vec::new(), None);
+    let mut text = Vec::new();
+    let mut last = None;
     for (index, section) in patch.sections().iter().enumerate() {
         // A mail reads the files as those before it left them.
-        let between = end.filter(|_| form == PatchForm::Diff).map(|end| end..section.span.start);
-        let between = between.filter(|it| it.start < it.end);
-        end = Some(section.span.end);
-        if between.is_some_and(|between| parts_diffs(patch.bytes(between))) && !text.is_empty() {
+        let is_parted = last.is_some_and(|last| are_parted(patch, last, section));
+        if is_parted && form == PatchForm::Diff && !text.is_empty() {
             text.extend_from_slice(NEXT_DIFF);
         }
+        last = Some(section);
         text.extend(person.section(patch, (index, section))?);
     }
     Ok(Chosen {

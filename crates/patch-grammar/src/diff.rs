@@ -35,14 +35,25 @@ use crate::patch::{Patch, Text};
 
 pub use header::FileHeader;
 pub use name::push_quoted;
+pub use reader::begins_mail;
 pub(crate) use reader::{Between, extent, opens};
 use reader::{
     BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines, Reader,
 };
-pub use reader::{begins_mail, parts_diffs};
 
-/// A line that [parts two diffs](parts_diffs) which are joined to one text.
+/// A line by which two diffs that are joined to one text [are parted](are_parted).
 pub const NEXT_DIFF: &[u8] = b"# HG changeset patch\n";
+
+/// Returns whether two sections that follow one another in a text are of different diffs: between
+/// them a mail ends, or one or a commit begins.
+#[must_use]
+pub fn are_parted(patch: &Patch, one: &Section<'_>, other: &Section<'_>) -> bool {
+    // In reverse, the last section of the text is the first one.
+    let in_order = one.span.end <= other.span.start;
+    let (above, below) = if in_order { (one, other) } else { (other, one) };
+    let between = above.span.end..below.span.start;
+    !between.is_empty() && reader::parts_diffs(patch.bytes(between))
+}
 
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

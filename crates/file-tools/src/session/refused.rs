@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use fs_guard::{Dir, Error, Sha256};
 use patch_engine::{ErrorKind, Files, Options, Patch, Remedy, Report};
 use patch_grammar::Section;
-use patch_grammar::diff::{NEXT_DIFF, parts_diffs};
+use patch_grammar::diff::{NEXT_DIFF, are_parted};
 use patch_grammar::envelope::Writer;
 
 use crate::answer::error::{FailureClass, Kept, ToolError};
@@ -328,23 +328,24 @@ fn amended(kept: &Patch, with: &Patch, language: PatchLanguage) -> (Vec<u8>, usi
 /// Writes sections, each with its patch, as one patch.
 fn written(sections: &[(&Patch, &Section<'_>)], language: PatchLanguage) -> Vec<u8> {
     let (mut diff, mut envelope) = (Vec::new(), Writer::default());
-    // Where the last section of each patch ended.
-    let mut ends: Vec<(&Patch, usize)> = Vec::new();
+    // The last section of each patch.
+    let mut last: Vec<(&Patch, &Section<'_>)> = Vec::new();
     for (patch, section) in sections {
         let lines = patch.bytes(section.span.clone());
         if !matches!(language, PatchLanguage::Diff(_)) {
             envelope.lines_of(patch, lines);
             continue;
         }
-        let nth = ends.iter().position(|(of, _)| std::ptr::eq(*of, *patch));
-        let nth = nth.unwrap_or_else(|| {
-            ends.push((patch, section.span.start));
-            ends.len() - 1
-        });
         // A mail reads the files as those before it left them.
-        let end = std::mem::replace(&mut ends[nth].1, section.span.end);
-        if end <= section.span.start && parts_diffs(patch.bytes(end..section.span.start)) {
-            diff.extend_from_slice(NEXT_DIFF);
+        match last.iter_mut().find(|(of, _)| std::ptr::eq(*of, *patch)) {
+            Some((_, last)) => {
+                let follows = last.span.end <= section.span.start;
+                if follows && are_parted(patch, last, section) {
+                    diff.extend_from_slice(NEXT_DIFF);
+                }
+                *last = section;
+            }
+            None => last.push((patch, section)),
         }
         diff.extend_from_slice(lines);
         if !diff.ends_with(b"\n") {

@@ -82,8 +82,9 @@ pub(crate) fn plan_without(
     let sections = fixed.iter().enumerate();
     let sections: Vec<Indexed<'_>> =
         sections.filter(|(index, _)| !left_out.contains(index)).collect();
-    let diffs = if is_git_diff(patch) { simultaneous::diffs(patch) } else { Vec::new() };
-    let simultaneous = is_git_diff(patch)
+    let is_git = is_git_diff(patch);
+    let diffs = if is_git { simultaneous::diffs(patch) } else { Vec::new() };
+    let simultaneous = is_git
         && (simultaneous::order_matters(&sections)
             || simultaneous::copies_later(&sections, &diffs));
     let named = Named::of(&sections);
@@ -245,17 +246,12 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// Plans the sections of git diffs, those of each diff as if at one time.
     fn simultaneously(&mut self, sections: &[Indexed<'p>], diffs: &[usize]) {
         let mut rest = sections;
-        while let Some((first, _)) = rest.first() {
-            let ends = |(index, _): &Indexed<'_>| diffs[*index] != diffs[*first];
-            let here = rest.iter().position(ends).unwrap_or(rest.len());
+        while !rest.is_empty() {
             // A link is not to be read.
             let exists = |path: &str| matches!(self.builder.exists(path, Access::Delete), Ok(true));
-            let (diff, more) = rest.split_at(simultaneous::of_one_diff(&rest[..here], exists));
-            let copied = diff.iter().filter_map(|(_, section)| match section.operation {
-                SectionOperation::Copy { .. } => Some(&*section.path.text),
-                _ => None,
-            });
+            let (diff, more) = rest.split_at(simultaneous::of_one_diff(rest, diffs, exists));
             if rest.len() < sections.len() {
+                let copied = diff.iter().filter_map(|(_, section)| simultaneous::copied(section));
                 self.builder.begin_diff(copied);
             }
             for part in [SectionPart::Taking, SectionPart::Putting] {

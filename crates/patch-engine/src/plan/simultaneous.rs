@@ -10,9 +10,8 @@
 //! to the diff of the sections before it.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
-use patch_grammar::diff::parts_diffs;
+use patch_grammar::diff::are_parted;
 use patch_grammar::{Patch, Section, SectionOperation};
 
 use super::Map;
@@ -38,36 +37,23 @@ pub(super) fn order_matters(sections: &[Indexed<'_>]) -> bool {
 
 /// Numbers the diffs of a text, and returns for each section of which one it is.
 pub(super) fn diffs(patch: &Patch) -> Vec<usize> {
+    let sections = patch.sections();
     let mut number = 0;
-    let mut last: Option<Range<usize>> = None;
-    let of = |section: &Section<'_>| {
-        let span = section.span.clone();
-        // In reverse, the last section of the text is the first one.
-        let between = last.as_ref().map(|last| {
-            if last.end <= span.start { last.end..span.start } else { span.end..last.start }
-        });
-        let between = between.filter(|it| it.start < it.end);
-        number += usize::from(between.is_some_and(|it| parts_diffs(patch.bytes(it))));
-        last = Some(span);
+    let of = |index: usize| {
+        let last = index.checked_sub(1).map(|last| &sections[last]);
+        number += usize::from(last.is_some_and(|last| are_parted(patch, last, &sections[index])));
         number
     };
-    patch.sections().iter().map(of).collect()
+    (0..sections.len()).map(of).collect()
 }
 
 /// Returns whether a section copies a file, and is not of the first diff: the file is meant as the
 /// diffs before that leave it.
 pub(super) fn copies_later(sections: &[Indexed<'_>], diffs: &[usize]) -> bool {
-    let first = of_one_diff(sections, |_| true);
-    let is_copy =
-        |section: &Section<'_>| matches!(section.operation, SectionOperation::Copy { .. });
-    sections
-        .iter()
-        .enumerate()
-        .any(|(nth, (index, section))| is_copy(section) && (nth >= first || diffs[*index] > 0))
+    let copies = |section: &Indexed<'_>| copied(section.1).is_some();
+    let last = sections.iter().rposition(copies);
+    last.is_some_and(|last| last >= of_one_diff(sections, diffs, |_| true))
 }
-
-/// The steps by path.
-type Steps<'s> = Map<&'s str, Vec<usize>>;
 
 /// Returns the sections of a patch, each by itself, in their order. Sections of a git diff that
 /// cannot be told apart stand together: a swap, or a copy of what another one changes.
@@ -78,47 +64,47 @@ pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
     }
     let diffs = diffs(patch);
     let indexed: Vec<Indexed<'_>> = sections.iter().enumerate().collect();
-    let mut steps: Vec<Vec<usize>> = Vec::with_capacity(sections.len());
-    let mut ends = 0;
-    // The steps of the diff at hand that name a path, and those that name one below it.
-    let (mut naming, mut beneath) = (Steps::default(), Steps::default());
-    for (index, section) in sections.iter().enumerate() {
-        if index == ends || diffs[index] != diffs[index - 1] {
-            (naming, beneath) = (Steps::default(), Steps::default());
-            let of_diff = |(other, _): &&Indexed<'_>| diffs[*other] == diffs[index];
-            let diff = indexed[index..].iter().take_while(of_diff).count();
-            ends = index + of_one_diff(&indexed[index..index + diff], |_| true);
+    let (mut steps, mut rest) = (Vec::with_capacity(sections.len()), &indexed[..]);
+    while !rest.is_empty() {
+        let (diff, more) = rest.split_at(of_one_diff(rest, &diffs, |_| true));
+        steps.extend(together(diff));
+        rest = more;
+    }
+    steps
+}
+
+/// Returns the sections of one diff, those together that have to be planned together: a file comes
+/// to a place that another one leaves, or is a copy of what another one changes.
+fn together(diff: &[Indexed<'_>]) -> Vec<Vec<usize>> {
+    let by = |path: for<'s> fn(&'s Section<'_>) -> Option<&'s str>| -> Map<&str, usize> {
+        let named = diff.iter().enumerate();
+        named.filter_map(|(nth, (_, section))| Some((path(section)?, nth))).collect()
+    };
+    let (taking, making, leaving) = (by(taken), by(made), by(target));
+    // Each leads to one before it, the first of a step to itself.
+    let mut first: Vec<usize> = (0..diff.len()).collect();
+    let find = |first: &mut [usize], mut nth: usize| {
+        while first[nth] != nth {
+            first[nth] = first[first[nth]];
+            nth = first[nth];
         }
-        let paths = || section.paths().map(|path| plain(&path.text));
-        let named = paths()
-            .flat_map(|path| above(path).chain([path]))
-            .filter_map(|path| naming.get(path))
-            .chain(paths().filter_map(|path| beneath.get(path)));
-        let mut joined: Vec<usize> = named
-            .flatten()
-            .copied()
-            .filter(|&step| steps[step].iter().any(|&other| depend(&sections[other], section)))
-            .collect();
-        joined.sort_unstable();
-        joined.dedup();
-        let step = joined.first().copied().unwrap_or(steps.len());
-        if step == steps.len() {
-            steps.push(Vec::new());
+        nth
+    };
+    for (nth, (_, section)) in diff.iter().enumerate() {
+        let left = made(section).into_iter().flat_map(|to| above(to).chain([to]));
+        let left = left.filter_map(|path| taking.get(path));
+        let entered = taken(section).into_iter().flat_map(above);
+        let entered = entered.filter_map(|path| making.get(path));
+        let source = copied(section).into_iter();
+        let changed = source.flat_map(|path| [taking.get(path), leaving.get(path)]).flatten();
+        for &other in left.chain(entered).chain(changed) {
+            let (one, other) = (find(&mut first, nth), find(&mut first, other));
+            first[one.max(other)] = one.min(other);
         }
-        for &other in joined.iter().skip(1) {
-            let moved = std::mem::take(&mut steps[other]);
-            for path in moved.iter().flat_map(|&index| sections[index].paths()) {
-                naming.entry(plain(&path.text)).or_default().push(step);
-                above(plain(&path.text)).for_each(|dir| beneath.entry(dir).or_default().push(step));
-            }
-            steps[step].extend(moved);
-        }
-        steps[step].push(index);
-        steps[step].sort_unstable();
-        for path in paths() {
-            naming.entry(path).or_default().push(step);
-            above(path).for_each(|dir| beneath.entry(dir).or_default().push(step));
-        }
+    }
+    let mut steps: Vec<Vec<usize>> = vec![Vec::new(); diff.len()];
+    for (nth, (index, _)) in diff.iter().enumerate() {
+        steps[find(&mut first, nth)].push(*index);
     }
     steps.retain(|step| !step.is_empty());
     steps
@@ -178,40 +164,34 @@ pub fn in_sequence(patch: &Patch) -> Result<Vec<usize>, &str> {
     Ok(order)
 }
 
-/// Returns whether two paths are one, or one leads to the other.
-fn meet(path: &str, with: &str) -> bool {
-    path == with || above(path).any(|above| above == with) || above(with).any(|above| above == path)
-}
-
-/// Returns whether two sections of one diff have to be planned together.
-fn depend(one: &Section<'_>, other: &Section<'_>) -> bool {
-    let replaces = |gone: &Section<'_>, new: &Section<'_>| {
-        taken(gone).zip(made(new)).is_some_and(|(gone, new)| meet(gone, new))
-    };
-    let copies = |copy: &Section<'_>, change: &Section<'_>| {
-        matches!(copy.operation, SectionOperation::Copy { .. })
-            && [taken(change), target(change)].contains(&source(copy))
-    };
-    replaces(one, other) || replaces(other, one) || copies(one, other) || copies(other, one)
-}
-
 /// Returns how many of the first sections are of one diff. `exists` tells whether a file is at a
 /// path before them.
-pub(super) fn of_one_diff(sections: &[Indexed<'_>], mut exists: impl FnMut(&str) -> bool) -> usize {
+pub(super) fn of_one_diff(
+    sections: &[Indexed<'_>],
+    diffs: &[usize],
+    mut exists: impl FnMut(&str) -> bool,
+) -> usize {
     let (mut read, mut written) = (HashSet::new(), HashSet::new());
-    for (count, (_, section)) in sections.iter().enumerate() {
+    for (count, (index, section)) in sections.iter().enumerate() {
         let (source, target) = (source(section), target(section));
-        let is_copy = matches!(section.operation, SectionOperation::Copy { .. });
+        let is_copy = copied(section).is_some();
         let follows = source.is_some_and(|path| {
             (!is_copy && read.contains(path)) || (written.contains(path) && !exists(path))
         });
-        if follows || target.is_some_and(|path| written.contains(path)) {
+        let is_parted = diffs[*index] != diffs[sections[0].0];
+        if is_parted || follows || target.is_some_and(|path| written.contains(path)) {
             return count;
         }
         read.extend(source.filter(|_| !is_copy));
         written.extend(target);
     }
     sections.len()
+}
+
+/// Returns the path of the file that a section copies.
+pub(super) fn copied<'s>(section: &'s Section<'_>) -> Option<&'s str> {
+    let copies = matches!(section.operation, SectionOperation::Copy { .. });
+    copies.then(|| plain(&section.path.text))
 }
 
 /// Returns the path of the file that a section takes away.
@@ -250,4 +230,75 @@ fn target<'s>(section: &'s Section<'_>) -> Option<&'s str> {
 /// Iterates over the directories above a path.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(slash, _)| &path[..slash])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    const PATHS: [&str; 7] = ["a", "b", "c", "d", "d/x", "d/y", "d/x/z"];
+
+    /// Writes the section of a git diff: the kind of change, from one path to another.
+    fn section((kind, from, to): (usize, &str, &str)) -> String {
+        let moved = |word: &str| {
+            format!("diff --git a/{from} b/{to}\n{word} from {from}\n{word} to {to}\n")
+        };
+        let edit = |above: &str, old: &str, new: &str| {
+            format!("diff --git a/{from} b/{from}\n{above}--- {old}\n+++ {new}\n")
+        };
+        let (old, new, none) = (&format!("a/{from}"), &format!("b/{from}"), "/dev/null");
+        match kind {
+            0 => moved("rename"),
+            1 => moved("copy"),
+            2 => edit("", old, new) + "@@ -1 +1 @@\n-x\n+y\n",
+            3 => edit("deleted file mode 100644\n", old, none) + "@@ -1 +0,0 @@\n-x\n",
+            _ => edit("new file mode 100644\n", none, new) + "@@ -0,0 +1 @@\n+x\n",
+        }
+    }
+
+    /// Whether two sections have to be planned together, by what each of them says.
+    fn depend(one: &Section<'_>, other: &Section<'_>) -> bool {
+        let is_above = |dir: &str, path: &str| above(path).any(|above| above == dir);
+        let meet =
+            |path: &str, with: &str| path == with || is_above(path, with) || is_above(with, path);
+        let replaces = |gone: &Section<'_>, new: &Section<'_>| {
+            taken(gone).zip(made(new)).is_some_and(|(gone, new)| meet(gone, new))
+        };
+        let copies = |copy: &Section<'_>, change: &Section<'_>| {
+            copied(copy).is_some_and(|path| [taken(change), target(change)].contains(&Some(path)))
+        };
+        replaces(one, other) || replaces(other, one) || copies(one, other) || copies(other, one)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn sections_stand_together_if_they_depend_on_each_other(
+            all in prop::collection::vec((0..5_usize, select(&PATHS[..]), select(&PATHS[..])), 1..8)
+        ) {
+            let text: String = all.into_iter().map(section).collect();
+            let patch = patch_grammar::diff::parse(text, &Default::default()).expect("a git diff");
+            let indexed: Vec<Indexed<'_>> = patch.sections().iter().enumerate().collect();
+            let diffs = diffs(&patch);
+            let diff = &indexed[..of_one_diff(&indexed, &diffs, |_| true)];
+            let mut expected: Vec<Vec<usize>> = Vec::new();
+            for (index, section) in diff {
+                let joins = |step: &Vec<usize>| {
+                    step.iter().any(|&other| depend(section, &patch.sections()[other]))
+                };
+                let (joined, apart): (Vec<_>, Vec<_>) = expected.into_iter().partition(joins);
+                let mut step = joined.concat();
+                step.push(*index);
+                step.sort_unstable();
+                expected = apart;
+                expected.push(step);
+            }
+            expected.sort();
+            prop_assert_eq!(together(diff), expected);
+        }
+    }
 }

@@ -90,8 +90,7 @@ pub fn begins_mail(line: &[u8]) -> bool {
 
 /// Returns whether what stands between two files of a text parts two diffs: the end of a mail, or
 /// the beginning of one or of a commit.
-#[must_use]
-pub fn parts_diffs(between: &[u8]) -> bool {
+pub(super) fn parts_diffs(between: &[u8]) -> bool {
     let lines = Lines::new(between, 0..between.len());
     let line = |at: usize| if at < lines.len() { lines.get(at) } else { b"" };
     (0..lines.len()).any(|at| {
