@@ -18,12 +18,10 @@ pub(crate) fn read(
     if let Some(file) = file {
         let bytes =
             crate::outside::read_input(file, MAX_SIZE).map_err(|error| error.to_string())?;
-        let refused = |error: &dyn std::fmt::Display| {
+        let read = unique_json(&bytes).and_then(serde_json::from_value);
+        let map: BTreeMap<String, String> = read.map_err(|error| {
             format!("{} is not a JSON object of paths and SHA-256: {error}", file.display())
-        };
-        let text = str::from_utf8(&bytes).map_err(|error| refused(&error))?;
-        let map: BTreeMap<String, String> =
-            unique_json(text).and_then(serde_json::from_value).map_err(|error| refused(&error))?;
+        })?;
         for (path, hash) in map {
             let hash =
                 hash.parse().map_err(|error| format!("{}: {path}: {error}", file.display()))?;

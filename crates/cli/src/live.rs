@@ -41,7 +41,9 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
     let failed = view.show(stream.end());
     view.end();
     // The parser checks the whole, and reports its errors.
-    failed.filter(is_diff).map_or(Ok(()), |_| Err(of_diff()))?;
+    if failed.is_some_and(|error| is_diff(&error)) {
+        return Err(of_diff());
+    }
     Ok(Input::new(bytes, "standard input"))
 }
 

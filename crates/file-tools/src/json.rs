@@ -10,8 +10,8 @@ use serde_json::Value;
 /// # Errors
 ///
 /// When it is not JSON, or an object has a field twice: of the two, serde would keep the last.
-pub fn unique(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str::<Unique>(text).map(|Unique(value)| value)
+pub fn unique(text: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice::<Unique>(text).map(|Unique(value)| value)
 }
 
 /// JSON in which no object has a field twice: one of the two would be lost.

@@ -165,7 +165,5 @@ fn input(args: &str) -> Result<Value, Failure> {
     } else {
         text.extend_from_slice(args.as_bytes());
     }
-    let text = String::from_utf8(text)
-        .map_err(|error| Failure::Usage(format!("--args is not UTF-8: {error}")))?;
     unique_json(&text).map_err(|error| Failure::Usage(format!("--args is not plain JSON: {error}")))
 }

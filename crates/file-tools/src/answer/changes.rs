@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::answer::changed_by::ChangedBy;
 use crate::answer::statistics::totals;
+use crate::answer::text::counted;
 
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
@@ -462,8 +463,8 @@ pub fn passed_over_text(id: TransactionId, why: &str) -> String {
 /// Says that a whole turn is undone.
 #[must_use]
 pub fn of_turn_text(turn: &str, transactions: usize) -> String {
-    let s = if transactions == 1 { "" } else { "s" };
-    format!("all of turn {turn} is undone: {transactions} transaction{s}")
+    let transactions = counted(transactions, "transaction", "transactions");
+    format!("all of turn {turn} is undone: {transactions}")
 }
 
 /// Says where a hunk that was located in the base went.
@@ -603,13 +604,9 @@ pub fn note_text(note: &Note) -> String {
 fn blanks(text: &str) -> String {
     let tabs = text.bytes().filter(|byte| *byte == b'\t').count();
     let others = text.chars().count() - tabs;
-    let counted = |count: usize, one: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        _ => Some(format!("{count} {one}s")),
-    };
-    let words: Vec<_> =
-        [counted(tabs, "tab"), counted(others, "blank")].into_iter().flatten().collect();
+    let some = |count, one, more| (count > 0).then(|| counted(count, one, more));
+    let words = [some(tabs, "tab", "tabs"), some(others, "blank", "blanks")];
+    let words: Vec<_> = words.into_iter().flatten().collect();
     if words.is_empty() { "no blanks".into() } else { words.join(" and ") }
 }
 

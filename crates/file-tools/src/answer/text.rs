@@ -1,6 +1,7 @@
 //! Bytes of a file as a model reads them: line feeds, no byte-order mark, UTF-8.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use serde::Serialize;
 
@@ -50,8 +51,12 @@ pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
 }
 
 /// Counts things in words.
-pub(crate) fn counted(count: u64, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(
+    count: N,
+    one: &str,
+    more: &str,
+) -> String {
+    format!("{count} {}", if count == N::from(1) { one } else { more })
 }
 
 /// Splits a line from its terminator.

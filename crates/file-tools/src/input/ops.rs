@@ -107,7 +107,8 @@ impl CallOutput {
 /// operation, whose meaning would be lost, and for an incomplete call.
 pub fn calls(json: &str) -> Result<Vec<PatchCall>, InputError> {
     let no_items = |error| format!("this is not a list of `apply_patch_call` items: {error}");
-    let items = json::unique(json).map_err(|error| InputError::Unreadable(no_items(error)));
+    let items =
+        json::unique(json.as_bytes()).map_err(|error| InputError::Unreadable(no_items(error)));
     let items = match items? {
         Value::Array(items) => items,
         Value::Object(mut object) => match object.get_mut("output") {

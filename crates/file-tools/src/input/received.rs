@@ -123,7 +123,7 @@ fn json_layer(text: &[u8]) -> Result<Option<JsonLayer>, NotReceived> {
     let trimmed = text.trim_ascii();
     let Ok(text) = std::str::from_utf8(trimmed) else { return Ok(None) };
     if text.starts_with(['{', '[', '"']) {
-        return match json::unique(text) {
+        return match json::unique(text.as_bytes()) {
             Ok(value) => unwrap(value),
             Err(error) if error.is_data() => wrapped(
                 format!("this is JSON that says something twice: {error}"),

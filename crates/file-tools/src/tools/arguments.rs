@@ -29,7 +29,7 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
     let type_name = schema["type"].as_str().unwrap_or_default();
     if let Value::String(text) = value
         && type_name != "string"
-        && let Some(found) = json::unique(text).ok()
+        && let Some(found) = json::unique(text.as_bytes()).ok()
         && (of_type(type_name).1(&found)
             // The error then names what is wrong with the value itself.
             || matches!(type_name, "array" | "object") && (found.is_array() || found.is_object()))

@@ -61,7 +61,7 @@ impl Arguments<'_> {
     fn parsed(self) -> serde_json::Result<Value> {
         match self {
             Self::Value(value) => Ok(value.clone()),
-            Self::Text(text) => json::unique(text.get()),
+            Self::Text(text) => json::unique(text.get().as_bytes()),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::answer::envelope::{Success, ToolResult};
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::fit::cut_diff;
 use crate::answer::reason::Reason;
+use crate::answer::text::counted;
 use crate::session::{Session, expected, finish};
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -154,17 +155,13 @@ impl FileTool for DeleteFile {
                 diff: super::diff(&report, self.diff),
                 transaction_id: kept.map(|id| id.to_string()),
             };
-            let files = if data.deleted_files == 1 { "file" } else { "files" };
-            let output = match &data.trashed_to {
-                Some(place) => format!(
-                    "deleted {} ({} {files}); kept in {place}",
-                    data.path, data.deleted_files
-                ),
-                None => {
-                    let end = if kept.is_some() { "; undo brings it back" } else { " for good" };
-                    format!("deleted {} ({} {files}){end}", data.path, data.deleted_files)
-                }
+            let files = counted(data.deleted_files, "file", "files");
+            let end = match &data.trashed_to {
+                Some(place) => &format!("; kept in {place}"),
+                None if kept.is_some() => "; undo brings it back",
+                None => " for good",
             };
+            let output = format!("deleted {} ({files}){end}", data.path);
             Ok(Success::new(output, data))
         })
     }

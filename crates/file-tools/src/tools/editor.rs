@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::answer::error::ToolError;
 use crate::answer::hints::Caller;
 use crate::answer::reason::Reason;
+use crate::answer::text::counted;
 use crate::session::Session;
 use crate::session::bounds::within;
 use crate::session::changing::Warned;
@@ -241,11 +242,8 @@ impl Session {
             let read = ReadFile { path, start_line, end_line, ..ReadFile::default() };
             let read = read.call(self, host)?.data;
             if let Some([first, _]) = range.filter(|_| read.end_line < read.start_line) {
-                let lines = if read.line_count == 1 { "line" } else { "lines" };
-                let message = format!(
-                    "view_range begins at {first}, and the file has {} {lines}",
-                    read.line_count
-                );
+                let lines = counted(read.line_count, "line", "lines");
+                let message = format!("view_range begins at {first}, and the file has {lines}");
                 let wanted = format!("[first, last] with first at most {}", read.line_count);
                 let remedy = match read.line_count {
                     0 => Remedy::omit("view_range"),

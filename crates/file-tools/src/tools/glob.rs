@@ -135,7 +135,7 @@ impl FileTool for Glob {
             String::new()
         };
         Ok(Success::new(
-            counted(matches.len() as u64, "path matches", "paths match") + &more + &hint,
+            counted(matches.len(), "path matches", "paths match") + &more + &hint,
             GlobData { matches, truncated, next_cursor },
         ))
     }

@@ -138,7 +138,7 @@ impl FileTool for ListDirectory {
         let place = dir.as_ref().map_or(".", |dir| dir.as_str());
         let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
-            format!("{place}: {}{more}", counted(entries.len() as u64, "entry", "entries")),
+            format!("{place}: {}{more}", counted(entries.len(), "entry", "entries")),
             ListDirectoryData { entries, truncated, next_cursor },
         ))
     }

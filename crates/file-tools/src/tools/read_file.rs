@@ -341,8 +341,8 @@ fn shown(line: &[u8], limit: usize) -> (String, usize) {
 
 /// Returns the first character of a line, and how many bytes of the line that is.
 fn first_character(line: &[u8]) -> (String, usize) {
-    let parts = (1..=char::MAX.len_utf8()).map(|limit| shown(line, limit));
-    parts.into_iter().find(|(_, taken)| *taken > 0).unwrap_or_default()
+    let mut parts = (1..=char::MAX.len_utf8()).map(|limit| shown(line, limit));
+    parts.find(|(_, taken)| *taken > 0).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ impl FileTool for SearchFiles {
         matches.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         let more = rest(truncated, next_cursor.as_deref());
         Ok(Success::new(
-            counted(matches.len() as u64, "match", "matches") + &more,
+            counted(matches.len(), "match", "matches") + &more,
             SearchFilesData { matches, truncated, next_cursor },
         ))
     }

@@ -56,7 +56,11 @@ impl CreatedAhead {
         if self.next.as_slice().is_empty() {
             self.next = self.files.as_ref()?.recv().ok()?.into_iter();
         }
-        (self.next.as_slice().first()?.0 == index).then(|| self.next.next())?.map(|(_, new)| new)
+        let (next, _) = self.next.as_slice().first()?;
+        if *next != index {
+            return None;
+        }
+        self.next.next().map(|(_, new)| new)
     }
 }
 
@@ -89,8 +93,6 @@ pub(super) fn create_ahead<T>(
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests look at files behind the guard's back")]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::commit::{KeyPlace, StatePlace, Workspace};
 
@@ -100,7 +102,7 @@ mod tests {
         let (policy, key) = (crate::policy(), KeyPlace::Nowhere);
         let workspace =
             Workspace::open_keyed(dir.path(), policy, StatePlace::default(), key).unwrap();
-        let state = Arc::new(workspace.create_state_dir().unwrap());
+        let state = workspace.create_state_dir().unwrap();
         std::fs::write(dir.path().join(format!(".apply-patch/{there}")), "").unwrap();
         let files = (0..200).filter(|index| index % 3 != 0).map(|index| ToCreate {
             index,

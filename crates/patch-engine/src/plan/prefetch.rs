@@ -295,7 +295,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         }
         let (sha256, edited) = if let Some(text) = text.as_ref()
             && bytes.len() >= SIZE_WORTH_A_THREAD
-            && processors() > 1
+            && !cfg!(target_family = "wasm")
         {
             thread::scope(|scope| {
                 let hash = || self.files.hash_bytes(&bytes);
