@@ -19,11 +19,12 @@ impl Sha256 {
     /// Returns the digits.
     #[must_use]
     pub fn hex(&self) -> [u8; 64] {
-        let digit = |value: u8| value + if value < 10 { b'0' } else { b'a' - 10 };
+        // Without branches: which digit comes next cannot be predicted, and each wrong guess takes
+        // longer than the digit.
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; 64];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = digit(byte >> 4);
-            pair[1] = digit(byte & 15);
+        for (pair, byte) in hex.as_chunks_mut().0.iter_mut().zip(self.0) {
+            *pair = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
         }
         hex
     }

@@ -263,7 +263,7 @@ fn follow(line: &[u8], tip: Tip) -> Result<(Tip, Option<&[u8]>), Broken> {
     let rest = if mac.is_some() { rest.strip_suffix(b"\"").ok_or(Broken::Shape)? } else { rest };
     let (body, stated) = split_digits(rest, b",\"hash\":\"").ok_or(Broken::Shape)?;
     let hash = Sha256::of(body);
-    if hash.to_string().as_bytes() != stated {
+    if hash.hex() != *stated {
         return Err(Broken::Hash);
     }
     let seq = tip.seq + 1;

@@ -138,13 +138,13 @@ impl Ledger {
         workspace: &Workspace,
         files: &[(String, Option<Sha256>)],
     ) -> Result<(), commit::Error> {
-        let mut lines = String::new();
+        let (mut lines, mut seen) = (String::new(), self.seen());
         for (path, hash) in files {
             let known = match hash {
-                Some(hash) => self.seen().files.insert(path.clone(), *hash),
-                None => self.seen().files.remove(path),
+                Some(hash) => seen.files.insert(path.clone(), *hash),
+                None => seen.files.remove(path),
             };
-            if known == *hash {
+            if known == *hash || self.kept.is_none() {
                 continue;
             }
             match hash {
@@ -153,6 +153,7 @@ impl Ledger {
             }
             .expect("a string takes all");
         }
+        drop(seen);
         self.write(workspace, &lines)
     }
 

@@ -292,8 +292,8 @@ impl Session {
         let plan = &report.plan;
         // A version that the session had not seen is still unseen when an undo brings it back.
         let unknown = |path: &str, before: Option<Sha256>| {
-            let known = self.ledger.get(path);
-            plan.undo_of().is_some() && known.is_some() && before.is_some() && known != before
+            let other = |known| before.is_some_and(|before| before != known);
+            plan.undo_of().is_some() && self.ledger.get(path).is_some_and(other)
         };
         let transitions =
             plan.transitions().iter().map(|now| (now.path().as_str(), now.before(), now.after()));
