@@ -160,6 +160,5 @@ pub use show::turn_diff::{HistoryDiffs, TurnChange, TurnDiff};
 pub use text::charset::Charset;
 pub use text::encoding::{Encodings, FileText};
 pub use text::files::Files;
-pub use text::lines::is_binary;
 pub use text::splices::{Splice, Splices};
 pub use text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, WhitespaceRulesError};

@@ -13,6 +13,15 @@ use zlib_rs::{Inflate, InflateFlush, Status};
 
 pub(crate) use base85::decode_line;
 
+/// Where a NUL byte makes a file binary: in so many bytes at its start. (git looks at 8000.)
+pub const FIRST_BYTES: usize = 8 << 10;
+
+/// Returns whether a file is binary: it has a NUL byte in its [first bytes](FIRST_BYTES).
+#[must_use]
+pub fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, &bytes[..bytes.len().min(FIRST_BYTES)]).is_some()
+}
+
 /// How many bytes a file may have that a part makes, and a delta.
 pub const MAX_FILE: u64 = 256 << 20;
 

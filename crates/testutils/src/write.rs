@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
+use patch_grammar::binary::is_binary;
 use patch_grammar::marker::{Marker, push_header, push_line, push_no_newline};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
@@ -310,9 +311,7 @@ struct HunkWriter<'t, 's> {
 
 impl<'t, 's> HunkWriter<'t, 's> {
     fn new(before: &'t [u8], after: &'t [u8], style: &'s Style) -> Result<Self, Inexpressible> {
-        /// How much of a file appliers look at to tell text from binary files.
-        const LOOKED_AT: usize = 8 << 10;
-        if before[..before.len().min(LOOKED_AT)].contains(&0) {
+        if is_binary(before) {
             return Err(Inexpressible::Binary);
         }
         if before == BOM && !after.starts_with(BOM) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use fs_guard::{Access, Cancellation, FileKind, RelPath, Sha256};
+use patch_grammar::binary::is_binary;
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
@@ -18,7 +19,7 @@ use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
 use crate::text::files::Files;
-use crate::text::lines::{Lines, is_binary, with_crlf, with_lf};
+use crate::text::lines::{Lines, with_crlf, with_lf};
 
 /// How a transaction is undone.
 #[derive(Clone)]

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use patch_grammar::Patch;
+use patch_grammar::binary::is_binary;
 use workspace_trash::TransactionId;
 
 use super::contents;
@@ -22,7 +23,6 @@ use crate::plan::options::Options;
 use crate::plan::origins::Origins;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::text::files::Files;
-use crate::text::lines::is_binary;
 use crate::text::splices::Splices;
 
 /// The most files that one plan deletes with a directory.

@@ -4,10 +4,10 @@
 use std::convert::Infallible;
 
 use fs_guard::{Hasher, Sha256};
+use patch_grammar::binary::{FIRST_BYTES, is_binary};
 use patch_grammar::{AddedLines, LineEndings, Patch, Text};
 
 use crate::plan::options::AddNewline;
-use crate::text::lines::is_binary;
 
 /// How much of a file is made at a time.
 const PIECE: usize = 1 << 16;
@@ -83,6 +83,11 @@ impl SharedLines {
 
     /// Returns whether the file is text, by [`is_binary`].
     pub(crate) fn is_text(&self) -> bool {
+        // A line has at most a mark and a carriage return more than in the file, and a line feed.
+        let first = &self.text()[..self.text().len().min(3 * FIRST_BYTES)];
+        if memchr::memchr(0, first).is_none() {
+            return true;
+        }
         let mut text = true;
         let _ = self.pieces(|first| {
             text = !is_binary(first);
@@ -166,5 +171,23 @@ mod tests {
         assert_eq!(f.hash(), (Sha256::of(b"a\nb\n"), 4));
         assert!(f.is_text());
         assert_eq!(g.bytes(), b"");
+    }
+
+    #[test]
+    fn a_nul_is_looked_for_where_it_is_in_the_file() {
+        for (start, is_text) in [(0, false), (FIRST_BYTES - 1, false), (FIRST_BYTES, true)] {
+            for line in ["+\n", "+\r\n", "+a\n", "+a\r\n"] {
+                let framed = line.contains('\r');
+                let endings = if framed { LineEndings::Framing } else { LineEndings::Exact };
+                let of_file = line.trim_matches(['+', '\r', '\n']).len() + 1;
+                let text =
+                    line.repeat(start / of_file) + "+" + &"a".repeat(start % of_file) + "\0\n";
+                let text = Text::from(text.as_str());
+                let rule = AddNewline::EveryLine;
+                let lines = SharedLines { text, endings, no_newline: false, rule };
+                assert_eq!(lines.is_text(), is_text, "{line:?} {start}");
+                assert_eq!(is_binary(&lines.bytes()), !is_text, "{line:?} {start}");
+            }
+        }
     }
 }

@@ -8,11 +8,12 @@
 use std::borrow::Cow;
 
 use fs_guard::{Globs, RelPath};
+use patch_grammar::binary::is_binary;
 
 use crate::text::charset::{Charset, KnownCharset};
 use crate::text::conventions::Conventions;
 use crate::text::files::Files;
-use crate::text::lines::{BOM, is_binary};
+use crate::text::lines::BOM;
 use crate::text::splices::Splices;
 
 /// The charsets that are declared for files.

@@ -8,12 +8,6 @@ use fs_guard::Cancellation;
 /// The byte-order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Returns whether a file is binary: it has a NUL byte in its first 8 KiB, as for git.
-#[must_use]
-pub fn is_binary(bytes: &[u8]) -> bool {
-    memchr::memchr(0, &bytes[..bytes.len().min(8 << 10)]).is_some()
-}
-
 /// Iterates over the lines of a text, with their terminators.
 pub(crate) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ends = memchr::memchr_iter(b'\n', text).map(|feed| feed + 1);

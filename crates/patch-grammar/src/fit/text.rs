@@ -5,12 +5,10 @@ use std::ops::Range;
 
 use super::note::Unfit;
 use super::options::FitFile;
+use crate::binary::is_binary;
 
 /// The byte-order mark of UTF-8, which belongs to a file and not to its first line.
 const BOM: char = '\u{feff}';
-
-/// How many of the first bytes tell whether a file is binary, as for git.
-const BINARY_HEAD: usize = 8 << 10;
 
 /// The lines of a file.
 #[derive(Debug)]
@@ -25,7 +23,7 @@ pub(super) struct FitText<'f> {
 
 impl<'f> FitText<'f> {
     pub(super) fn new(file: &FitFile<'f>) -> Result<Self, Unfit> {
-        if file.text[..file.text.len().min(BINARY_HEAD)].contains(&0) {
+        if is_binary(file.text) {
             return Err(Unfit::Binary);
         }
         let text = std::str::from_utf8(file.text).map_err(|_| Unfit::NotUtf8)?;

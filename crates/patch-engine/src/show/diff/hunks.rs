@@ -4,10 +4,11 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use patch_grammar::binary::is_binary;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_deadline, group_diff_ops};
 
 use super::functions::{Functions, Language};
-use crate::text::lines::{is_binary, split};
+use crate::text::lines::split;
 use crate::text::splices::Splice;
 
 /// How many lines of context a diff shows.

@@ -5,7 +5,7 @@ mod hunks;
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
 #[cfg(feature = "binary-diffs")]
-use patch_grammar::binary;
+use patch_grammar::binary::{self, is_binary};
 use patch_grammar::diff::push_quoted;
 use workspace_trash::{FileState, Record, TransactionId};
 
@@ -16,7 +16,6 @@ use crate::plan::binary::blob_id;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Image, PostImage, PreImage};
-use crate::text::lines::is_binary;
 
 use functions::Language;
 pub use hunks::changed_lines;
