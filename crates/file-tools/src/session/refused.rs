@@ -1,6 +1,7 @@
 //! Refused patches, kept so that only the corrected sections need to be sent again.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use fs_guard::{Dir, Error, Sha256};
 use patch_engine::{ErrorKind, Files, Options, Patch, Remedy, Report};
@@ -208,28 +209,26 @@ impl Session {
         refused: &[&str],
     ) -> Vec<String> {
         let patch = patch_engine::relative(&self.workspace().root().into(), patch);
+        let refused: HashSet<Cow<'_, str>> =
+            refused.iter().map(|path| fs_guard::shortened(plain(path))).collect();
         let mut wrong: Vec<String> = Vec::new();
+        let (mut known, mut found) = (HashSet::new(), HashSet::new());
         let mut right = false;
-        let mut found: HashSet<&str> = HashSet::new();
         for (index, section) in patch.sections().iter().enumerate() {
             if !may_be_wrong(index) {
                 right = true;
                 continue;
             }
             let named: Vec<&str> = section.paths().map(|path| plain(&path.text)).collect();
-            let is_named = |refused: &&str| {
-                named
-                    .iter()
-                    .any(|path| fs_guard::shortened(path) == fs_guard::shortened(plain(refused)))
-            };
-            let of_it: Vec<&str> = refused.iter().copied().filter(is_named).collect();
-            found.extend(&of_it);
+            let of_it = named.iter().filter_map(|path| refused.get(&fs_guard::shortened(path)));
+            let of_it: Vec<_> = of_it.collect();
             right |= of_it.is_empty();
-            if !of_it.is_empty() && !wrong.iter().any(|known| known == named[0]) {
+            if !of_it.is_empty() && known.insert(named[0]) {
                 wrong.push(named[0].to_owned());
             }
+            found.extend(of_it);
         }
-        let all = refused.iter().all(|path| found.contains(path));
+        let all = found.len() == refused.len();
         if right && all { wrong } else { Vec::new() }
     }
 
@@ -298,30 +297,23 @@ fn prune(folder: &Dir) -> Result<(), Error> {
 /// same paths; sections for other paths come last. Returns the text, and the number of unchanged
 /// sections.
 fn amended(kept: &Patch, with: &Patch, language: PatchLanguage) -> (Vec<u8>, usize) {
-    let path = |section: &Section<'_>| plain(&section.path.text).to_owned();
-    let mut sections = Vec::new();
-    let mut push = |patch, section| sections.push((patch, section));
-    let (mut unchanged, mut taken) = (0, vec![false; with.sections().len()]);
+    let (mut sections, mut unchanged) = (Vec::new(), 0);
+    let mut by_path: HashMap<&str, Vec<&Section<'_>>> = HashMap::new();
+    for section in with.sections() {
+        by_path.entry(plain(&section.path.text)).or_default().push(section);
+    }
     for section in kept.sections() {
-        let of_path =
-            with.sections().iter().enumerate().filter(|(_, other)| path(other) == path(section));
-        let mut replaced = false;
-        for (index, other) in of_path {
-            replaced = true;
-            if !std::mem::replace(&mut taken[index], true) {
-                push(with, other);
+        match by_path.get_mut(plain(&section.path.text)) {
+            // All of a path, in place of the first.
+            Some(others) => sections.extend(others.drain(..).map(|other| (with, other))),
+            None => {
+                unchanged += 1;
+                sections.push((kept, section));
             }
         }
-        if !replaced {
-            unchanged += 1;
-            push(kept, section);
-        }
     }
-    with.sections()
-        .iter()
-        .zip(taken)
-        .filter(|(_, taken)| !taken)
-        .for_each(|(section, _)| push(with, section));
+    let is_left = |section: &&Section<'_>| !by_path[plain(&section.path.text)].is_empty();
+    sections.extend(with.sections().iter().filter(is_left).map(|section| (with, section)));
     (written(&sections, language), unchanged)
 }
 

@@ -1,6 +1,6 @@
 //! Who changed the files that a call did not expect to have changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::{Access, FileKind, Sha256};
 use patch_engine::commit::TransactionId;
@@ -49,14 +49,16 @@ impl Session {
     /// Adds who changed the files to which hunks were carried, unless it was this session, which
     /// has carried to them before.
     pub fn add_changed_by(&self, carried: &mut [CarriedHunk], reports: &[Report]) {
-        let before = |path: &str| {
-            let of_plan = reports.iter().flat_map(|report| report.plan.transitions());
-            let mut at_path = of_plan.filter(|transition| transition.path().as_str() == path);
-            at_path.next().map(|transition| (path.to_owned(), transition.before()))
-        };
+        let paths: HashSet<&str> = carried.iter().map(|hunk| &*hunk.path).collect();
+        let mut before = BTreeMap::new();
+        for transition in reports.iter().flat_map(|report| report.plan.transitions()) {
+            let path = transition.path().as_str();
+            if paths.contains(path) && !before.contains_key(path) {
+                before.insert(path.to_owned(), transition.before());
+            }
+        }
         let own: Vec<_> = reports.iter().filter_map(|report| report.transaction).collect();
-        let files = carried.iter().filter_map(|hunk| before(&hunk.path));
-        let found = self.left_by(files.collect(), &own);
+        let found = self.left_by(before, &own);
         for hunk in carried {
             hunk.changed_by = found.get(&hunk.path).filter(|by| !by.own_session).cloned();
         }

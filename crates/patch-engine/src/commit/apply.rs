@@ -1,5 +1,6 @@
 //! Applies a patch: lock, plan, ask, commit, report.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use fs_guard::{Cancellation, Hasher, RelPath, Sha256, Wait};
@@ -17,7 +18,7 @@ use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
 use crate::plan::fitting::{plan_before_first, plan_fitting};
 use crate::plan::options::Options;
-use crate::plan::paths::names;
+use crate::plan::paths::{names, plain};
 use crate::plan::planner::plan;
 use crate::plan::reject::Rejects;
 use crate::plan::relative::relative;
@@ -221,10 +222,15 @@ impl Workspace {
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
         let steps = steps(patch);
+        // The last step that names a path.
+        let mut last: HashMap<&str, usize> = HashMap::new();
         for (nth, step) in steps.iter().enumerate() {
-            let of = |all: &[usize], path: &str| {
-                all.iter().any(|&index| names(&patch.sections()[index], path))
-            };
+            let named = step.iter().flat_map(|&index| patch.sections()[index].paths());
+            last.extend(named.map(|path| (plain(&path.text), nth)));
+        }
+        for (nth, step) in steps.iter().enumerate() {
+            let is_named =
+                |path: &str| step.iter().any(|&index| names(&patch.sections()[index], path));
             let mut part =
                 patch.map_sections(|all| step.iter().map(|&index| all[index].clone()).collect());
             // Notes about the text are reported with the first section.
@@ -236,7 +242,7 @@ impl Workspace {
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
                 of_part.expected.retain(|path, _| {
-                    of(step, path) || !steps[nth + 1..].iter().any(|later| of(later, path))
+                    is_named(path) || last.get(plain(path)).is_none_or(|&last| last <= nth)
                 });
             }
             let plan = &mut |files: &Files| plan(files, &part, &of_part).map_err(Error::from);

@@ -1,7 +1,7 @@
 //! The history of a workspace: its finished transactions.
 
 use std::cell::{Ref, RefCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::time::SystemTime;
 
@@ -438,20 +438,28 @@ pub(super) fn is_newest(
     if doubtful.is_empty() { Ok(()) } else { Err(Error::Doubtful { what, transactions: doubtful }) }
 }
 
-/// Returns the last transaction that changed a path, and its record, unless that was an undo.
-pub(super) fn last_change_to(
+/// Returns the last transaction that changed each of these paths, and its record, unless that was an
+/// undo.
+pub(super) fn last_changes_to<'p>(
     log: &Log<'_>,
-    path: &str,
-) -> Result<Option<(Rc<LogEntry>, Record)>, Error> {
+    mut paths: HashSet<&'p str>,
+) -> Result<HashMap<&'p str, (Rc<LogEntry>, Record)>, Error> {
+    let mut last = HashMap::new();
     for entry in log.iter() {
+        if paths.is_empty() {
+            break;
+        }
         let entry = entry?;
-        let found = entry.journal.records.iter().find(|record| record.path == path);
-        if let Some(record) = found.filter(|_| !entry.aborted).cloned() {
-            let undo = is_undo(log, entry.journal.header.id)?;
-            return Ok((!undo).then_some((entry, record)));
+        let found = entry.journal.records.iter().filter(|_| !entry.aborted);
+        let found: Vec<_> =
+            found.filter_map(|record| Some((paths.take(&*record.path)?, record))).collect();
+        if !found.is_empty() && !is_undo(log, entry.journal.header.id)? {
+            last.extend(
+                found.into_iter().map(|(path, it)| (path, (Rc::clone(&entry), it.clone()))),
+            );
         }
     }
-    Ok(None)
+    Ok(last)
 }
 
 /// Returns the paths of a transaction that were undone one by one, and not redone since.

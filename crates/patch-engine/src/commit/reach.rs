@@ -1,5 +1,6 @@
 //! Decides which recorded paths a caller may see and change.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use fs_guard::{Access, Error, RelPath, Root};
@@ -67,8 +68,8 @@ impl Reach {
         created_dirs.retain(|(dir, _)| self.shows(dir));
         removed_dirs.retain(|(dir, _)| self.shows(dir));
         carried.retain(|carried| self.shows(&carried.path));
-        let has = |slot: u32| records.iter().any(|record| record.slot == slot);
-        moved.retain(|(from, to)| has(*from) && has(*to));
+        let slots: HashSet<u32> = records.iter().map(|record| record.slot).collect();
+        moved.retain(|(from, to)| slots.contains(from) && slots.contains(to));
         (!records.is_empty()).then_some(journal)
     }
 }

@@ -1,8 +1,8 @@
 //! Recognizes patch texts that were applied before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use workspace_trash::{Journal, TransactionId};
+use workspace_trash::{Journal, Record, TransactionId};
 
 use super::error::Error;
 use super::undo::is_as_left;
@@ -43,9 +43,10 @@ impl Workspace {
 }
 
 fn is_expected(journal: &Journal, expected: &BTreeMap<String, Expected>) -> bool {
+    let records: HashMap<&str, &Record> =
+        journal.records.iter().map(|record| (record.path.as_str(), record)).collect();
     expected.iter().all(|(path, expected)| {
-        let record = journal.records.iter().find(|record| record.path == *path);
-        record.is_some_and(|record| {
+        records.get(path.as_str()).is_some_and(|record| {
             let states = [&record.before, &record.after];
             states
                 .map(|state| {

@@ -199,11 +199,12 @@ impl Workspace {
         let options = Options { create_parents: true, ..Options::default() };
         let mut builder = PlanBuilder::new(self.root(), &options);
         let reach = self.reach();
+        let records: HashMap<u32, &Record> =
+            journal.records.iter().map(|record| (record.slot, record)).collect();
         for (slot, target) in files {
             let slot = *slot;
             let missing = || workspace_trash::Error::NoSuchSlot { id, slot };
-            let record =
-                journal.records.iter().find(|record| record.slot == slot).ok_or_else(missing)?;
+            let record = records.get(&slot).ok_or_else(missing)?;
             let before = record.before.as_ref().ok_or_else(missing)?;
             if store.slot(id, slot)?.metadata()?.is_none() {
                 return Err(missing().into());
@@ -220,7 +221,8 @@ impl Workspace {
                     let now = look(&self.root().into(), &path)?
                         .and_then(Result::ok)
                         .map(|disk| disk.sha256());
-                    *by = left_by(&Log::new(&store), path.as_str(), now, &reach)?;
+                    let file = (path.as_str(), now);
+                    *by = left_by(&Log::new(&store), [file], &reach)?.remove(path.as_str());
                 }
                 return Err(rejected(reject));
             }
@@ -334,9 +336,9 @@ fn plan_undo(
     let options = Options::default();
     let mut builder = PlanBuilder::with_capacity(files.clone(), &options, records.len());
     // If parts of it were undone before, this may undo the rest.
-    let comes_back = |record: &Record| {
-        back.contains(&*record.path) || records.iter().any(|wanted| wanted.slot == record.slot)
-    };
+    let wanted: HashSet<u32> = records.iter().map(|record| record.slot).collect();
+    let comes_back =
+        |record: &Record| back.contains(&*record.path) || wanted.contains(&record.slot);
     builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
     builder.also_undone = journal.header.also_undo_of.clone();
     if paths.is_empty()
@@ -403,20 +405,23 @@ fn plan_undo(
         let can =
             |carried: &Option<CarriedBack>| carried.as_ref().is_some_and(|it| it.made.is_ok());
         let carry = drifted.iter().all(|(.., carried)| can(carried));
-        let drift = |(record, now, carried): (&Record, Option<Disk>, Option<CarriedBack>)| {
-            let source = &sources[&*record.path];
-            if let Some(gap) = &source.gap {
-                return Ok(gap.clone());
+        let hash = |now: &Option<Disk>| now.as_ref().map(|disk| disk.sha256());
+        let files = drifted.iter().map(|(record, now, _)| (record.path.as_str(), hash(now)));
+        let left_by = left_by(log, files, &reach)?;
+        let drift = |(record, now, carried): &(&Record, Option<Disk>, Option<CarriedBack>)| {
+            if let Some(gap) = &sources[&*record.path].gap {
+                return gap.clone();
             }
-            let (expected, actual) =
-                (record.after.as_ref().map(|state| state.sha256), now.map(|disk| disk.sha256()));
-            let by = left_by(log, &record.path, actual, &reach)?.filter(|by| !ids.contains(by));
-            let line_ends = carried.is_some_and(|carried| carried.line_ends);
-            Ok(Drift { path: record.path.clone(), expected, actual, by, line_ends })
+            Drift {
+                path: record.path.clone(),
+                expected: record.after.as_ref().map(|state| state.sha256),
+                actual: hash(now),
+                by: left_by.get(record.path.as_str()).copied().filter(|by| !ids.contains(by)),
+                line_ends: carried.as_ref().is_some_and(|carried| carried.line_ends),
+            }
         };
         let id = sources[&*drifted[0].0.path].last.0;
-        let drifts = drifted.into_iter().map(drift).collect::<Result<_, Error>>()?;
-        return Err(Error::Drifted { id, drifts, carry });
+        return Err(Error::Drifted { id, drifts: drifted.iter().map(drift).collect(), carry });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
         return Err(Error::NotRestored(rejects));
@@ -486,15 +491,13 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
         all.authentic &= authentic;
         all.journal.header.also_undo_of.push(id);
         // The first of them that made or removed a directory says whether it was there before.
-        let made = |dir: &String| journal.created_dirs.iter().any(|(other, _)| other == dir);
-        all.journal.removed_dirs.retain(|(dir, _)| !made(dir));
-        all.journal.created_dirs.retain(|(dir, _)| !made(dir));
+        let made = journal.created_dirs.iter().map(|(dir, _)| dir);
+        let changed = made.chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
+        let changed: HashSet<&String> = changed.collect();
+        all.journal.removed_dirs.retain(|(dir, _)| !changed.contains(dir));
+        all.journal.created_dirs.retain(|(dir, _)| !changed.contains(dir));
         all.journal.created_dirs.splice(0..0, journal.created_dirs);
-        for (dir, mode) in journal.removed_dirs {
-            all.journal.created_dirs.retain(|(other, _)| *other != dir);
-            all.journal.removed_dirs.retain(|(other, _)| *other != dir);
-            all.journal.removed_dirs.push((dir, mode));
-        }
+        all.journal.removed_dirs.extend(journal.removed_dirs);
         for record in journal.records {
             let Some(source) = all.sources.get_mut(&record.path) else {
                 let nth = all.journal.records.len();
@@ -553,19 +556,25 @@ fn is_same(state: &FileState, disk: &Disk) -> bool {
         && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
 }
 
-/// Returns the last transaction that changed a path, if it was no undo, the file is still as that
-/// one left it, and the caller may see all that it did, so that it can be undone first.
-fn left_by(
+/// Returns the last transaction that changed each of these files, given with the hashes that they
+/// have: if it was no undo, the file is still as that one left it, and the caller may see all that
+/// it did, so that it can be undone first.
+fn left_by<'p>(
     log: &Log<'_>,
-    path: &str,
-    actual: Option<Sha256>,
+    files: impl IntoIterator<Item = (&'p str, Option<Sha256>)>,
     reach: &Reach,
-) -> Result<Option<TransactionId>, Error> {
-    let found = history::last_change_to(log, path)?.filter(|(entry, record)| {
-        let left = record.after.as_ref().map(|state| state.sha256);
-        left == actual && reach.shows_all(&entry.journal)
+) -> Result<HashMap<&'p str, TransactionId>, Error> {
+    let actual: HashMap<&str, Option<Sha256>> = files.into_iter().collect();
+    let mut found = history::last_changes_to(log, actual.keys().copied().collect())?;
+    found.retain(|path, (_, record)| {
+        record.after.as_ref().map(|state| state.sha256) == actual[path]
     });
-    Ok(found.map(|(entry, _)| entry.journal.header.id))
+    let mut is_shown = HashMap::new();
+    found.retain(|_, (entry, _)| {
+        let journal = &entry.journal;
+        *is_shown.entry(journal.header.id).or_insert_with(|| reach.shows_all(journal))
+    });
+    Ok(found.into_iter().map(|(path, (entry, _))| (path, entry.journal.header.id)).collect())
 }
 
 /// A file with a transaction's change reverted.
@@ -679,14 +688,14 @@ fn left(
 
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {
     let records = &journal.records;
-    if let Some(path) =
-        paths.iter().find(|path| !records.iter().any(|record| record.path == path.as_str()))
-    {
-        return Err(Error::NotInTransaction { id: journal.header.id, path: path.as_str().into() });
-    }
-    let named = |record: &Record| paths.iter().any(|path| path.as_str() == record.path);
-    let mut slots: BTreeSet<u32> =
-        records.iter().filter(|record| named(record)).map(|record| record.slot).collect();
+    let slots: HashMap<&str, u32> =
+        records.iter().map(|record| (record.path.as_str(), record.slot)).collect();
+    let named = paths.iter().map(|path| {
+        let path = path.as_str();
+        let missing = || Error::NotInTransaction { id: journal.header.id, path: path.into() };
+        slots.get(path).copied().ok_or_else(missing)
+    });
+    let mut slots = named.collect::<Result<BTreeSet<u32>, _>>()?;
     // Both paths of a moved file belong together.
     for (from, to) in &journal.moved {
         if slots.contains(from) || slots.contains(to) {

@@ -1147,14 +1147,17 @@ fn infer_moves(transitions: &[Transition], moved_back: &[(String, String)], orig
     }
     let goes = transitions.iter().filter(|transition| transition.after.is_none());
     let goes = goes.filter(|transition| !origins.leaves(&transition.path));
-    let mut goes: Vec<(&RelPath, Option<Sha256>)> =
-        goes.map(|gone| (&gone.path, gone.before())).collect();
+    // The first of several comes last.
+    let mut goes_with: Map<Option<Sha256>, Vec<&RelPath>> = Map::default();
+    for gone in goes.rev() {
+        goes_with.entry(gone.before()).or_default().push(&gone.path);
+    }
     for (index, transition) in transitions.iter().enumerate() {
         if transition.before.is_none()
             && origins.of(index).is_none()
-            && let Some(at) = goes.iter().position(|(_, sha256)| *sha256 == transition.after())
+            && let Some(from) = goes_with.get_mut(&transition.after()).and_then(Vec::pop)
         {
-            origins.insert(index, goes.remove(at).0.clone());
+            origins.insert(index, from.clone());
         }
     }
 }

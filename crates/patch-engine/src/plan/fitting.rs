@@ -160,7 +160,7 @@ pub(crate) fn plan_before_first(
         Err(rejects) => rejects,
     };
     let of_section = |reject: &Reject| reject.section.map(|section| patch.place_in_text(section));
-    let Some(rejected) = rejects.iter().map(of_section).collect::<Option<Vec<_>>>() else {
+    let Some(rejected) = rejects.iter().map(of_section).collect::<Option<BTreeSet<_>>>() else {
         return Err(rejects);
     };
     let steps = steps(patch);

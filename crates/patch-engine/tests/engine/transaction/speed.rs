@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use fs_guard::Root;
 use fs_guard::fault::{Fault, arm, disarm};
-use patch_engine::commit::{CommitOptions, Durability, Workspace};
+use patch_engine::commit::{self, CommitOptions, Durability, Workspace};
 use workspace_trash::{FileState, Header, Journal, LockedStore, Record, Retention};
 
 use super::support::*;
@@ -61,6 +61,27 @@ fn a_small_edit_takes_few_system_calls() {
     let mut calls = fs_guard::fault::disarm();
     calls.retain(|call| !matches!(*call, "fsync" | "fdatasync" | "syncfs"));
     assert!(calls.len() <= 48, "{} calls: {calls:?}", calls.len());
+}
+
+/// A refused undo reads each journal once, however many files have changed since.
+#[test]
+fn who_changed_a_file_is_looked_up_for_all_of_them_together() {
+    let names: Vec<String> = (0..40).map(|nth| format!("f{nth:02}")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "old\n")).collect();
+    let tree = Tree::new(&files);
+    let steps: Vec<Step<'_>> = names.iter().map(|name| Update(name, "new\n")).collect();
+    let done = tree.commit(&steps).unwrap();
+    let workspace = tree.open();
+    let calls = [20, 40].map(|drifted| {
+        names[..drifted].iter().for_each(|name| tree.write(name, "edited\n"));
+        arm(Fault::Nothing, 0, true);
+        let error = workspace.plan_undo(done.id, &[]).unwrap_err();
+        let calls = disarm().len();
+        assert!(matches!(error, commit::Error::Drifted { drifts, .. } if drifts.len() == drifted));
+        calls
+    });
+    // Twelve for the old file, to see whether the change can be carried; a journal takes more.
+    assert!(calls[1] - calls[0] <= 20 * 13, "{calls:?}");
 }
 
 /// Adds transactions to the history, each of which deleted a file.
