@@ -53,6 +53,8 @@ impl Bench {
         let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
         command.args(["git", "--git-dir"]).arg(self.bare()).args(args).current_dir(self.dir.path());
         command.env("HOME", self.dir.path()).env("XDG_STATE_HOME", self.dir.path().join("state"));
+        // As git's manual has it, for no configuration of the user.
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null");
         for role in ["AUTHOR", "COMMITTER"] {
             command
                 .env(format!("GIT_{role}_NAME"), "M")

@@ -52,9 +52,10 @@ pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 /// is no file of this name.
 fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let read = || -> io::Result<Option<Vec<u8>>> {
-        // Opening a pipe would wait for someone who writes to it.
+        // Opening a pipe would wait for someone who writes to it. The empty file is what git's
+        // manual wants for no configuration: `GIT_CONFIG_GLOBAL=/dev/null`.
         let metadata = fs::metadata(path)?;
-        if metadata.is_dir() {
+        if metadata.is_dir() || path == Path::new("/dev/null") {
             return Ok(None);
         }
         if !metadata.is_file() {
