@@ -50,8 +50,12 @@ impl Bench {
     }
 
     fn command(&self, args: &[&str]) -> Command {
+        self.command_in(&self.bare(), args)
+    }
+
+    fn command_in(&self, git_dir: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
-        command.args(["git", "--git-dir"]).arg(self.bare()).args(args).current_dir(self.dir.path());
+        command.args(["git", "--git-dir"]).arg(git_dir).args(args).current_dir(self.dir.path());
         command.env("HOME", self.dir.path()).env("XDG_STATE_HOME", self.dir.path().join("state"));
         // As git's manual has it, for no configuration of the user.
         command.env("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -599,6 +603,18 @@ fn intents_and_outcomes_name_the_commit() {
             );
         }
     }
+}
+
+#[test]
+fn a_linked_work_tree_is_removed_without_the_log() {
+    let bench = Bench::new(FILES);
+    let linked = bench.dir.path().join("linked");
+    git(&bench.bare(), &["worktree", "add", "-q", "--detach", "../linked"]);
+    let run =
+        ended(bench.command_in(&linked, &["--onto", "main"]).spawn().expect("it runs"), PATCH);
+    assert_eq!(run.code, 0, "{run:?}");
+    git(&bench.bare(), &["worktree", "remove", "../linked"]);
+    assert_eq!(logged(&bench).len(), 8);
 }
 
 /// Of each session: where the commit can be asked after, its log has the answer; where it cannot,

@@ -106,6 +106,12 @@ impl Repository {
         &self.0.common.layout.git_dir
     }
 
+    /// Returns the git directory that all work trees of the repository share.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        &self.0.common.layout.common_dir
+    }
+
     /// Returns whether there is no main work tree.
     #[must_use]
     pub fn is_bare(&self) -> bool {

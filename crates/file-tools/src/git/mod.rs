@@ -125,7 +125,7 @@ impl GitReport {
 #[derive(Debug)]
 pub struct GitSession {
     repository: Repository,
-    /// The git directory, for the state and the log.
+    /// The git directory of the repository, for the state and the log.
     workspace: Workspace,
     audit: Audit,
     settings: SessionSettings,
@@ -151,8 +151,9 @@ impl GitSession {
             ..OpenOptions::default()
         };
         let repository = Repository::open(git_dir, &options)?;
+        // Not that of a linked work tree, which is removed with it.
         let workspace =
-            Workspace::open_with(repository.git_dir(), policy.clone(), StatePlace::Root)?;
+            Workspace::open_with(repository.common_dir(), policy.clone(), StatePlace::Root)?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
         Ok(Self {
             repository,
