@@ -427,6 +427,8 @@ fn plan_undo(
         return Err(Error::NotRestored(rejects));
     }
     builder.create_parents().map_err(rejected)?;
+    // Not against the lists, as when the transaction was committed.
+    let checked = |dir: &String| workspace.root().check_recorded(dir, true);
     for (dir, mode) in &journal.removed_dirs {
         let dir = checked(dir)?;
         // Undoing a whole transaction restores its directories even if they are empty.
