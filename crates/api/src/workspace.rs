@@ -98,7 +98,7 @@ impl OpenWorkspace {
         match self.session.preview(&patch, rules, options.atomicity()?, cancellation) {
             Ok(report) => Ok(PlannedPatch::of_report(report, None, made_of)),
             Err(Failed { error: commit::Error::Rejected(why), mut reports, .. })
-                if reports.first().is_some_and(|report| report.plan.is_partial()) =>
+                if options.partial && !reports.is_empty() =>
             {
                 Ok(PlannedPatch::of_report(reports.remove(0), Some(why), made_of))
             }

@@ -723,6 +723,10 @@ fn the_sections_that_fit_are_planned_and_applied() {
     assert_eq!(plan.notes(), ["b.txt: left out"]);
     let data = plan.data(api::tools::changes::DiffDetail::None).expect("data");
     assert_eq!(outcomes(&data["hunks"]), ["applied", "rejected"]);
+    // A plan is one transaction; of several it would not be said that some do not fit.
+    let several = options(json!({ "atomic": false }));
+    let wrong = here.plan(patch, &several, &Cancellation::NEVER).expect_err("not all fits");
+    assert!(wrong.details["applied"]["dryRun"].as_bool().expect("a boolean"));
     let failed = here.apply_plan(&plan, Callbacks::default()).expect_err("a part does not fit");
     assert_eq!(failed.details["applied"]["changedFiles"][0]["path"], "a.txt");
     assert_eq!(outcomes(&failed.details["hunks"]), ["applied", "rejected"]);
