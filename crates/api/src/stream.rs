@@ -1,10 +1,12 @@
 //! A patch that is still arriving.
 
 use file_tools::ToolError;
+use file_tools::input::{InputForm, ReadAs};
 use file_tools::settings::Layers;
 use patch_grammar::{PatchStream, StreamEvent, StreamOperation};
 use serde_json::{Value, json};
 
+use crate::error::argument;
 use crate::options::PatchOptions;
 
 /// Takes the text of a patch in the envelope, in chunks of any size, and says what is known of it
@@ -17,8 +19,14 @@ impl JsonStream {
     ///
     /// # Errors
     ///
-    /// When the options make no sense.
+    /// When the options make no sense, or are for another form or for a part of the patch.
     pub fn new(options: &PatchOptions) -> Result<Self, ToolError> {
+        let how = options.read_as().map_err(|error| error.tool_error(b""))?;
+        let whole = [InputForm::Auto, InputForm::Envelope];
+        if !whole.map(|form| ReadAs { form, ..ReadAs::default() }).contains(&how) {
+            let message = "a stream is a patch in the envelope, and the whole of it";
+            return Err(argument("form", message, "`envelope`, and no other way to read it"));
+        }
         Ok(Self(PatchStream::new(options.engine(&Layers::default())?.parse)))
     }
 

@@ -505,6 +505,10 @@ fn a_patch_is_parsed_streamed_and_converted() {
     let items = convert(PATCH, "openai", None).expect("they say the same");
     assert!(items.contains(r#""type":"update_file""#), "{items}");
 
+    for other in [json!({ "form": "unified" }), json!({ "reverse": true }), json!({ "part": 1 })] {
+        let error = JsonStream::new(&options(other)).expect_err("another way to read it");
+        assert_eq!(error.details["reason"], "bad_arguments");
+    }
     let mut stream = JsonStream::new(&none).expect("the defaults");
     let mut types = Vec::new();
     for byte in PATCH.as_bytes().chunks(7) {
