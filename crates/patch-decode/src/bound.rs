@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fs_guard::fold;
+
 use crate::error::{BindError, NotBound};
 use crate::names::Names;
 use crate::text::FileText;
@@ -36,6 +38,8 @@ impl Default for Operations {
 pub struct Bound {
     pub(crate) operations: Operations,
     pub(crate) paths: Vec<Box<str>>,
+    /// Of each path the first one that differs from it in case at most.
+    pub(crate) alike: Vec<u32>,
     pub(crate) files: Vec<Option<FileText>>,
     /// What may begin a section, in the order of their bytes.
     pub(crate) headers: Vec<Header>,
@@ -127,12 +131,18 @@ impl Binder {
             return Err(error(path, BindError::Path));
         }
         let operations = self.operations;
+        let mut first = HashMap::new();
+        let alike = paths
+            .iter()
+            .zip(0..)
+            .map(|(path, nth)| *first.entry(fold(path)).or_insert(nth))
+            .collect();
         let names = Names::new(&paths);
         let headers = headers(&paths, &files, operations);
         if headers.len() == 1 {
             return Err(error("", BindError::Nothing));
         }
-        Ok(Bound { operations, paths, files, headers, names, wide: Mutex::default() })
+        Ok(Bound { operations, paths, alike, files, headers, names, wide: Mutex::default() })
     }
 }
 

@@ -140,13 +140,16 @@ impl Bound {
         self.any_header(log, first..end).then_some(())
     }
 
-    /// Whether a header may be written: each path has one section, and a patch at least one.
+    /// Whether a header may be written: each path has one section, and none that differs from
+    /// another's in case alone; and a patch has at least one.
     pub(crate) fn may_head(&self, log: &Log, header: u32) -> bool {
         match self.headers[header as usize].kind {
             HeaderKind::End => !log.sections.is_empty(),
             HeaderKind::Add => true,
             HeaderKind::Update(path) | HeaderKind::Delete(path) => {
-                log.sections.iter().all(|section| section.path != Some(path))
+                let alike = |path: u32| self.alike[path as usize];
+                let mut taken = log.sections.iter().filter_map(|section| section.path);
+                taken.all(|taken| alike(taken) != alike(path))
             }
         }
     }

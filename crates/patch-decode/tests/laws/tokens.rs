@@ -243,9 +243,11 @@ fn new_paths_are_those_that_may_be_made() {
 #[test]
 fn a_path_is_made_once_and_taken_once() {
     let operations = Operations { update: true, add: true, delete: true, rename: true };
-    let binder = Binder::new(operations).file("src/a", "a\n").file("b", "b\n");
+    let binder = Binder::new(operations).file("src/a", "a\n").file("b", "b\n").path("B");
     let bound = Arc::new(binder.bind().expect("fits"));
     for (sections, fits) in [
+        ("*** Update File: b\n@@\n-b\n*** Delete File: src/a\n", true),
+        ("*** Update File: b\n@@\n-b\n*** Delete File: B\n", false),
         ("*** Add File: n\n*** Add File: m\n", true),
         ("*** Add File: n\n*** Add File: n\n", false),
         ("*** Add File: n\n*** Add File: N\n", false),
