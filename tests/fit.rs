@@ -72,6 +72,16 @@ fn listed_paths_can_be_deleted() {
 }
 
 #[test]
+fn of_paths_that_differ_in_case_alone_one_is_in_it() {
+    let dir = workspace();
+    let args = ["grammar", "--fit", "a.txt", "--operations", "delete", "--paths-from", "-"];
+    let run = call(&dir, &args, "A.txt\n");
+    assert!(run.stdout.contains("*** Delete File: a.txt"), "{run:?}");
+    assert!(!run.stdout.contains("*** Delete File: A.txt"), "{run:?}");
+    assert!(run.stderr.contains("A.txt: left out: its path differs"), "{run:?}");
+}
+
+#[test]
 fn a_file_that_the_guard_refuses_is_not_read() {
     let dir = workspace();
     for (file, code) in [(".env", 3), ("../a.txt", 3), ("none.txt", 1)] {

@@ -18,6 +18,9 @@ pub enum Unfit {
     Repetitive,
     /// Its path cannot be written on one line of a patch.
     Path,
+    /// Its path differs from that of a file before it in case alone, and a patch that names both
+    /// does not apply.
+    Alike,
 }
 
 impl fmt::Display for Unfit {
@@ -28,6 +31,7 @@ impl fmt::Display for Unfit {
             Self::NoBlock => "no block of the lines that may be shown stands once in it",
             Self::Repetitive => "long parts of it are repeated over and over",
             Self::Path => "a patch cannot name it",
+            Self::Alike => "its path differs from that of a file before it in case alone",
         })
     }
 }
@@ -44,7 +48,8 @@ pub struct FitNote {
 
 impl fmt::Display for FitNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: left out of updates: {}", self.path, self.why)
+        let of = if self.why == Unfit::Alike { "" } else { " of updates" };
+        write!(f, "{}: left out{of}: {}", self.path, self.why)
     }
 }
 

@@ -24,13 +24,13 @@ pub(super) struct Fitted {
     pub(super) new_paths: NewPaths,
 }
 
-pub(super) fn fit(
-    files: &[FitFile<'_>],
-    paths: &[&str],
-    options: &FitOptions,
+pub(super) fn fit<'f>(
+    files: &[FitFile<'f>],
+    paths: &[&'f str],
+    options: &'f FitOptions,
 ) -> Result<Fitted, FitError> {
-    refuse_twice(files.iter().map(|file| file.path).chain(paths.iter().copied()))?;
-    let mut sections = Sections::new(options);
+    let alike = alike(files.iter().map(|file| file.path).chain(paths.iter().copied()))?;
+    let mut sections = Sections { alike, ..Sections::new(options) };
     if sections.has(FitOperation::Add) || sections.has(FitOperation::Move) {
         let listed = files.iter().map(|file| file.path).chain(paths.iter().copied());
         sections.new_paths = NewPaths::new(listed, options.profile);
@@ -47,6 +47,8 @@ pub(super) fn fit(
 /// The sections of a patch, made from the last file to the first.
 struct Sections<'o> {
     options: &'o FitOptions,
+    /// The paths that an earlier one is like: a patch that names both does not apply.
+    alike: BTreeSet<&'o str>,
     rules: Rules,
     /// The last line of a patch.
     end: Symbol,
@@ -90,8 +92,18 @@ impl<'o> Sections<'o> {
         let chains =
             vec![last; if options.operations.contains(&FitOperation::Move) { 2 } else { 1 }];
         let (notes, largest, new_paths) = Default::default();
-        let mut sections =
-            Self { options, rules, end, chains, count: 0, notes, largest, choices: 0, new_paths };
+        let mut sections = Self {
+            options,
+            alike: BTreeSet::new(),
+            rules,
+            end,
+            chains,
+            count: 0,
+            notes,
+            largest,
+            choices: 0,
+            new_paths,
+        };
         if sections.has(FitOperation::Add) {
             sections.new_file();
         }
@@ -149,8 +161,13 @@ impl<'o> Sections<'o> {
         self.notes.push(FitNote { path: path.to_owned(), why });
     }
 
-    /// Whether the path after a marker is read as it is written; it is noted if not.
+    /// Whether the path after a marker is read as it is written, and no other is like it; it is
+    /// noted if not.
     fn is_named(&mut self, path: &str) -> bool {
+        if self.alike.contains(path) {
+            self.note(path, Unfit::Alike);
+            return false;
+        }
         let named = !path.is_empty()
             && path == path.trim_matches([' ', '\t'])
             && !path.contains(char::is_control);
@@ -221,12 +238,17 @@ impl<'o> Sections<'o> {
     }
 }
 
-fn refuse_twice<'p>(paths: impl Iterator<Item = &'p str>) -> Result<(), FitError> {
-    let mut seen = BTreeSet::new();
+/// Returns the paths that differ from an earlier one in case alone; refuses those that do not
+/// differ.
+fn alike<'p>(paths: impl Iterator<Item = &'p str>) -> Result<BTreeSet<&'p str>, FitError> {
+    let (mut seen, mut folded, mut alike) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for path in paths {
         if !seen.insert(path) {
             return Err(FitError::Twice { path: path.to_owned() });
         }
+        if !folded.insert(path.to_lowercase()) {
+            alike.insert(path);
+        }
     }
-    Ok(())
+    Ok(alike)
 }
