@@ -130,7 +130,16 @@ function split(options) {
   return { callbacks: { approve, observe, signal }, rest };
 }
 
-const json = (options) => JSON.stringify(options ?? {});
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Options as JSON. What that has no word for, it would leave out or empty, such as an `approve` that is never asked. */
+const json = (options) =>
+  JSON.stringify(options ?? {}, (name, value) => {
+    const is = typeof value === "object" ? value?.constructor?.name : typeof value;
+    if (["function", "symbol", "Map", "Set"].includes(is) || (is === "number" && !Number.isFinite(value))) {
+      throw new TypeError(`${JSON.stringify(name)} cannot be ${is === "number" ? value : `a ${is}`} here`);
+    }
+    return value;
+  });
 const text = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 
 /**
@@ -378,8 +387,15 @@ class GitTree {
 
 /** What the native half has done with files in memory. */
 function inMemory(files, done) {
-  // Text for text, bytes for bytes.
-  const given = Object.values(files).every((content) => typeof content === "string") ? text : (bytes) => bytes;
+  // Text for text, bytes for bytes and for what is not UTF-8.
+  const texts = Object.values(files).every((content) => typeof content === "string");
+  const given = (bytes) => {
+    try {
+      return texts ? strict.decode(bytes) : bytes;
+    } catch {
+      return bytes;
+    }
+  };
   const after = done.contents;
   return {
     files: Object.fromEntries(done.paths.map((path, nth) => [path, after[nth] && given(after[nth])])),
