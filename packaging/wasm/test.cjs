@@ -22,6 +22,8 @@ test("text for text, errors with their fields", () => {
   assert.throws(() => library.applyInMemory({}, EDIT), { name: "PatchError", kind: "not_found", path: "a", recoverable: true });
   assert.throws(() => library.applyInMemory({}, EDIT, { frobnicate: 1 }), /frobnicate/);
   assert.throws(() => library.applyInMemory({}, 7), TypeError);
+  assert.throws(() => library.applyInMemory({ a: "one\n" }, EDIT.replace("two", "\ud83d")), TypeError);
+  assert.deepEqual(library.applyInMemory({ a: "\u{1f600}\none\n" }, EDIT).files, { a: "\u{1f600}\ntwo\n" });
 });
 
 test("the rest of it", () => {

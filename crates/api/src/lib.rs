@@ -42,7 +42,7 @@ pub use memory::{HostPlan, apply_diff, apply_in_memory, apply_many, plan_over};
 pub use options::{PatchOptions, ReadOptions, SpecRequest};
 pub use plan::PlannedPatch;
 pub use stream::JsonStream;
-pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs};
+pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs, unicode};
 #[cfg(feature = "workspace")]
 pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]

@@ -22,6 +22,18 @@ pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
     Ok(serde_json::to_value(&patch).expect("text keys"))
 }
 
+/// What is to be written, for programs whose texts are Unicode: none other is written instead.
+///
+/// # Errors
+///
+/// When it is not UTF-8.
+pub fn unicode(bytes: &[u8]) -> Result<&str, ToolError> {
+    std::str::from_utf8(bytes).map_err(|_| {
+        let message = "what the patch makes is not UTF-8, and cannot be given as a text";
+        argument("patch", message, "a patch in UTF-8, for files in UTF-8")
+    })
+}
+
 /// A patch in another form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

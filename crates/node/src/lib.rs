@@ -14,6 +14,7 @@ use apply_patch_api::{
 };
 use napi::bindgen_prelude::{
     AsyncTask, Buffer, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array,
+    Utf16String,
 };
 use napi::threadsafe_function::{
     ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue,
@@ -23,17 +24,24 @@ use napi_derive::napi;
 use serde_json::{Value, json};
 
 /// Text, or bytes.
-type Text = Either<String, Uint8Array>;
+type Text = Either<Utf16String, Uint8Array>;
 
 /// A function of the program that is called from another thread, and answers by one of its
 /// arguments.
 type Callback<T> = ThreadsafeFunction<T, UnknownReturnValue, T, Status, false>;
 
-fn bytes(text: Text) -> Vec<u8> {
+fn bytes(text: Text) -> Result<Vec<u8>> {
     match text {
-        Either::A(text) => text.into_bytes(),
-        Either::B(bytes) => bytes.to_vec(),
+        Either::A(text) => Ok(unicode(&text)?.into_bytes()),
+        Either::B(bytes) => Ok(bytes.to_vec()),
     }
+}
+
+/// Half a character is refused: what a lossy conversion puts in its place was not meant.
+fn unicode(text: &Utf16String) -> Result<String> {
+    String::from_utf16(text).map_err(|_| {
+        Error::new(Status::InvalidArg, "the text has half a character (a lone surrogate) in it")
+    })
 }
 
 /// The error as JSON, for the other half to make a `PatchError` of.
@@ -107,16 +115,18 @@ impl JsReply {
 
     /// The patch in place of the one that was shown.
     #[napi(catch_unwind)]
-    pub fn edit(&self, patch: Text) {
-        self.answer(JsAnswer::Edited(bytes(patch)));
+    pub fn edit(&self, patch: Text) -> Result<()> {
+        self.answer(JsAnswer::Edited(bytes(patch)?));
+        Ok(())
     }
 
     /// What a file is.
     #[napi(catch_unwind)]
-    pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) {
+    pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) -> Result<()> {
         let content =
-            Content { bytes: Arc::new(bytes(content)), mode: mode.unwrap_or(0o644), link: false };
+            Content { bytes: Arc::new(bytes(content)?), mode: mode.unwrap_or(0o644), link: false };
         self.answer(JsAnswer::File(Some(HostFile { content, version })));
+        Ok(())
     }
 
     /// There is no such file.
@@ -274,7 +284,7 @@ impl JsWorkspace {
         options: &str,
         cancellation: Option<&Cancellation>,
     ) -> Result<Work<JsPlan>> {
-        let (workspace, patch) = (Arc::clone(&self.0), bytes(patch));
+        let (workspace, patch) = (Arc::clone(&self.0), bytes(patch)?);
         let options = read(options)?;
         let cancellation = cancellation.map(Cancellation::polled).unwrap_or_default();
         Ok(Box::new(move || workspace.plan(&patch, &options, &cancellation).map(JsPlan::from)))
@@ -310,7 +320,7 @@ impl JsWorkspace {
                 Box::new(move || Ok(workspace.apply_plan(&plan, host)?.to_string()))
             }
             Either::A(patch) => {
-                let (patch, options) = (bytes(patch), read(options)?);
+                let (patch, options) = (bytes(patch)?, read(options)?);
                 Box::new(move || Ok(workspace.apply(&patch, &options, host)?.to_string()))
             }
         })
@@ -500,7 +510,7 @@ impl JsGitTree {
     /// Plans a patch.
     #[napi(catch_unwind)]
     pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<JsPlan>>> {
-        let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
+        let (tree, patch) = (Arc::clone(&self.0), bytes(patch)?);
         let options = read(&options)?;
         Ok(Job::task(move || tree.plan(&patch, &options).map(JsPlan::from)))
     }
@@ -523,7 +533,7 @@ impl JsGitTree {
         cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
         let host = host(approve, observe, cancellation)?;
-        let (tree, patch) = (Arc::clone(&self.0), bytes(patch));
+        let (tree, patch) = (Arc::clone(&self.0), bytes(patch)?);
         let (options, git) = (read(&options)?, read(&git)?);
         Ok(Job::task(move || Ok(tree.apply(&patch, &options, &git, host)?.to_string())))
     }
@@ -548,8 +558,9 @@ fn facts(plan: &api::PlannedPatch) -> std::result::Result<Value, ToolError> {
     Ok(facts)
 }
 
-fn tree(paths: Vec<String>, contents: Vec<Text>) -> MemoryTree {
-    paths.into_iter().zip(contents.into_iter().map(bytes)).collect()
+fn tree(paths: Vec<String>, contents: Vec<Text>) -> Result<MemoryTree> {
+    let files = paths.into_iter().zip(contents);
+    files.map(|(path, content)| Ok((path, bytes(content)?))).collect()
 }
 
 /// Applies a patch to files in memory.
@@ -563,7 +574,7 @@ pub fn apply_in_memory<'env>(
 ) -> Result<InMemory<'env>> {
     let options = read(&options)?;
     let (changed, plan) =
-        api::apply_in_memory(&tree(paths, contents), &bytes(patch), &options).map_err(failed)?;
+        api::apply_in_memory(&tree(paths, contents)?, &bytes(patch)?, &options).map_err(failed)?;
     let mut done = InMemory {
         paths: Vec::new(),
         contents: Vec::new(),
@@ -601,7 +612,8 @@ pub fn apply_many(
     cancellation: Option<&Cancellation>,
 ) -> Result<AsyncTask<Job<Vec<OneOfMany>>>> {
     let trees = paths.into_iter().zip(contents).map(|(paths, contents)| tree(paths, contents));
-    let items: Vec<_> = trees.zip(patches.into_iter().map(bytes)).collect();
+    let items = trees.zip(patches).map(|(tree, patch)| Ok((tree?, bytes(patch)?)));
+    let items: Vec<_> = items.collect::<Result<_>>()?;
     let options = read(&options)?;
     let cancellation = cancellation.map(Cancellation::polled).unwrap_or_default();
     let workers = workers.and_then(|workers| NonZeroUsize::new(workers as usize));
@@ -633,21 +645,20 @@ pub fn apply_many(
 }
 
 /// What a plan does to one file of a program.
-fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> Value {
+fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> std::result::Result<Value, ToolError> {
     let position = |at: api::Position| json!({ "line": at.line, "character": at.character });
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let replaced = |one: &api::TextEdit| {
+    let replaced = |one: &api::TextEdit| -> std::result::Result<_, ToolError> {
         let range = json!({ "start": position(one.range.start), "end": position(one.range.end) });
-        json!({ "range": range, "newText": text(&one.text) })
+        Ok(json!({ "range": range, "newText": api::unicode(&one.text)? }))
     };
-    json!({
+    Ok(json!({
         "path": edit.path,
         "toPath": edit.to_path,
         "operation": edit.operation.as_str(),
         "version": plan.version(&edit.path),
-        "text": edit.text.as_deref().map(|whole| text(whole)),
-        "edits": edit.edits.iter().map(replaced).collect::<Vec<_>>(),
-    })
+        "text": edit.text.as_deref().map(|whole| api::unicode(whole)).transpose()?,
+        "edits": edit.edits.iter().map(replaced).collect::<std::result::Result<Vec<_>, _>>()?,
+    }))
 }
 
 /// Plans a patch for files that the program gives when it is asked for them: what there is to say
@@ -660,7 +671,7 @@ pub fn plan_over(
 ) -> Result<AsyncTask<Job<String>>> {
     let read_file: Callback<FnArgs<(String, JsReply)>> =
         read_file.build_threadsafe_function().build()?;
-    let (patch, options) = (bytes(patch), read(&options)?);
+    let (patch, options) = (bytes(patch)?, read(&options)?);
     Ok(Job::task(move || {
         let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
             Some(JsAnswer::File(file)) => Ok(file),
@@ -668,22 +679,33 @@ pub fn plan_over(
         });
         let plan = api::plan_over(tree, &patch, &options)?;
         let mut facts = facts(&plan.plan)?;
-        facts["edits"] = plan.edits()?.iter().map(|one| edit(&plan, one)).collect();
+        let edits = plan.edits()?;
+        let edits: std::result::Result<Value, _> =
+            edits.iter().map(|one| edit(&plan, one)).collect();
+        facts["edits"] = edits?;
         Ok(facts.to_string())
     }))
 }
 
 /// Applies a diff without headers to a text.
 #[napi(catch_unwind)]
-pub fn apply_diff(env: &Env, text: Text, diff: String, mode: String) -> Result<BufferSlice<'_>> {
-    BufferSlice::copy_from(env, &api::apply_diff(&bytes(text), &diff, &mode).map_err(failed)?)
+pub fn apply_diff(
+    env: &Env,
+    text: Text,
+    diff: Utf16String,
+    mode: String,
+) -> Result<BufferSlice<'_>> {
+    BufferSlice::copy_from(
+        env,
+        &api::apply_diff(&bytes(text)?, &unicode(&diff)?, &mode).map_err(failed)?,
+    )
 }
 
 /// The tree of a patch.
 #[napi(catch_unwind)]
 pub fn parse(patch: Text, options: String) -> Result<String> {
     let options = read(&options)?;
-    Ok(api::parse(&bytes(patch), &options).map_err(failed)?.to_string())
+    Ok(api::parse(&bytes(patch)?, &options).map_err(failed)?.to_string())
 }
 
 /// A patch in another form: `text` and `warnings`.
@@ -696,10 +718,10 @@ pub fn convert(
     contents: Option<Vec<Text>>,
 ) -> Result<String> {
     let options = read(&options)?;
-    let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents));
-    let done = api::convert(&bytes(patch), &to, &options, files.as_ref()).map_err(failed)?;
-    Ok(json!({ "text": String::from_utf8_lossy(&done.text), "warnings": done.warnings })
-        .to_string())
+    let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents)).transpose()?;
+    let done = api::convert(&bytes(patch)?, &to, &options, files.as_ref()).map_err(failed)?;
+    let text = api::unicode(&done.text).map_err(failed)?;
+    Ok(json!({ "text": text, "warnings": done.warnings }).to_string())
 }
 
 /// What a provider's request has: `value` and `caveats`.
@@ -730,7 +752,9 @@ impl JsFittedGrammar {
     /// Makes it for files, by path.
     #[napi(constructor, catch_unwind)]
     pub fn new(paths: Vec<String>, contents: Vec<Text>, options: String) -> Result<Self> {
-        let files: Vec<_> = paths.into_iter().zip(contents.into_iter().map(bytes)).collect();
+        let files = paths.into_iter().zip(contents);
+        let files: Vec<_> =
+            files.map(|(path, content)| Ok((path, bytes(content)?))).collect::<Result<_>>()?;
         Ok(Self(api::fit(&files, &read(&options)?).map_err(failed)?))
     }
 
@@ -761,8 +785,13 @@ impl JsStream {
 
     /// What the next part says.
     #[napi(catch_unwind)]
-    pub fn push(&mut self, chunk: Text) -> String {
-        json!(self.0.push(&bytes(chunk))).to_string()
+    pub fn push(&mut self, chunk: Either<String, Uint8Array>) -> String {
+        // A character may be in two chunks.
+        json!(self.0.push(match &chunk {
+            Either::A(text) => text.as_bytes(),
+            Either::B(bytes) => bytes,
+        }))
+        .to_string()
     }
 
     /// What its end says.

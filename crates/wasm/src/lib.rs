@@ -76,7 +76,7 @@ export interface PatchOptions extends PatchSettings {
 }
 
 export interface Changed {
-  /** What is at each path that changes: text for text, bytes as soon as one file is given as bytes; null where a file is gone. */
+  /** What is at each path that changes: text for text, bytes as soon as one file is given as bytes, or for what is not UTF-8; null where a file is gone. */
   files: Record<string, any>;
   /** The changes, file by file. */
   changes: { path: string; toPath?: string; operation: "create" | "update" | "delete" | "move" }[];
@@ -134,18 +134,19 @@ fn read(options: &JsValue) -> Result<api::PatchOptions> {
 /// The bytes of text or bytes, and whether it is text.
 fn bytes(text: &JsValue) -> Result<(Vec<u8>, bool)> {
     match text.as_string() {
-        Some(text) => Ok((text.into_bytes(), true)),
+        // It is not the same where half a character is in it.
+        Some(unicode) if JsValue::from_str(&unicode) == *text => Ok((unicode.into_bytes(), true)),
+        Some(_) => Err(js_sys::TypeError::new("the text has half a character in it").into()),
         None if text.is_instance_of::<Uint8Array>() => Ok((Uint8Array::new(text).to_vec(), false)),
         None => Err(js_sys::TypeError::new("a text or a Uint8Array is wanted").into()),
     }
 }
 
-/// Text for text, and bytes for bytes.
+/// Text for text, and bytes for bytes and for what is not UTF-8.
 fn given(bytes: &[u8], is_text: bool) -> JsValue {
-    if is_text {
-        String::from_utf8_lossy(bytes).as_ref().into()
-    } else {
-        Uint8Array::from(bytes).into()
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_text => text.into(),
+        _ => Uint8Array::from(bytes).into(),
     }
 }
 
@@ -181,7 +182,7 @@ pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result
         ("files", after.into()),
         ("changes", to_js(&plan.changes())?),
         ("notes", to_js(&plan.notes())?),
-        ("diff", given(&diff, true)),
+        ("diff", String::from_utf8_lossy(&diff).as_ref().into()),
         ("digest", plan.digest().into()),
     ] {
         Reflect::set(&done, &name.into(), &value)?;
@@ -192,10 +193,12 @@ pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result
 /// Applies a diff without headers, as the operations of the Responses API have them, to a text;
 /// `mode` is `default` or `create`.
 #[wasm_bindgen(js_name = applyDiff)]
-pub fn apply_diff(input: &Text, diff: &str, mode: Option<String>) -> Result<JsValue> {
+pub fn apply_diff(input: &Text, diff: &Text, mode: Option<String>) -> Result<JsValue> {
     let (input, is_text) = bytes(input)?;
-    let output =
-        api::apply_diff(&input, diff, mode.as_deref().unwrap_or("default")).map_err(failed)?;
+    let (diff, _) = bytes(diff)?;
+    let mode = mode.as_deref().unwrap_or("default");
+    let output = api::unicode(&diff).and_then(|diff| api::apply_diff(&input, diff, mode));
+    let output = output.map_err(failed)?;
     Ok(given(&output, is_text))
 }
 
@@ -212,7 +215,7 @@ pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) ->
     let options = read(options)?;
     let files = if files.is_undefined() { None } else { Some(tree(files)?.0) };
     let done = api::convert(&bytes(patch)?.0, to, &options, files.as_ref()).map_err(failed)?;
-    let text = String::from_utf8_lossy(&done.text);
+    let text = api::unicode(&done.text).map_err(failed)?;
     to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))
 }
 
@@ -248,7 +251,12 @@ impl JsPatchStream {
 
     /// What the next part says.
     pub fn push(&mut self, chunk: &Text) -> Result<JsValue> {
-        to_js(&self.0.push(&bytes(chunk)?.0))
+        // A character may be in two chunks.
+        let text = chunk.as_string();
+        to_js(&match &text {
+            Some(text) => self.0.push(text.as_bytes()),
+            None => self.0.push(&bytes(chunk)?.0),
+        })
     }
 
     /// What its end says.

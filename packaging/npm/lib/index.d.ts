@@ -404,7 +404,7 @@ export interface Facts {
 
 /**
  * Applies a patch to files in memory, which stay as they are: what is at each path that changes, null where a file is gone.
- * Text for text; bytes as soon as one file is given as bytes.
+ * Text for text; bytes as soon as one file is given as bytes, and for what is not UTF-8.
  */
 export function applyInMemory(
   files: Record<string, string>,

@@ -262,6 +262,51 @@ test("text, patches and what models need", () => {
   assert.ok(Buffer.isBuffer(files.a) && files.a.toString() === "two\n");
 });
 
+test("an option that cannot be followed is refused", () => {
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place);
+  const approve = () => false;
+  for (const call of [
+    () => workspace.applySync(EDIT, { approve }),
+    () => workspace.applySync(EDIT, { expectedSha256ByPath: new Map([["a", ""]]) }),
+    () => workspace.applySync(EDIT, { maxOperations: NaN }),
+    () => new Workspace(place, { approve }),
+    () => new Workspace(place, { lockTimeout: Infinity }),
+  ]) {
+    assert.throws(call, TypeError);
+    assert.equal(readFileSync(join(place, "a"), "utf8"), "one\n");
+  }
+  rmSync(place, { recursive: true });
+});
+
+test("nothing else is written for what is not Unicode", async () => {
+  const half = EDIT.replace("two", "\ud83d");
+  assert.throws(() => library.applyInMemory({ a: "one\n" }, half), /half a character/);
+  assert.throws(() => library.applyInMemory({ a: "one\n", b: "\ude00" }, EDIT), /half a character/);
+  await assert.rejects(library.applyMany([{ files: { a: "one\n" }, patch: half }]), /half a character/);
+  const binary = [
+    "diff --git a/b b/b",
+    "new file mode 100644",
+    "index 0000000000000000000000000000000000000000..90db00e1d6cf116716ba949a1cca330ac8c63634",
+    "GIT binary patch",
+    "literal 3",
+    "Kcmey*@DBh3{sH~~",
+    "",
+    "literal 0",
+    "HcmV?d00001",
+    "",
+    "",
+  ].join("\n");
+  assert.deepEqual(library.applyInMemory({ a: "one\n" }, binary).files, { b: Buffer.from([0xff, 0, 0xfe]) });
+  const latin = Buffer.from("\xe9\none\n", "latin1");
+  assert.throws(() => library.convert(EDIT, "unified", { files: { a: latin } }), PatchError);
+  await assert.rejects(library.planOver({ read: () => latin }, EDIT), PatchError);
+  assert.equal(library.applyInMemory({ a: "\ufeffx\none\n" }, EDIT).files.a, "\ufeffx\ntwo\n");
+  const stream = new PatchStream();
+  const split = ADD("\u{1f600}").split("").flatMap((half) => stream.push(half));
+  assert.equal(split[0].type, "begun");
+});
+
 test("many are applied as one is", async () => {
   const items = [
     { files: { a: "one\n" }, patch: EDIT },
