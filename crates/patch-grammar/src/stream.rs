@@ -145,6 +145,8 @@ pub struct PatchStream {
     counted: (usize, usize),
     /// How many lines opened what may be around a patch.
     wrappers: usize,
+    /// How many lines may close that, if the last marker, padded with blanks, is above them.
+    closers: usize,
     /// How often a line looked wrong.
     checks: usize,
     failed: Option<ParseError>,
@@ -288,6 +290,12 @@ impl PatchStream {
         }
         let line = &self.text[start..end];
         let trimmed = line.trim_matches(BLANKS);
+        let may_close = self.closers > 0;
+        if trimmed == Marker::End.as_str() {
+            self.closers = self.wrappers;
+        } else if !trimmed.is_empty() {
+            self.closers = self.closers.saturating_sub(1);
+        }
         if self.begin.is_none() {
             return self.look_for_begin(start..end, number, events);
         }
@@ -329,7 +337,8 @@ impl PatchStream {
         };
         let Some((operation, rest)) = StreamOperation::HEADERS.into_iter().find_map(header) else {
             // Of an unfinished last line the parser says what it is.
-            if line.ends_with('\n') && !self.may_stand(line) && self.checks < MAX_CHECKS {
+            let is_wrong = line.ends_with('\n') && !may_close && !self.may_stand(line);
+            if is_wrong && self.checks < MAX_CHECKS {
                 self.checks += 1;
                 self.check_so_far(end, true, events);
             }

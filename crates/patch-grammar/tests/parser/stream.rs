@@ -173,7 +173,11 @@ fn scenarios_in_chunks_are_what_they_are_as_a_whole() {
     let with_crlf = scenarios()
         .into_iter()
         .map(|bytes| String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes());
-    let all: Vec<_> = scenarios().into_iter().chain(with_crlf).collect();
+    let wrapped = scenarios().into_iter().map(|bytes| {
+        let padded = String::from_utf8_lossy(&bytes).replace("\n*** End Patch", "\n *** End Patch");
+        format!("```\n{padded}\n```\n").into_bytes()
+    });
+    let all: Vec<_> = scenarios().into_iter().chain(with_crlf).chain(wrapped).collect();
     let lengths =
         prop_oneof![vec(1..=3_usize, 1..60), vec(1..=20_usize, 1..60), vec(1..=200_usize, 1..60)];
     holds(4 * texts, &(select(all), any::<bool>(), lengths), |(bytes, codex, lengths)| {
