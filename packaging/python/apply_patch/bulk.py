@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import pyarrow.parquet as pq  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-from . import DoesNotApply, FileTooLarge, GitTree, ParseError, PatchError, Refused, StaleFile
+from . import CommandFailed, DoesNotApply, FileTooLarge, GitTree, ParseError, PatchError, Refused, StaleFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -74,11 +74,13 @@ def _outcome(repo: str | None, base: str | None, patch: str | bytes | None) -> _
         tree = _opened(repo, base)
         try:
             plan = tree.plan(patch)
-        except (ParseError, DoesNotApply, StaleFile, Refused, FileTooLarge) as error:
+        except (ParseError, DoesNotApply, StaleFile, Refused, FileTooLarge, CommandFailed) as error:
+            if error.reason == "io":
+                raise
             return None, False, error.reason or error.kind, None
         return tree.tree_of(plan), True, None, plan.diff
     except PatchError as error:
-        # The repository cannot be read, which says nothing of the patch.
+        # The repository or an object cannot be read, which says nothing of the patch.
         return None, None, error.reason or error.kind, None
 
 
