@@ -72,7 +72,8 @@ class ApplyPatchEditor {
   }
 
   async #answer(operation) {
-    const known = this.#turns.find((turn) => turn.open.some((one) => same(one, operation)));
+    // The newest: of a run that was left, operations stay open, and what became of them is no answer to another one's.
+    const known = this.#turns.findLast((turn) => turn.open.some((one) => same(one, operation)));
     const turn = known ?? { calls: [{ operation }], open: [operation] };
     turn.open.splice(turn.open.findIndex((one) => same(one, operation)), 1);
     if (turn.open.length === 0) this.#turns = this.#turns.filter((one) => one !== turn);

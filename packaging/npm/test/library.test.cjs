@@ -307,6 +307,27 @@ test("nothing else is written for what is not Unicode", async () => {
   assert.equal(split[0].type, "begun");
 });
 
+test("an operation is not answered by what became of one before it", async () => {
+  const { ApplyPatchEditor } = createRequire(join(process.cwd(), "x.js"))("apply-patch-cli/openai-agents");
+  const place = folder({ a: "one\n", b: "one\n" });
+  const workspace = new Workspace(place);
+  const editor = new ApplyPatchEditor(workspace);
+  const operation = (path) => ({ type: "update_file", path, diff: "@@\n-one\n+two\n" });
+  let output;
+  const model = editor.watch({ getResponse: async () => ({ output }) });
+  const answered = async (...paths) => {
+    output = paths.map((path) => ({ type: "apply_patch_call", callId: path, operation: operation(path) }));
+    await model.getResponse();
+    return editor.updateFile(operation(paths[0]));
+  };
+  // The run ends before the second is asked for.
+  assert.equal((await answered("a", "b")).status, "completed");
+  await workspace.undo();
+  assert.equal((await answered("b")).status, "completed");
+  assert.equal(readFileSync(join(place, "b"), "utf8"), "two\n");
+  rmSync(place, { recursive: true });
+});
+
 test("many are applied as one is", async () => {
   const items = [
     { files: { a: "one\n" }, patch: EDIT },
