@@ -133,7 +133,13 @@ class TransformersProcessor:
         while len(self._rows) < len(rows):
             self._rows.append(_Follower(self._matcher.copy()))
         for nth, row in enumerate(rows):
-            scores[nth] = self._rows[nth].row(row[self._prompt :], scores[nth])
+            try:
+                scores[nth] = self._rows[nth].row(row[self._prompt :], scores[nth])
+            except ValueError:
+                if len(rows) == 1:
+                    raise
+                # Where too few tokens may follow, beam search goes on with some that may not.
+                scores[nth] = float("-inf")
         return scores
 
     @property

@@ -158,6 +158,25 @@ def test_beams_may_be_exchanged(vocabulary, files):
             assert numpy.flatnonzero(row == 0).tolist() == wanted
 
 
+def test_a_beam_without_a_way_on_is_dead_and_others_go_on(vocabulary, files):
+    numpy = pytest.importorskip("numpy")
+    from apply_patch import decoding
+
+    processor = decoding.TransformersProcessor(vocabulary, files)
+    scores = numpy.zeros((2, 257), dtype=numpy.float32)
+    processor(numpy.array([[1], [1]]), scores.copy())
+    # Only `*` may be first.
+    masked = processor(numpy.array([[1, ord("*")], [1, ord("x")]]), scores.copy())
+    assert numpy.flatnonzero(masked[0] == 0).tolist() == [ord("*")]
+    assert (masked[1] == -numpy.inf).all()
+    masked = processor(numpy.array([[1, *b"**"], [1, *b"**"]]), scores.copy())
+    assert (masked[0] == masked[1]).all()
+    alone = decoding.TransformersProcessor(vocabulary, files)
+    alone(numpy.array([[1]]), scores[:1].copy())
+    with pytest.raises(ValueError):
+        alone(numpy.array([[1, ord("x")]]), scores[:1].copy())
+
+
 def test_what_follows_the_end_is_not_masked(vocabulary, files):
     numpy = pytest.importorskip("numpy")
     from apply_patch import decoding
