@@ -16,6 +16,9 @@ const NAMED: usize = 5;
 pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
     let text = line(at).trim_ascii();
     let next = line(at + 1);
+    if quotes_diff(text) {
+        return true;
+    }
     match text.first() {
         Some(b'@') => {
             text.starts_with(b"@@") && matches!(next.trim_ascii_end(), [b'+' | b'-' | b' ', ..])
@@ -33,6 +36,15 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         Some(b'=') => text.starts_with(b"=== renamed file '"),
         _ => false,
     }
+}
+
+/// Returns whether a diff begins behind a quotation mark that is still open at the end of the line:
+/// what closes it stands behind the last line of the diff, and looks like a part of that.
+fn quotes_diff(line: &[u8]) -> bool {
+    memchr::memmem::find(line, COMMANDS[0]).is_some_and(|at| {
+        let mark = at.checked_sub(1).map(|before| line[before]);
+        mark.is_some_and(|mark| b"`'\"".contains(&mark) && !line[at..].contains(&mark))
+    })
 }
 
 /// Reads a line as a marker, also a misspelled one.
