@@ -41,7 +41,7 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
 /// Returns whether a diff begins behind a quotation mark that is still open at the end of the line:
 /// what closes it stands behind the last line of the diff, and looks like a part of that.
 fn quotes_diff(line: &[u8]) -> bool {
-    memchr::memmem::find(line, COMMANDS[0]).is_some_and(|at| {
+    memchr::memmem::find(line, b"diff -").is_some_and(|at| {
         let mark = at.checked_sub(1).map(|before| line[before]);
         mark.is_some_and(|mark| b"`'\"".contains(&mark) && !line[at..].contains(&mark))
     })

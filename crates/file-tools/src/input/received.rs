@@ -364,6 +364,13 @@ fn in_text(
         return Err(NotReceived::Nothing);
     }
     detect::check_around(&text, &found).map_err(|error| NotReceived::parse(&text, error))?;
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    if found.iter().any(|one| is_closed_within(&lines, one)) {
+        return wrapped(
+            "what is opened above the diff is closed at the end of its last line",
+            "end that line, and close it below",
+        );
+    }
     let several = |found: Vec<Found>| {
         NotReceived::Several(DetectError::Several(
             found.into_iter().map(Found::into_part).collect(),
@@ -395,6 +402,32 @@ fn in_text(
         },
     };
     Ok(Received { form, notes })
+}
+
+/// Whether a fence, a string literal or a tag is open above a diff, and closed by what would be the
+/// end of its last line. (An envelope has a last line of its own.)
+fn is_closed_within(lines: &[&[u8]], one: &Found) -> bool {
+    let has = |line: &[u8], mark: &[u8]| memmem::find(line, mark).is_some();
+    let (above, rest) = lines.split_at((one.lines.start - 1).min(lines.len()));
+    let above = above.iter().rev().map(|line| line.trim_ascii()).find(|line| !line.is_empty());
+    let below = rest.get(one.lines.len()..).unwrap_or_default();
+    let last = one.text.trim_ascii_end();
+    let marks: [(&[u8], &[u8]); 5] = [
+        (b"```", b"```"),
+        (b"~~~", b"~~~"),
+        (b"\"\"\"", b"\"\"\""),
+        (b"'''", b"'''"),
+        (b"<", b">"),
+    ];
+    one.kind == DetectedKind::Diff
+        && above.is_some_and(|above| {
+            marks.iter().any(|(opens, closes)| {
+                has(above, opens)
+                    && last.ends_with(closes)
+                    && (*opens != b"<" || last.ends_with(&[b"</", &above[1..]].concat()))
+                    && !below.iter().any(|line| has(line, closes))
+            })
+        })
 }
 
 /// Joins all parts to one patch.

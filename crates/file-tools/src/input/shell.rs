@@ -127,7 +127,9 @@ fn opens(lines: &[&str], at: usize) -> bool {
     // It is looked for last: there may be many empty lines.
     let begins_below = || {
         let next = lines[at + 1..].iter().find(|line| !line.trim().is_empty());
-        next.is_some_and(|next| next.trim_start().starts_with(begin))
+        next.is_some_and(|next| {
+            [begin, "diff --git ", "--- "].iter().any(|first| next.trim_start().starts_with(first))
+        })
     };
     let names = ["apply_patch", "applypatch"];
     let begins = |words: &&str| line.starts_with(*words);
@@ -157,6 +159,7 @@ mod tests {
     use super::*;
 
     const PATCH: &str = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+    const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
 
     #[test]
     fn a_command_is_read_as_the_shell_reads_it() {
@@ -182,6 +185,8 @@ mod tests {
         }
         for text in [
             PATCH.to_owned(),
+            format!("apply_patch <<'EOF'\n{DIFF}EOF\n"),
+            format!("cat <<'EOF' | apply_patch\n{DIFF}EOF\n"),
             format!("<<'EOF'\n{PATCH}EOF\n"),
             format!("```\n{PATCH}```\n"),
             format!("a << b\n\nSo:\n{PATCH}"),
@@ -211,6 +216,12 @@ mod tests {
             format!("cd sub && apply_patch\n{PATCH}"),
             format!("cd sub && apply_patch \"\n{PATCH}${{x}}\"\n"),
             format!("cd $HOME && apply_patch <<'EOF'\n{PATCH}EOF\n"),
+            format!("cd sub && apply_patch <<'EOF'\n{DIFF}EOF\n"),
+            format!("cd sub && apply_patch\n{DIFF}"),
+            format!("apply_patch <<'EOF'\n{DIFF}EOF\nrm -rf build\n"),
+            format!("apply_patch <<'EOF'\n{DIFF}"),
+            format!("apply_patch <<EOF\n{DIFF}+$x\nEOF\n"),
+            format!("patch -d sub <<'EOF'\n{DIFF}EOF\n"),
         ] {
             assert!(matches!(find(&text), Err(NotReceived::Wrapped { .. })), "{text}");
         }
