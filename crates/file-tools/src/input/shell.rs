@@ -124,15 +124,18 @@ fn opens(lines: &[&str], at: usize) -> bool {
     let line = lines[at].trim();
     let line = line.strip_prefix("$ ").unwrap_or(line);
     let begin = Marker::Begin.as_str();
+    // A line of a hunk that is context has a blank before it.
+    let begins = ["diff -", "--- ", "Index: ", "From "];
+    let begins = if lines[at].starts_with([' ', '\t']) { &[][..] } else { &begins };
     // It is looked for last: there may be many empty lines.
     let begins_below = || {
         let next = lines[at + 1..].iter().find(|line| !line.trim().is_empty());
-        next.is_some_and(|next| {
-            [begin, "diff --git ", "--- "].iter().any(|first| next.trim_start().starts_with(first))
+        next.map(|next| next.trim_start()).is_some_and(|next| {
+            next.starts_with(begin) || begins.iter().any(|begins| next.starts_with(begins))
         })
     };
     let names = ["apply_patch", "applypatch"];
-    let begins = |words: &&str| line.starts_with(*words);
+    let named = |words: &&str| line.starts_with(*words);
     let moves = line.starts_with("cd ") && names.iter().any(|name| line.contains(name));
     let quoted = || {
         ["'", "\""].iter().any(|quote| {
@@ -142,14 +145,15 @@ fn opens(lines: &[&str], at: usize) -> bool {
     let command = line.split_once("&& ").filter(|_| line.starts_with("cd "));
     let command = command.map_or(line, |(_, command)| command.trim_start());
     let writes = ["echo ", "printf "].iter().any(|word| command.starts_with(word));
-    let argument = (moves || writes || names.iter().any(begins)) && quoted();
+    let argument = (moves || writes || names.iter().any(named)) && quoted();
     // Without what gives it the patch, too, the directory says where the paths are.
     let bare = moves && begins_below();
+    let calls = !begins.is_empty() && names.iter().any(|name| line.contains(name));
     let heredoc = line.split_once("<<").is_some_and(|(command, tag)| {
         let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
         command.trim_start().starts_with(word)
             && !tag.trim_start_matches('-').trim().is_empty()
-            && begins_below()
+            && (calls || begins_below())
     });
     heredoc || argument || bare
 }
@@ -190,6 +194,7 @@ mod tests {
             format!("<<'EOF'\n{PATCH}EOF\n"),
             format!("```\n{PATCH}```\n"),
             format!("a << b\n\nSo:\n{PATCH}"),
+            format!("So:\n{}", PATCH.replace("\n*** End", "\n apply_patch <<'EOF'\n*** End")),
             format!("apply_patch\n{PATCH}"),
             "<tool_call>\n{\"name\": \"apply_patch\", \"input\": \"*** Begin Patch\\n\"}\n".into(),
         ] {
@@ -218,6 +223,7 @@ mod tests {
             format!("cd $HOME && apply_patch <<'EOF'\n{PATCH}EOF\n"),
             format!("cd sub && apply_patch <<'EOF'\n{DIFF}EOF\n"),
             format!("cd sub && apply_patch\n{DIFF}"),
+            "cd sub && apply_patch <<'EOF'\na\n<<<<<<< SEARCH\n".into(),
             format!("apply_patch <<'EOF'\n{DIFF}EOF\nrm -rf build\n"),
             format!("apply_patch <<'EOF'\n{DIFF}"),
             format!("apply_patch <<EOF\n{DIFF}+$x\nEOF\n"),
