@@ -95,7 +95,7 @@ impl OpenWorkspace {
         self.tidy();
         let made_of = Some((patch.to_vec(), options.clone()));
         let (_, patch, rules) = self.parsed(patch, options)?;
-        match self.session.preview(&patch, rules, options.atomicity()?, cancellation) {
+        match self.session.preview(&patch, rules, self.atomicity(options)?, cancellation) {
             Ok(report) => Ok(PlannedPatch::of_report(report, None, made_of)),
             Err(Failed { error: commit::Error::Rejected(why), mut reports, .. })
                 if options.partial && !reports.is_empty() =>
@@ -104,6 +104,16 @@ impl OpenWorkspace {
             }
             Err(failed) => Err(self.session.with_changed_by(ToolError::failed(&failed))),
         }
+    }
+
+    /// Returns which sections are applied where some do not apply.
+    fn atomicity(&self, options: &PatchOptions) -> Result<Atomicity, ToolError> {
+        let atomicity = options.atomicity()?;
+        if atomicity == Atomicity::EachSection && self.session.settings().verify.is_some() {
+            let message = "a workspace with `verify` changes all files of a patch or none";
+            return Err(argument("atomic", message, "true, or leave it out"));
+        }
+        Ok(atomicity)
     }
 
     /// Reads a patch, amended where that is asked for, and the rules for it.
@@ -168,13 +178,9 @@ impl OpenWorkspace {
     ) -> Result<Value, ToolError> {
         let atomicity = match options.atomicity()? {
             Atomicity::EachSection if exactly.is_some() => Atomicity::Whole,
-            atomicity => atomicity,
+            _ => self.atomicity(options)?,
         };
         let atomic = atomicity != Atomicity::EachSection;
-        if !atomic && self.session.settings().verify.is_some() {
-            let message = "a workspace with `verify` changes all files of a patch or none";
-            return Err(argument("atomic", message, "true, or leave it out"));
-        }
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
         let call = |host: &mut dyn patch_engine::Host| {
             let (form, patch, mut rules) = self.parsed(patch, options).inspect_err(|error| {

@@ -765,7 +765,10 @@ fn a_command_verifies_a_change() {
         let dir = directory();
         let read = WorkspaceOptions::read(options.clone()).expect("they are known");
         let applied = OpenWorkspace::open(dir.path(), &read).and_then(|workspace| {
-            workspace.apply(PATCH.as_bytes(), &self::options(patch), Callbacks::default())
+            let patch = self::options(patch);
+            let planned = workspace.plan(PATCH.as_bytes(), &patch, &Cancellation::NEVER);
+            assert_eq!(planned.is_err(), patch.atomic.is_some(), "{options}");
+            workspace.apply(PATCH.as_bytes(), &patch, Callbacks::default())
         });
         let message = applied.map_or_else(|error| error.message, |_| String::new());
         assert!(message.contains(error), "{options}: {message}");
