@@ -502,6 +502,18 @@ fn a_patch_is_parsed_streamed_and_converted() {
         convert(PATCH, "git", None).expect_err("there are no files").kind.as_str(),
         "command_failed"
     );
+    // A file makes way for a directory, and the other way round.
+    for (before, after) in [("d/a", "d"), ("d", "d/a")] {
+        let files: MemoryTree = [(before, "1\n")].into_iter().collect();
+        let git = format!(
+            "diff --git a/{after} b/{after}\nnew file mode 100644\n--- /dev/null\n\
+             +++ b/{after}\n@@ -0,0 +1 @@\n+2\ndiff --git a/{before} b/{before}\n\
+             deleted file mode 100644\n--- a/{before}\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"
+        );
+        let diff = convert(&git, "unified", Some(&files)).expect("it applies");
+        let (changed, _) = api::apply_in_memory(&files, diff.as_bytes(), &none).expect("it fits");
+        assert_eq!(changed.len(), 2, "{diff}");
+    }
     let items = convert(PATCH, "openai", None).expect("they say the same");
     assert!(items.contains(r#""type":"update_file""#), "{items}");
 

@@ -11,7 +11,9 @@ pub mod paths;
 pub mod received;
 mod shell;
 
-use patch_engine::{AddNewline, Files, Options, ParseError, ParseErrorKind, Patch, parse, reverse};
+use patch_engine::{
+    AddNewline, ChangeKind, Files, Options, ParseError, ParseErrorKind, Patch, parse, reverse,
+};
 use patch_grammar::detect::{self, Bare, DetectedKind};
 use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{ParseOptions, Section, Text, blocks, envelope, other_form};
@@ -408,7 +410,12 @@ pub fn convert(
             let plan = patch_engine::plan(&files, &patch, options)?;
             let changed = |error: fs_guard::Error| Box::new(ToolError::from(error));
             let mut out = Vec::new();
-            for change in plan.changes() {
+            let mut changes: Vec<_> = plan.changes().iter().collect();
+            // Its sections follow one another, and a file may make way for a directory.
+            if to == OutputForm::Unified {
+                changes.sort_by_key(|change| change.operation != ChangeKind::Delete);
+            }
+            for change in changes {
                 let images = plan.images();
                 let diff = match to {
                     OutputForm::Git => Some(images.binary_diff(change).map_err(changed)?),
