@@ -68,9 +68,9 @@ pub struct PlanBuilder<'o> {
     /// A file that was read ahead; taken when its path is asked for.
     pub(super) offered: Option<(RelPath, Disk)>,
     near: Near,
+    /// The directories to be created, outer ones first, and the same to look them up.
     create_dirs: Vec<RelPath>,
-    /// The directories to be created, each with a file that needs it.
-    directories: Map<RelPath, RelPath>,
+    directories: HashSet<RelPath>,
     /// Directories that are created whether a file needs them or not, and those with permissions of
     /// their own.
     restored_dirs: Vec<NewDir>,
@@ -200,7 +200,7 @@ impl<'o> PlanBuilder<'o> {
             offered: None,
             near: Near::default(),
             create_dirs: Vec::new(),
-            directories: Map::default(),
+            directories: HashSet::new(),
             restored_dirs: Vec::new(),
             remove_dirs: Vec::new(),
             of_diff: false,
@@ -883,7 +883,7 @@ impl PlanBuilder<'_> {
                 &self.entries[&path]
             {
                 let missing = self.at(path.as_str(), |builder| builder.parents_missing(&path))?;
-                self.need_dirs(missing, &path);
+                self.need_dirs(missing);
             }
         }
         Ok(())
@@ -892,7 +892,7 @@ impl PlanBuilder<'_> {
     /// Sets the permissions of a directory, if it is created; with `always` it is created even if
     /// no file needs it.
     pub(crate) fn restore_dir(&mut self, path: RelPath, mode: u32, always: bool) {
-        if always || self.directories.contains_key(&path) {
+        if always || self.directories.contains(&path) {
             self.restored_dirs.push(NewDir { path, mode: Some(mode) });
         }
     }
@@ -956,8 +956,8 @@ impl PlanBuilder<'_> {
                 return Err(Problem::ParentIsFile { file: directory.to_string() });
             }
         }
-        if let Some(beneath) = self.directories.get(path) {
-            return Err(Problem::ParentIsFile { file: beneath.to_string() });
+        if self.directories.contains(path) {
+            self.drop_directory(path)?;
         }
         if self.is_in_new_directory(path) {
             return Ok(None);
@@ -980,7 +980,7 @@ impl PlanBuilder<'_> {
         {
             return Err(Problem::MissingParent { directory: outermost.to_string() });
         }
-        self.need_dirs(missing, path);
+        self.need_dirs(missing);
         Ok(None)
     }
 
@@ -1015,9 +1015,27 @@ impl PlanBuilder<'_> {
         before
     }
 
-    fn need_dirs(&mut self, missing: Vec<RelPath>, path: &RelPath) {
+    /// Gives up a directory that would be created, as its files are gone again: a file takes its
+    /// path.
+    fn drop_directory(&mut self, dir: &RelPath) -> Checked<()> {
+        let stays = |path: &RelPath| {
+            !path
+                .as_str()
+                .strip_prefix(dir.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let beneath = self.entries.iter().filter(|(path, entry)| entry.exists() && !stays(path));
+        if let Some(file) = beneath.map(|(path, _)| path).min() {
+            return Err(Problem::ParentOfFile { file: file.to_string() });
+        }
+        self.directories.retain(stays);
+        self.create_dirs.retain(stays);
+        Ok(())
+    }
+
+    fn need_dirs(&mut self, missing: Vec<RelPath>) {
         for directory in missing {
-            if self.directories.insert(directory.clone(), path.clone()).is_none() {
+            if self.directories.insert(directory.clone()) {
                 self.create_dirs.push(directory);
             }
         }
@@ -1026,7 +1044,7 @@ impl PlanBuilder<'_> {
     /// Returns whether the plan creates the directory of `path`: then nothing is in it yet.
     fn is_in_new_directory(&self, path: &RelPath) -> bool {
         !self.directories.is_empty()
-            && path.parent().is_some_and(|parent| self.directories.contains_key(&parent))
+            && path.parent().is_some_and(|parent| self.directories.contains(&parent))
     }
 
     /// Returns the directories that have to be created for `path`, outermost first: the missing

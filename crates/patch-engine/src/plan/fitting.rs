@@ -116,7 +116,9 @@ impl<'p> OmittedSections<'p> {
                 Problem::ReplacesUsed { other } => {
                     sections.push(self.patch.place_in_text(*other));
                 }
-                Problem::Collides { with: path } | Problem::ParentIsFile { file: path } => {
+                Problem::Collides { with: path }
+                | Problem::ParentIsFile { file: path }
+                | Problem::ParentOfFile { file: path } => {
                     sections.extend(naming(path));
                 }
                 _ => {}

@@ -151,6 +151,12 @@ pub enum Problem {
         /// The file.
         file: String,
     },
+    /// Another section makes a file beneath it.
+    #[error("{} is beneath it, so that it cannot be a file", quoted(.file))]
+    ParentOfFile {
+        /// The file.
+        file: String,
+    },
     /// A file is there already, and the options do not replace it.
     #[error("{}a file is there already{}",
             if *new_in_diff { "the diff makes it as a new file, but " } else { "" },
@@ -391,9 +397,10 @@ impl Reject {
             | Problem::ReplacesUsed { .. }
             | Problem::Collides { .. }
             | Problem::OneName { .. } => ErrorKind::AlreadyExists,
-            Problem::SamePath | Problem::ParentIsFile { .. } | Problem::NotFormatted(_) => {
-                ErrorKind::CommandFailed
-            }
+            Problem::SamePath
+            | Problem::ParentIsFile { .. }
+            | Problem::ParentOfFile { .. }
+            | Problem::NotFormatted(_) => ErrorKind::CommandFailed,
             Problem::Stale { .. } | Problem::Conflict(_) => ErrorKind::StaleFile,
             Problem::Binary { .. } => ErrorKind::BinaryFile,
             Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
@@ -420,7 +427,9 @@ impl Reject {
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => return reason.as_str(),
             Problem::Missing => ProblemName::NotFound,
             Problem::MissingParent { .. } => ProblemName::MissingParent,
-            Problem::ParentIsFile { .. } => ProblemName::NotADirectory,
+            Problem::ParentIsFile { .. } | Problem::ParentOfFile { .. } => {
+                ProblemName::NotADirectory
+            }
             Problem::Exists { .. } => ProblemName::Exists,
             Problem::ReplacesUsed { .. } => ProblemName::ReplacesUsed,
             Problem::Collides { .. } | Problem::OneName { .. } => ProblemName::Collision,
@@ -502,6 +511,7 @@ impl Reject {
             Problem::ParentIsFile { file } => {
                 Remedy::choose(path, PathLike::NotBeneath(file.clone()))
             }
+            Problem::ParentOfFile { .. } => Remedy::choose(path, PathLike::NotDirectory),
             Problem::Exists { new_in_diff: true, .. } => Remedy::LeaveOut(Part::Section),
             Problem::Exists { .. } => {
                 return vec![act(Action::Edit), Remedy::Set(Setting::Overwrite)];
