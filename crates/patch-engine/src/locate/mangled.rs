@@ -65,23 +65,42 @@ pub(crate) fn without_numbers<'p>(hunk: &Hunk<'p>) -> Vec<(usize, Hunk<'p>)> {
     SEPARATORS.iter().filter_map(read).collect()
 }
 
-/// The entities that a text of code is mangled by.
-const ENTITIES: [(&str, &str); 6] = [
-    ("&lt;", "<"),
-    ("&gt;", ">"),
-    ("&quot;", "\""),
-    ("&#39;", "'"),
-    ("&apos;", "'"),
-    ("&amp;", "&"),
-];
+/// Writes the characters that code is mangled by in place of their entities.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut decoded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let entity = part.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
+        let (character, rest) = entity.unwrap_or(('&', part));
+        decoded.push(character);
+        decoded.push_str(rest);
+    }
+    decoded
+}
+
+/// Returns the character of an entity.
+fn character(name: &str) -> Option<char> {
+    Some(match name {
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "amp" => '&',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let hex = number.strip_prefix(['x', 'X']);
+            let code =
+                u32::from_str_radix(hex.unwrap_or(number), if hex.is_some() { 16 } else { 10 });
+            char::from_u32(code.ok()?).filter(|character| !character.is_control())?
+        }
+    })
+}
 
 /// The texts of a hunk's lines with characters in place of entities; `None` if it has no entities.
 pub(crate) fn without_entities<'p>(hunk: &Hunk<'p>) -> Option<Vec<Cow<'p, [u8]>>> {
     let of = |line: &Line<'p>| {
         let text = std::str::from_utf8(line.text).ok().filter(|text| text.contains('&'))?;
-        let decoded = ENTITIES
-            .iter()
-            .fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character));
+        let decoded = decoded(text);
         (decoded != text).then_some(decoded)
     };
     let mut any = false;
@@ -113,6 +132,20 @@ mod tests {
             .into_iter()
             .map(|(first, hunk)| (first, hunk.lines.iter().map(text).collect()))
             .collect()
+    }
+
+    #[test]
+    fn entities_are_decoded_once() {
+        for (text, wanted) in [
+            ("a &lt; b &amp;&amp; c &gt; d", "a < b && c > d"),
+            ("&quot;x&#34; &#x27;&#39;&apos;&#039; &#X2F;", "\"x\" \'\'\'\' /"),
+            (
+                "&amp;lt; & &; &x; &#; &#x; &#10; &#xd800; a&b;c",
+                "&lt; & &; &x; &#; &#x; &#10; &#xd800; a&b;c",
+            ),
+        ] {
+            assert_eq!(decoded(text), wanted);
+        }
     }
 
     #[test]
