@@ -115,7 +115,7 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
                 })
             })
             .collect();
-        json::done(format!("{} files", values.len()), json!({ "entries": values }));
+        json::done(render::count(values.len(), "file"), json!({ "entries": values }));
         return Ok(Exit::Done);
     }
     for entry in entries {

@@ -308,7 +308,7 @@ fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail:
                 path.into_iter().for_each(|path| file[key] = path.into());
             }
         }
-        json::done(format!("{} files restored", plan.changes().len()), data);
+        json::done(format!("{} restored", render::count(plan.changes().len(), "file")), data);
         return;
     }
     if global.quiet {

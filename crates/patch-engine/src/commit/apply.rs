@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fs_guard::{Cancellation, Hasher, RelPath, Sha256, Wait};
+use fs_guard::{Access, Cancellation, Hasher, RelPath, Sha256, Wait};
 use patch_grammar::Patch;
 use workspace_trash::{Journal, Prefix};
 
@@ -19,10 +19,10 @@ use crate::plan::builder::PlanBuilder;
 use crate::plan::fitting::{plan_before_first, plan_fitting};
 use crate::plan::options::Options;
 use crate::plan::paths::{names, plain};
-use crate::plan::planner::plan;
-use crate::plan::reject::Rejects;
+use crate::plan::planner::{Named, plan};
+use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::relative::relative;
-use crate::plan::simultaneous::steps;
+use crate::plan::simultaneous::{made, steps};
 use crate::text::files::Files;
 
 /// The settings with which a patch is applied.
@@ -136,6 +136,29 @@ fn hash_of(patch: &Patch, prefix: &Prefix) -> Option<Sha256> {
     Some(hasher.finish())
 }
 
+/// Refuses to replace a file that another section of the patch reads or changes, as where all
+/// sections are planned together.
+fn check_unused(
+    patch: &Patch,
+    index: usize,
+    named: &Named<'_>,
+    files: &Files,
+    options: &Options,
+) -> Result<(), Reject> {
+    let section = &patch.sections()[index];
+    let Some(to) = made(section).filter(|_| options.overwrite) else { return Ok(()) };
+    let other = named.sections(to).find(|&other| other != index);
+    let exists = || PlanBuilder::new(files.clone(), options).exists(to, Access::Create);
+    match other {
+        Some(other) if exists().unwrap_or(false) => {
+            let problem = Problem::ReplacesUsed { other: patch.place_in_text(other) };
+            let line = section.destination().unwrap_or(&section.path).line;
+            Err(Reject { section: Some(0), patch_line: Some(line), ..Reject::of(to, problem) })
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Workspace {
     /// Applies a patch: all of it, or what [`ApplyOptions::atomicity`] says.
     ///
@@ -222,11 +245,12 @@ impl Workspace {
         let mut options = settings.options.clone();
         let mut reports: Vec<Report> = Vec::new();
         let steps = steps(patch);
+        let named = Named::of(patch.sections().iter().enumerate());
         // The last step that names a path.
         let mut last: HashMap<&str, usize> = HashMap::new();
         for (nth, step) in steps.iter().enumerate() {
-            let named = step.iter().flat_map(|&index| patch.sections()[index].paths());
-            last.extend(named.map(|path| (plain(&path.text), nth)));
+            let paths = step.iter().flat_map(|&index| patch.sections()[index].paths());
+            last.extend(paths.map(|path| (plain(&path.text), nth)));
         }
         for (nth, step) in steps.iter().enumerate() {
             let is_named =
@@ -245,7 +269,13 @@ impl Workspace {
                     is_named(path) || last.get(plain(path)).is_none_or(|&last| last <= nth)
                 });
             }
-            let plan = &mut |files: &Files| plan(files, &part, &of_part).map_err(Error::from);
+            let plan = &mut |files: &Files| {
+                let unused = match step[..] {
+                    [index] => check_unused(patch, index, &named, files, &of_part),
+                    _ => Ok(()),
+                };
+                Ok(unused.map_err(Rejects::from).and_then(|()| plan(files, &part, &of_part))?)
+            };
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
                     // What was expected of a file is checked before it is changed for the first

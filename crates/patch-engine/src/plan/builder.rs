@@ -722,7 +722,7 @@ impl PlanBuilder<'_> {
     }
 
     /// Returns whether a file or link is at a path after the changes so far.
-    pub(super) fn exists(&mut self, path: &str, access: Access) -> Result<bool, Reject> {
+    pub(crate) fn exists(&mut self, path: &str, access: Access) -> Result<bool, Reject> {
         self.at(path, |builder| {
             let path = builder.check(path, access)?;
             Ok(builder.entry(&path, access)?.exists())
@@ -1015,18 +1015,19 @@ impl PlanBuilder<'_> {
         before
     }
 
-    /// Gives up a directory that would be created, as its files are gone again: a file takes its
+    /// Gives up a directory that a diff would create, as its files are gone again: a file takes its
     /// path.
     fn drop_directory(&mut self, dir: &RelPath) -> Checked<()> {
         let stays = |path: &RelPath| {
-            !path
-                .as_str()
-                .strip_prefix(dir.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            let rest = path.as_str().strip_prefix(dir.as_str());
+            !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let beneath = self.entries.iter().filter(|(path, entry)| entry.exists() && !stays(path));
         if let Some(file) = beneath.map(|(path, _)| path).min() {
             return Err(Problem::ParentOfFile { file: file.to_string() });
+        }
+        if !self.of_diff {
+            return Err(not_a_file(dir, FileKind::Directory));
         }
         self.directories.retain(stays);
         self.create_dirs.retain(stays);

@@ -87,7 +87,7 @@ pub(crate) fn plan_without(
     let simultaneous = is_git
         && (simultaneous::order_matters(&sections)
             || simultaneous::copies_later(&sections, &diffs));
-    let named = Named::of(&sections);
+    let named = Named::of(sections.iter().copied());
     let alone = sections.iter().filter(|(_, section)| {
         let path = plain(&section.path.text);
         // Expectations are checked before, which reads the file.
@@ -139,12 +139,12 @@ pub(crate) fn plan_without(
 }
 
 /// Which section names which path, by path.
-struct Named<'p>(Vec<(&'p str, usize)>);
+pub(crate) struct Named<'p>(Vec<(&'p str, usize)>);
 
 impl<'p> Named<'p> {
-    fn of(sections: &[Indexed<'p>]) -> Self {
+    pub(crate) fn of(sections: impl ExactSizeIterator<Item = Indexed<'p>>) -> Self {
         let mut named = Vec::with_capacity(sections.len());
-        for &(index, section) in sections {
+        for (index, section) in sections {
             named.extend(section.paths().map(|path| (plain(&path.text), index)));
         }
         // Those of a path stay in order.
@@ -153,7 +153,7 @@ impl<'p> Named<'p> {
     }
 
     /// Returns the sections that name a path.
-    fn sections(&self, path: &str) -> impl Iterator<Item = usize> {
+    pub(crate) fn sections(&self, path: &str) -> impl Iterator<Item = usize> {
         let first = self.0.partition_point(|(named, _)| *named < path);
         let all = self.0[first..].iter().take_while(move |(named, _)| *named == path);
         all.map(|(_, section)| *section)

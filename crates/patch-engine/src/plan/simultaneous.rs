@@ -18,7 +18,7 @@ use super::Map;
 use super::paths::{is_git_diff, plain};
 
 /// A section of a patch, with its index.
-pub(super) type Indexed<'p> = (usize, &'p Section<'p>);
+pub(crate) type Indexed<'p> = (usize, &'p Section<'p>);
 
 /// Returns whether the order matters: a file goes away, and another one takes its path, becomes a
 /// directory above it, or was a file where it needs a directory.
@@ -205,7 +205,7 @@ pub(super) fn taken<'s>(section: &'s Section<'_>) -> Option<&'s str> {
 }
 
 /// Returns the path where a section makes a file.
-fn made<'s>(section: &'s Section<'_>) -> Option<&'s str> {
+pub(crate) fn made<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     match &section.operation {
         SectionOperation::Add(_) => Some(plain(&section.path.text)),
         _ => section.destination().map(|to| plain(&to.text)),
