@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use patch_grammar::LineKind;
+
 use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::headers::Headers;
@@ -368,7 +370,7 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
                 return Err(header_not_found(needle, candidates, more));
             }
         };
-        let places = self.within(&starts, rest, scope).ok_or_else(|| {
+        let places = self.within(needle, &starts, rest, scope).ok_or_else(|| {
             let header = needle.headers.last().copied().unwrap_or_default().to_owned();
             let candidates =
                 refuse::candidates(self.lines, &starts, more, len, self.rules.order, self.effort);
@@ -377,9 +379,26 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         Ok(Candidates { pass, dropped, len, places, notes })
     }
 
-    /// The matches in a scope; if there are none, those below its first anchor.
-    fn within(&mut self, starts: &[u32], rest: Option<Rest>, scope: usize) -> Option<Places> {
+    /// The matches in a scope; if there are none, those below its first anchor, and at last those
+    /// that show an anchor above what they change.
+    fn within(
+        &mut self,
+        needle: &Needle<'p>,
+        starts: &[u32],
+        rest: Option<Rest>,
+        scope: usize,
+    ) -> Option<Places> {
         let headers = &self.finder.headers;
+        let context = needle.hunk.lines.iter();
+        let context = context.take_while(|line| line.kind == LineKind::Context).count();
+        let shows_anchor = |start: u32| {
+            let end = (start as usize + context).min(self.lines.len()) as u32;
+            let mut stretch = headers.stretch(scope, start);
+            while !stretch.inside && stretch.lines.end < end {
+                stretch = headers.stretch(scope, stretch.lines.end);
+            }
+            stretch.inside
+        };
         let first = headers.first_anchor(scope);
         let Some(rest) = rest else {
             let select = |wanted: &dyn Fn(u32) -> bool| {
@@ -388,7 +407,8 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
                 (!starts.is_empty()).then_some(Places::Listed(starts))
             };
             return select(&|start| headers.stretch(scope, start).inside)
-                .or_else(|| select(&|start| start >= first));
+                .or_else(|| select(&|start| start >= first))
+                .or_else(|| select(&shows_anchor));
         };
         let source = PlaceSource::Lines(rest);
         let places = match self.finder.places(source, scope) {

@@ -338,6 +338,9 @@ fn each_rule_of_placement_in_one_case() {
         (&codex, "fn a\n x\nfn b\n x\n", "@@ fn c\n- x\n", Err("anchor_not_found")),
         (&codex, "fn a\n x\nfn b\n y\n", "@@ fn c\n- x\n", Ok("fn a\nfn b\n y\n")),
         (&codex, "x\nfn a\n y\n", "@@ fn a\n-x\n", Err("outside_scope")),
+        // A hunk may begin above its header, if it shows it above what it changes.
+        (&codex, "x\nfn a\n y\n", "@@ fn a\n x\n fn a\n- y\n", Ok("x\nfn a\n")),
+        (&codex, "x\nfn a\n y\n", "@@ fn a\n-x\n fn a\n", Err("outside_scope")),
         (
             &codex,
             "class A\n f\n  x\nclass B\n f\n  x\n",

@@ -121,8 +121,14 @@ pub(crate) fn naive_ordered(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<S
                         Some((inside, first)) => {
                             if found.iter().any(|&start| inside[start]) {
                                 found.retain(|&start| inside[start]);
-                            } else {
+                            } else if found.iter().any(|&start| start >= first) {
                                 found.retain(|&start| start >= first);
+                            } else {
+                                let context = |line: &&Line<'_>| line.kind == LineKind::Context;
+                                let context = hunk.lines.iter().take_while(context).count();
+                                found.retain(|&start| {
+                                    inside.iter().skip(start).take(context).any(|inside| *inside)
+                                });
                             }
                         }
                         None if pass == Pass::Exact && found.len() == 1 => {}
