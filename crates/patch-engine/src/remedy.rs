@@ -552,6 +552,8 @@ impl Remedy {
                 "no_begin" if is_diff && error.expected.len() == 1 => {
                     vec![Self::Set(Setting::AnyForm)]
                 }
+                // Another line begins no hunk there either, and the names of a diff are none.
+                "no_at" if is_diff || !seen.starts_with([' ', '+', '-']) => vec![correct()],
                 "padded" | "wrapped" | "no_at" => {
                     vec![correct(), Self::Set(Setting::Codex)]
                 }

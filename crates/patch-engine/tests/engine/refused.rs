@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use patch_engine::{
     Advice, Files, FinalNewline, HunkReject, MemoryTree, Nearest, Options, Profile, RejectReason,
-    Remedy, edit, parse, plan, policy,
+    Remedy, edit, parse, plan, policy, remedy,
 };
-use patch_grammar::{Hunk, LineEndings};
+use patch_grammar::{Hunk, LineEndings, ParseOptions};
 
 /// The rejects of an update.
 fn rejects(
@@ -355,6 +355,21 @@ fn what_many_rejects_keep_is_bounded() {
     }
 }
 
+/// The profile is named where it helps.
+#[test]
+fn a_profile_is_advised_where_it_takes_the_first_hunk() {
+    for line in [" a", "-a", "+a", "a", "@ a", "--- a/f"] {
+        let text = format!("*** Begin Patch\n*** Update File: f\n{line}\n-x\n*** End Patch\n");
+        let parsed = |bare_first_hunk| {
+            parse(&text, &ParseOptions { bare_first_hunk, ..ParseOptions::default() })
+        };
+        let error = parsed(false).expect_err("it needs `@@`");
+        assert_eq!(error.kind.as_str(), "no_at");
+        let advised = Remedy::of_parse(&error).contains(&Remedy::Set(remedy::Setting::Codex));
+        assert_eq!(advised, parsed(true).is_ok() && line != "--- a/f", "{line}");
+    }
+}
+
 /// Wherever a text is cut off, the advice is to send it again, and never to close what is there.
 #[test]
 fn a_text_that_was_cut_off_is_to_be_sent_again() {
@@ -364,7 +379,7 @@ fn a_text_that_was_cut_off_is_to_be_sent_again() {
     let begun = "*** Begin Patch".len();
     for at in begun + 1..envelope.len() {
         let error = patch_grammar::decode(&envelope.as_bytes()[..at])
-            .and_then(|text| parse(text, &patch_grammar::ParseOptions::default()));
+            .and_then(|text| parse(text, &ParseOptions::default()));
         let error = error.expect_err("it is not whole");
         // Within a header, what is there may be a wrong line as well.
         let again = Remedy::of_parse(&error) == [Remedy::SendAgain];
