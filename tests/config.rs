@@ -403,7 +403,7 @@ fn doctor_says_where_values_come_from() {
     let run = place.run("apply-patch", &[], &["doctor"]);
     for wanted in [
         "(the current directory)",
-        "1 transactions, 1 files, 2 bytes",
+        "1 transaction, 1 file, 2 bytes",
         "as they were written",
         "held to strict",
     ] {

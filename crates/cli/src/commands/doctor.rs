@@ -243,11 +243,9 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     match (store.transactions(), store.entries()) {
         (Ok(transactions), Ok((entries, refused))) => {
             let bytes: u64 = entries.iter().map(|entry| entry.size).sum();
-            let text = format!(
-                "{} transactions, {} files, {bytes} bytes",
-                transactions.len(),
-                entries.len()
-            );
+            let transactions_found = render::count(transactions.len(), "transaction");
+            let files = render::count(entries.len(), "file");
+            let text = format!("{transactions_found}, {files}, {bytes} bytes");
             let value = json!({
                 "transactions": transactions.len(), "files": entries.len(), "bytes": bytes,
             });

@@ -266,7 +266,8 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
     let paths = audit::state(workspace)?;
     let differ = paths.iter().filter(|path| path.status != Status::Same).count();
     if global.json {
-        let output = format!("{} files, {differ} differ from the audit logs", paths.len());
+        let output =
+            format!("{}, {differ} differ from the audit logs", render::count(paths.len(), "file"));
         json::print(&Success::new(output, json!({ "paths": paths, "differ": differ })));
         return Ok(Exit::Done);
     }
@@ -284,7 +285,10 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
         ));
     }
     if !global.quiet {
-        render::message(&format!("{} files, {differ} differ from the audit logs", paths.len()));
+        render::message(&format!(
+            "{}, {differ} differ from the audit logs",
+            render::count(paths.len(), "file")
+        ));
     }
     Ok(Exit::Done)
 }
