@@ -150,6 +150,31 @@ fn a_file_that_is_gone_or_was_added_is_no_case_for_carry() {
 
 /// Every edit of an agent is a transaction of its own: those of a session are undone by one
 /// command.
+/// What keeps the commit from a file is told by the preview.
+#[cfg(unix)]
+#[test]
+fn a_preview_is_refused_where_the_undo_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for (reason, carry) in [("read_only", true), ("hard_links", true), ("hard_links", false)] {
+        let dir = files();
+        let (a, id) = (dir.path().join("w/a"), apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n"));
+        if carry {
+            fs::write(&a, text(dir.path()) + "more\n").expect("a file");
+        }
+        if reason == "read_only" {
+            fs::set_permissions(&a, fs::Permissions::from_mode(0o444)).expect("a mode");
+        } else {
+            fs::hard_link(&a, dir.path().join("w/c")).expect("a link");
+        }
+        for preview in [&["-n"][..], &[]] {
+            let how: &[&str] = if carry { &["--carry"] } else { &[] };
+            let (code, answer) = undo(dir.path(), &[&[&*id], how, preview].concat());
+            assert_eq!(code, 3, "{answer}");
+            assert_eq!(answer["error"]["details"]["reason"], *reason, "{answer}");
+        }
+    }
+}
+
 #[test]
 fn a_session_is_one_undo() {
     let dir = files();

@@ -4,9 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use fs_guard::{
-    Access, Cancellation, Dirs, FileKind, RelPath, Sha256, StagedFile, SyncGroup, Target,
-};
+use fs_guard::{Cancellation, Dirs, FileKind, RelPath, Sha256, StagedFile, SyncGroup, Target};
 use workspace_trash::{
     Carried, FileState, Header, Journal, Pending, Record, TransactionId, slot_in,
 };
@@ -244,25 +242,16 @@ impl Commit<'_> {
         let root = dirs.root();
         let transitions = self.plan.transitions();
         let mut paths = Vec::with_capacity(transitions.len());
-        for Transition { path, before, after } in transitions {
+        for transition in transitions {
             self.cancellation.check()?;
-            let access = match (before, after) {
-                (None, _) => Access::Create,
-                (Some(_), Some(_)) => Access::Update,
-                (Some(_), None) => Access::Delete,
-            };
+            let path = &transition.path;
             paths.push(match self.plan.authority() {
-                Authority::Policy => root.target(path.as_str(), access)?,
+                Authority::Policy => root.target(path.as_str(), transition.access())?,
                 Authority::Journal { authentic } => {
                     root.target_recorded(path.as_str(), authentic)?
                 }
             });
-            if let Some(before) = before {
-                // A link is taken away, and nothing is written through it.
-                let is_link = before.metadata.kind == FileKind::Symlink;
-                let access = if is_link { Access::Delete } else { access };
-                root.check_pre_image(path, &before.metadata, access)?;
-            }
+            transition.check_displaced(self.plan.files())?;
             check_writable(dirs, path)?;
         }
         for dir in self.plan.create_dirs() {

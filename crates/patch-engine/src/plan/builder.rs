@@ -616,6 +616,14 @@ impl<'o> PlanBuilder<'o> {
         // The maps below are as large, and these are not needed any more.
         (self.entries, self.folded) = (Map::default(), Map::default());
         if self.undo_of.is_some() {
+            // What a patch changes was checked when it was read.
+            let reject = |transition: &Transition| {
+                let error = transition.check_displaced(&self.files).err()?;
+                Some(Reject::of(transition.path.as_str(), Problem::Guard(error)))
+            };
+            if let Some(rejects) = Rejects::new(transitions.iter().filter_map(reject).collect()) {
+                return Err(rejects);
+            }
             infer_moves(&transitions, &self.moved_back, &mut origins);
         }
         let before: Map<RelPath, usize> = transitions

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use fs_guard::{FileKind, Metadata, RelPath, Sha256};
+use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use workspace_trash::TransactionId;
 
 use super::hash::LazyHash;
 use super::shared_lines::SharedLines;
+use crate::text::files::Files;
 use crate::text::splices::Splices;
 
 /// One path's change. At least one of `before` and `after` is present.
@@ -24,6 +25,24 @@ pub struct Transition {
 }
 
 impl Transition {
+    /// Returns what a commit does with the path.
+    pub(crate) fn access(&self) -> Access {
+        match (&self.before, &self.after) {
+            (None, _) => Access::Create,
+            (Some(_), Some(_)) => Access::Update,
+            (Some(_), None) => Access::Delete,
+        }
+    }
+
+    /// Checks that the file there may be displaced. A link is taken away, and nothing is written
+    /// through it.
+    pub(crate) fn check_displaced(&self, files: &Files) -> Result<(), fs_guard::Error> {
+        let Some(before) = &self.before else { return Ok(()) };
+        let is_link = before.metadata.kind == FileKind::Symlink;
+        let access = if is_link { Access::Delete } else { self.access() };
+        files.check_pre_image(&self.path, &before.metadata, access)
+    }
+
     /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &RelPath {
