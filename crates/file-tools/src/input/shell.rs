@@ -128,12 +128,11 @@ fn opens(lines: &[&str], at: usize) -> bool {
     let begins = ["diff -", "--- ", "Index: ", "From "];
     let begins = if lines[at].starts_with([' ', '\t']) { &[][..] } else { &begins };
     // It is looked for last: there may be many empty lines.
-    let begins_below = || {
+    let begins_below_with = |begins: &[&str]| {
         let next = lines[at + 1..].iter().find(|line| !line.trim().is_empty());
-        next.map(|next| next.trim_start()).is_some_and(|next| {
-            next.starts_with(begin) || begins.iter().any(|begins| next.starts_with(begins))
-        })
+        next.is_some_and(|next| begins.iter().any(|begins| next.trim_start().starts_with(begins)))
     };
+    let begins_below = || begins_below_with(&[begin]) || begins_below_with(begins);
     let names = ["apply_patch", "applypatch"];
     let named = |words: &&str| line.starts_with(*words);
     let moves = line.starts_with("cd ") && names.iter().any(|name| line.contains(name));
@@ -149,11 +148,20 @@ fn opens(lines: &[&str], at: usize) -> bool {
     // Without what gives it the patch, too, the directory says where the paths are.
     let bare = moves && begins_below();
     let calls = !begins.is_empty() && names.iter().any(|name| line.contains(name));
+    // These read a diff as it is read here, and the line is prose. With other options it is not.
+    let is_alike = |command: &str, tag: &str| {
+        let is_kept = tag.starts_with(['\'', '"', '\\'])
+            || !lines[at + 1..].iter().any(|line| line.contains(['$', '`', '\\']));
+        ["git apply", "git apply -", "patch -p1"].contains(&command.trim_end()) && is_kept
+    };
     let heredoc = line.split_once("<<").is_some_and(|(command, tag)| {
         let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
+        let tag = tag.trim_start_matches('-').trim();
         command.trim_start().starts_with(word)
-            && !tag.trim_start_matches('-').trim().is_empty()
-            && (calls || begins_below())
+            && !tag.is_empty()
+            && (calls
+                || begins_below_with(&[begin])
+                || (begins_below_with(begins) && !is_alike(command, tag)))
     });
     heredoc || argument || bare
 }
