@@ -171,7 +171,7 @@ pub(crate) fn merges(dir: &Path, each: &mut dyn FnMut(MergedFile)) -> Result<(),
             };
             if [&base_bytes, &ours, &theirs_bytes, &merged]
                 .iter()
-                .any(|bytes| patch_grammar::binary::is_binary(bytes))
+                .any(|bytes| patch_engine::is_binary(bytes))
             {
                 continue;
             }

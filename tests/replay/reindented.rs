@@ -4,9 +4,8 @@
 //! What every hunk has to come to is known: what it makes of the file as it was, written with the
 //! other unit.
 
-use patch_engine::{FinalNewline, Note, Options, Profile, RejectReason, edit, parse};
+use patch_engine::{FinalNewline, Note, Options, Profile, RejectReason, edit, is_binary, parse};
 use patch_grammar::Hunk;
-use patch_grammar::binary::is_binary;
 use testutils::write::{Style, write_hunks};
 
 /// What one level is indented by.

@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 use patch_engine::{
     Edit, Expected, MemoryTree, Options, Profile, RelPath, Sha256, Snapshots, apply_in_memory,
-    edit, parse,
+    edit, is_binary, parse,
 };
-use patch_grammar::binary::is_binary;
 use testutils::write::{Style, write_hunks};
 
 use super::merges::{Fared, merge_file};

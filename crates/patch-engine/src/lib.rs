@@ -134,6 +134,7 @@ pub use locate::{
     Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, Nearest, Note,
     Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
 };
+pub use patch_grammar::binary::is_binary;
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::binary::BinaryProblem;
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
