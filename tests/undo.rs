@@ -148,8 +148,6 @@ fn a_file_that_is_gone_or_was_added_is_no_case_for_carry() {
     assert!(message.contains("(there is no file)"), "{answer}");
 }
 
-/// Every edit of an agent is a transaction of its own: those of a session are undone by one
-/// command.
 /// What keeps the commit from a file is told by the preview.
 #[cfg(unix)]
 #[test]
@@ -175,6 +173,8 @@ fn a_preview_is_refused_where_the_undo_is() {
     }
 }
 
+/// Every edit of an agent is a transaction of its own: those of a session are undone by one
+/// command.
 #[test]
 fn a_session_is_one_undo() {
     let dir = files();

@@ -427,8 +427,8 @@ fn plan_undo(
         return Err(Error::NotRestored(rejects));
     }
     builder.create_parents().map_err(rejected)?;
-    // Not against the lists, as when the transaction was committed.
-    let checked = |dir: &String| workspace.root().check_recorded(dir, true);
+    // As when the transaction was committed: those of our own not against the lists.
+    let checked = |dir: &String| workspace.root().check_recorded(dir, authentic);
     for (dir, mode) in &journal.removed_dirs {
         let dir = checked(dir)?;
         // Undoing a whole transaction restores its directories even if they are empty.
