@@ -1,6 +1,5 @@
 //! Applies a patch: lock, plan, ask, commit, report.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use fs_guard::{Access, Cancellation, Hasher, RelPath, Sha256, Wait};
@@ -18,7 +17,7 @@ use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
 use crate::plan::fitting::{plan_before_first, plan_fitting};
 use crate::plan::options::Options;
-use crate::plan::paths::{names, plain};
+use crate::plan::paths::plain;
 use crate::plan::planner::{Named, plan};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::relative::relative;
@@ -246,15 +245,11 @@ impl Workspace {
         let mut reports: Vec<Report> = Vec::new();
         let steps = steps(patch);
         let named = Named::of(patch.sections().iter().enumerate());
-        // The last step that names a path.
-        let mut last: HashMap<&str, usize> = HashMap::new();
+        let mut step_of = vec![0; patch.sections().len()];
         for (nth, step) in steps.iter().enumerate() {
-            let paths = step.iter().flat_map(|&index| patch.sections()[index].paths());
-            last.extend(paths.map(|path| (plain(&path.text), nth)));
+            step.iter().for_each(|&index| step_of[index] = nth);
         }
         for (nth, step) in steps.iter().enumerate() {
-            let is_named =
-                |path: &str| step.iter().any(|&index| names(&patch.sections()[index], path));
             let mut part =
                 patch.map_sections(|all| step.iter().map(|&index| all[index].clone()).collect());
             // Notes about the text are reported with the first section.
@@ -266,7 +261,9 @@ impl Workspace {
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
                 of_part.expected.retain(|path, _| {
-                    is_named(path) || last.get(plain(path)).is_none_or(|&last| last <= nth)
+                    let mut naming = named.sections(plain(path)).map(|index| step_of[index]);
+                    let last = naming.clone().max();
+                    naming.any(|step| step == nth) || last.is_none_or(|last| last < nth)
                 });
             }
             let plan = &mut |files: &Files| {

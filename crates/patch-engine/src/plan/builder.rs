@@ -1025,7 +1025,6 @@ impl PlanBuilder<'_> {
 
     /// Gives up a directory that a diff would create, as its files are gone again: a file takes its
     /// path.
-    #[cold]
     fn drop_directory(&mut self, dir: &RelPath) -> Checked<()> {
         let stays = |path: &RelPath| {
             let rest = path.as_str().strip_prefix(dir.as_str());

@@ -153,7 +153,7 @@ impl<'p> Named<'p> {
     }
 
     /// Returns the sections that name a path.
-    pub(crate) fn sections(&self, path: &str) -> impl Iterator<Item = usize> {
+    pub(crate) fn sections(&self, path: &str) -> impl Iterator<Item = usize> + Clone {
         let first = self.0.partition_point(|(named, _)| *named < path);
         let all = self.0[first..].iter().take_while(move |(named, _)| *named == path);
         all.map(|(_, section)| *section)

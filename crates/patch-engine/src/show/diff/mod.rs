@@ -5,7 +5,8 @@ mod hunks;
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
 #[cfg(feature = "binary-diffs")]
-use patch_grammar::binary::{self, is_binary};
+use patch_grammar::binary;
+use patch_grammar::binary::is_binary;
 use patch_grammar::diff::push_quoted;
 use workspace_trash::{FileState, Record, TransactionId};
 
