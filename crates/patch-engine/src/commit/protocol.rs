@@ -269,7 +269,7 @@ impl Commit<'_> {
             };
             // Where a directory gives way to a file, it is still there now.
             if transition.before.is_some() || !going.contains(&transition.path) {
-                publish::expected(transition).check_early(&place)?;
+                publish::expected(transition).check(&place)?;
             }
         }
         // Directories are not checked against the lists: they lead to files that are, or existed

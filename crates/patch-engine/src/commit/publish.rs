@@ -262,18 +262,11 @@ impl ExpectedFile<'_> {
         }
     }
 
-    /// Checks the file before anything is staged. A change that the times do not show is found
-    /// later, by [`check`](Self::check).
-    pub(super) fn check_early(self, place: &Spot) -> Result<(), CommitError> {
-        match self {
-            Self::Seen(image) if place.metadata()?.as_ref() == Some(&image.metadata) => Ok(()),
-            _ => self.check(place).map(drop),
-        }
-    }
-
-    /// Checks the file before it is displaced, and fails if it is not the expected one.
+    /// Checks the file before it is displaced, and fails if it is seen not to be the expected one.
     ///
-    /// Returns whether the times alone were enough, so that they are enough after the exchange too.
+    /// Returns whether the times are enough to tell, so that they are enough after the exchange
+    /// too. If they are not, [`is_in`](Self::is_in) reads the bytes once the file is displaced:
+    /// until then they could change.
     pub(super) fn check(self, place: &Spot) -> Result<bool, CommitError> {
         match self {
             Self::Nothing => match place.metadata()? {
@@ -283,8 +276,8 @@ impl ExpectedFile<'_> {
             Self::Seen(image) => {
                 let now = place.metadata()?;
                 // This compares `ctime` too, which shows a change whose `mtime` was reset.
-                if now.as_ref() == Some(&image.metadata) && image.metadata.times_are_telling() {
-                    return Ok(true);
+                if now.as_ref() == Some(&image.metadata) {
+                    return Ok(image.metadata.times_are_telling());
                 }
                 match now {
                     Some(now)
