@@ -677,8 +677,8 @@ impl<'a, 'p> Planner<'a, 'p> {
         let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
         let cancellation = self.files().cancellation();
         let rules = EditRules::of(self.options, self.whitespace.rules(index), cancellation);
-        let late = self.files().are_hashed_late();
-        let edited = Edited::new(&file.bytes, &text, hunks, rules, late);
+        // A later section may change the file once more.
+        let edited = Edited::new(&file.bytes, &text, hunks, rules, true);
         cancellation.check()?;
         Ok(edited)
     }
