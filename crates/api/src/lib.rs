@@ -85,7 +85,7 @@ pub mod engine {
         Failed, Files, HistoryDiffs, Host, Images, MAX_PATCH_SIZE, Note, Options, Order,
         ParseError, Pass, Patch, Placed, Plan, PlanBuilder, PlanNote, Problem, Profile, Reject,
         RejectReason, Rejects, Remedy, Report, STATE_DIR, Splices, Syntax, TurnDiff, Whitespace,
-        WhitespaceRules, commit, decode, key_place, parse, plan, policy, remedy,
+        WhitespaceRules, changed_ranges, commit, decode, key_place, parse, plan, policy, remedy,
     };
 }
 

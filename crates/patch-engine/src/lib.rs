@@ -156,7 +156,7 @@ pub use plan::syntax::{Formats, Syntax, SyntaxFault};
 pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use remedy::Remedy;
-pub use show::diff::{changed_lines, line_counts};
+pub use show::diff::{changed_ranges, line_counts};
 pub use show::turn_diff::{HistoryDiffs, TurnChange, TurnDiff};
 pub use text::charset::Charset;
 pub use text::encoding::{Encodings, FileText};

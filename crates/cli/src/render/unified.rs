@@ -1,16 +1,16 @@
 //! A unified diff taken apart, and what differs inside of its lines.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use similar::{ChangeTag, InlineChangeMode, InlineChangeOptions, TextDiff};
+use apply_patch_api::engine::changed_ranges;
 
 /// How long all highlights of one diff may take.
 const TIME: Duration = Duration::from_millis(500);
 
-/// The longest run of lines, and the longest text of it in bytes, that is looked into.
-const MAX_LINES: usize = 200;
-const MAX_BYTES: usize = 64 << 10;
+/// The most words of a run of lines that are compared, with the blanks between them.
+const MAX_WORDS: usize = 4000;
 
 /// A line of a file, without its sign and terminator.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,54 +105,45 @@ impl Highlighter {
         deleted: &[DiffLine<'_>],
         inserted: &[DiffLine<'_>],
     ) -> (Vec<Pieces>, Vec<Pieces>) {
-        let whole = |lines: &[DiffLine<'_>]| {
-            lines.iter().map(|line| vec![(false, line.text.to_string())]).collect()
-        };
-        let text = |lines: &[DiffLine<'_>]| {
-            lines.iter().flat_map(|line| [&line.text, "\n"]).collect::<String>()
-        };
-        let plain = (whole(deleted), whole(inserted));
-        let bytes: usize = deleted.iter().chain(inserted).map(|line| line.text.len()).sum();
-        let out_of_reach = deleted.len() + inserted.len() > MAX_LINES || bytes > MAX_BYTES;
-        // A carriage return inside a line would be taken for the end of one.
-        let odd = deleted.iter().chain(inserted).any(|line| line.text.contains('\r'));
-        if deleted.is_empty()
-            || inserted.is_empty()
-            || out_of_reach
-            || odd
-            || Instant::now() >= self.deadline
-        {
-            return plain;
-        }
-        let (old, new) = (text(deleted), text(inserted));
-        let diff = TextDiff::configure().deadline(self.deadline).diff_lines(&old, &new);
-        let mut options = InlineChangeOptions::new();
-        options.mode(InlineChangeMode::Words);
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        for change in
-            diff.iter_all_inline_changes_with_options_deadline(options, Some(self.deadline))
-        {
-            let pieces: Pieces = change
-                .iter_strings_lossy()
-                .map(|(differs, text)| (differs, text.trim_end_matches('\n').to_owned()))
-                .filter(|(_, text)| !text.is_empty())
-                .collect();
-            let pieces = if stands_out(&pieces) { pieces } else { as_one(pieces) };
-            match change.tag() {
-                ChangeTag::Delete => left.push(pieces),
-                ChangeTag::Insert => right.push(pieces),
-                ChangeTag::Equal => {
-                    left.push(pieces.clone());
-                    right.push(pieces);
-                }
-            }
-        }
-        if (left.len(), right.len()) == (deleted.len(), inserted.len()) {
-            (left, right)
-        } else {
-            plain
-        }
+        let (old, new) = (words(deleted), words(inserted));
+        let is_compared = !deleted.is_empty()
+            && !inserted.is_empty()
+            && old.len() + new.len() <= MAX_WORDS
+            && Instant::now() < self.deadline;
+        let changed = if is_compared { changed_ranges(&old, &new) } else { Vec::new() };
+        let (left, right): (Vec<_>, Vec<_>) = changed.into_iter().unzip();
+        (pieces(&old, left), pieces(&new, right))
     }
+}
+
+/// The words of lines, and the blanks between them; after each line stands a line feed.
+fn words<'l>(lines: &'l [DiffLine<'_>]) -> Vec<&'l [u8]> {
+    let of_line = |line: &'l DiffLine<'_>| {
+        let is_blank = |byte: &u8| byte.is_ascii_whitespace();
+        let words = line.text.as_bytes().chunk_by(move |a, b| is_blank(a) == is_blank(b));
+        words.chain([&b"\n"[..]])
+    };
+    lines.iter().flat_map(of_line).collect()
+}
+
+/// Lines in pieces, of their words and the ranges of those that differ.
+fn pieces(words: &[&[u8]], differing: Vec<Range<usize>>) -> Vec<Pieces> {
+    let mut words: Vec<_> = words.iter().map(|word| (false, *word)).collect();
+    for range in differing {
+        words[range].iter_mut().for_each(|(differs, _)| *differs = true);
+    }
+    let lines = words.split_inclusive(|(_, word)| *word == b"\n");
+    let in_pieces = |line: &[(bool, &[u8])]| {
+        let (_, line) = line.split_last().expect("BUG: each line ends with a line feed");
+        let same = line.chunk_by(|(one, _), (other, _)| one == other);
+        let text = |piece: &[(bool, &[u8])]| {
+            let bytes: Vec<u8> = piece.iter().flat_map(|(_, word)| *word).copied().collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let pieces: Pieces = same.map(|piece| (piece[0].0, text(piece))).collect();
+        if stands_out(&pieces) { pieces } else { as_one(pieces) }
+    };
+    lines.map(in_pieces).collect()
 }
 
 /// Whether most of the line is common to both sides: only then is it useful to mark the words that

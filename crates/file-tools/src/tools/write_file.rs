@@ -170,7 +170,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     }));
     let mut splices = Splices::new();
     // A coarser diff writes the same text; only more lines get the line ends of their neighbours.
-    for (old, new) in patch_engine::changed_lines(&before, &after) {
+    for (old, new) in patch_engine::changed_ranges(&before, &after) {
         // A new line ends like the line that it replaces, or else like its neighbour.
         let model = |nth: usize| {
             let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));

@@ -74,10 +74,11 @@ pub(crate) fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     splices
 }
 
-/// Returns the lines that differ between two texts: old ones, and new ones in their place. For
-/// large texts that have nothing in common, it may return more than is needed.
+/// Returns the ranges that differ between two texts, given as their lines or words: old ones, and
+/// new ones in their place. For large texts that have nothing in common, it may return more than is
+/// needed.
 #[must_use]
-pub fn changed_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+pub fn changed_ranges(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
     let ops = compared(old, 0..old.len(), new, 0..new.len()).into_iter();
     let ops = ops.map(|op| op.as_tag_tuple()).filter(|(tag, ..)| *tag != DiffTag::Equal);
     ops.map(|(_, old, new)| (old, new)).collect()

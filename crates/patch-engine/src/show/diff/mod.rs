@@ -19,7 +19,7 @@ use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Image, PostImage, PreImage};
 
 use functions::Language;
-pub use hunks::changed_lines;
+pub use hunks::changed_ranges;
 use hunks::write_spliced;
 pub(crate) use hunks::{splices, whole};
 
