@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::append::AppendFile;
+use crate::append::{AppendFile, require_own_file};
 use crate::cancel::Cancellation;
 use crate::dir::{Dir, Spot};
 use crate::dirs::Dirs;
@@ -17,6 +17,9 @@ const FEW_DIRS: usize = 6;
 /// If the system has more unwritten data than this, `syncfs` would wait for other programs' data.
 const CALM: u64 = 64 << 20;
 const THREADS: usize = 16;
+
+/// A disk writes so many bytes whole or not at all.
+pub const SECTOR: usize = 512;
 
 /// Files and directories to be synced together.
 ///
@@ -109,6 +112,30 @@ impl<'f> SyncGroup<'f> {
 }
 
 impl Spot {
+    /// Writes one of the program's own small files of [`SECTOR`] bytes here. An existing one of this
+    /// size is overwritten: completely or, after a crash, not at all. One that is missing, has
+    /// another size or a second name is [replaced](Self::write).
+    ///
+    /// A new inode for each version would be slow on ext4: each file that is created after that,
+    /// within a minute, is looked for past those that were removed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Self::write). Whoever reads the file meanwhile may see parts of both
+    /// versions.
+    pub fn overwrite(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
+        let file = (bytes.len() == SECTOR).then(|| self.open_own(Open::Overwrite));
+        if let Some(Ok(file)) = file
+            && let Ok(seen) = sys::stat(&file)
+            && seen.size == SECTOR as u64
+            && require_own_file(&seen, "").is_ok()
+        {
+            sys::write_at_start(&file, bytes).at("write", self.path())?;
+            return if durable { sys::sync(&file).at("sync", self.path()) } else { Ok(()) };
+        }
+        self.write(bytes, durable)
+    }
+
     /// Writes one of the program's own small files here, replacing an existing one: completely or,
     /// after a crash, not at all. It is first written as `<name>.new`.
     pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fs_guard::{AppendFile, Dir, Error, Sha256, Spot};
+use fs_guard::{AppendFile, Dir, Error, SECTOR, Sha256, Spot};
 use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::event::{Event, Tip, Torn, check, end};
@@ -132,14 +132,24 @@ fn end_continuing(dir: &Dir, session: &str) -> Result<bool, Error> {
     Ok(is_continued)
 }
 
-/// Reads how long a log is.
+/// Reads how long a log is. If the log is not locked, the head may be written meanwhile: it is
+/// damaged if it reads the same twice.
 pub(super) fn read_head(dir: &Dir, session: &str, keys: &mut Keys) -> Result<FoundHead, Error> {
-    match dir.spot(&format!("{session}.head")).read(4096) {
-        Ok((bytes, _)) => {
-            Ok(parse_head(&bytes, session, keys)?.map_or(FoundHead::Damaged, FoundHead::Fine))
+    let mut before = None;
+    loop {
+        let bytes = match dir.spot(&format!("{session}.head")).read(4096) {
+            Ok((bytes, _)) => bytes,
+            Err(Error::NotFound { .. }) => return Ok(FoundHead::Missing),
+            Err(error) => return Err(error),
+        };
+        if let Some(head) = parse_head(&bytes, session, keys)? {
+            return Ok(FoundHead::Fine(head));
         }
-        Err(Error::NotFound { .. }) => Ok(FoundHead::Missing),
-        Err(error) => Err(error),
+        let bytes = Some(bytes);
+        if bytes == before {
+            return Ok(FoundHead::Damaged);
+        }
+        before = bytes;
     }
 }
 
@@ -163,6 +173,7 @@ fn parse_head(bytes: &[u8], session: &str, keys: &mut Keys) -> Result<Option<Hea
 fn head_in<'h>(bytes: &'h [u8], session: &str) -> Option<(Head, &'h str, &'h str)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (body, mac) = text.strip_suffix('\n')?.rsplit_once("\nmac ")?;
+    let mac = mac.trim_end_matches(' ');
     let body = &text[..=body.len()];
     let mut lines = body.lines();
     lines.next()?;
@@ -390,10 +401,12 @@ fn write_head(
 ) -> Result<(), Error> {
     let mut text = head_text(head, session);
     match signer {
-        Some(signer) => text += &format!("mac {}\n", signer.sign(HEAD_KIND, text.as_bytes())),
-        None => text += "mac -\n",
+        Some(signer) => text += &format!("mac {}", signer.sign(HEAD_KIND, text.as_bytes())),
+        None => text += "mac -",
     }
-    dir.spot(&format!("{session}.head")).write(text.as_bytes(), durable)
+    // Most have the same size, and are overwritten.
+    let text = format!("{text:<width$}\n", width = SECTOR - 1);
+    dir.spot(&format!("{session}.head")).overwrite(text.as_bytes(), durable)
 }
 
 /// Writes lines to the end of a log.

@@ -19,6 +19,8 @@ pub(crate) enum Open {
     Append(u32),
     /// For reading and writing in place. Created if missing.
     ReadWrite(u32),
+    /// For writing in place.
+    Overwrite,
 }
 
 /// What a rename does with an entry that has the new name.

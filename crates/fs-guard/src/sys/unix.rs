@@ -112,6 +112,9 @@ impl Open {
                 mode_of(mode),
                 FaultSide::Write,
             ),
+            Self::Overwrite => {
+                (common | OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty(), FaultSide::Write)
+            }
         }
     }
 }
@@ -376,9 +379,11 @@ pub(crate) fn write_all(fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Result<(
     Ok(())
 }
 
-/// Overwrites a file's first bytes.
+/// Overwrites a file's first bytes, in one call.
 pub(crate) fn write_at_start(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
-    write("pwrite", || rustix::io::pwrite(fd, bytes, 0))?;
+    if write("pwrite", || rustix::io::pwrite(fd, bytes, 0))? != bytes.len() {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
     wrote!(Act::Write { ino: inode(fd).0, path: path_of(fd), bytes: bytes.into(), at_start: true });
     Ok(())
 }

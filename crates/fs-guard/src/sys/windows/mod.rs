@@ -46,7 +46,9 @@ impl Open {
     fn side(self) -> FaultSide {
         match self {
             Self::Read | Self::Sync | Self::Directory | Self::Step | Self::Look => FaultSide::Read,
-            Self::CreateNew(_) | Self::Append(_) | Self::ReadWrite(_) => FaultSide::Write,
+            Self::CreateNew(_) | Self::Append(_) | Self::ReadWrite(_) | Self::Overwrite => {
+                FaultSide::Write
+            }
         }
     }
 
@@ -98,6 +100,7 @@ impl Open {
             Self::ReadWrite(mode) => {
                 new(win::FILE_GENERIC_READ | win::FILE_GENERIC_WRITE, wdk::FILE_OPEN_IF, mode)
             }
+            Self::Overwrite => vec![opening(win::FILE_WRITE_DATA | SEE, 0)],
         }
     }
 }
@@ -264,9 +267,12 @@ pub(crate) fn write_all(mut fd: &Fd, pieces: &mut [io::IoSlice<'_>]) -> io::Resu
     if some.is_empty() { Ok(()) } else { write("writev", || fd.write_all(&some)) }
 }
 
-/// Overwrites a file's first bytes.
+/// Overwrites a file's first bytes, in one call.
 pub(crate) fn write_at_start(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
-    write("pwrite", || fd.seek_write(bytes, 0)).map(drop)
+    match write("pwrite", || fd.seek_write(bytes, 0))? {
+        written if written == bytes.len() => Ok(()),
+        _ => Err(io::ErrorKind::WriteZero.into()),
+    }
 }
 
 /// Makes one file durable. Of a directory that is tried: not every file system does it, and not for
