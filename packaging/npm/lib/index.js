@@ -124,6 +124,13 @@ function only(options, names) {
   return options ?? {};
 }
 
+/** Refuses what is no count of this many or more. */
+function checkCount(name, value, least) {
+  if (value !== undefined && !(Number.isSafeInteger(value) && value >= least)) {
+    throw new TypeError(`${name} is a number from ${least}`);
+  }
+}
+
 /** Takes what the program decides and watches out of the options of a call. */
 function split(options) {
   const { approve, observe, signal, ...rest } = options ?? {};
@@ -329,6 +336,7 @@ class Workspace {
 
   async log(options) {
     const { maxCount, diff } = only(options, ["maxCount", "diff"]);
+    checkCount("maxCount", maxCount, 0);
     return hosted({}, async () => JSON.parse(await this.#native.log(maxCount, diff ?? false)));
   }
 
@@ -415,9 +423,7 @@ const ITEMS_AT_ONCE = 256;
 
 async function applyMany(items, options) {
   const { workers, signal, ...rest } = options ?? {};
-  if (workers !== undefined && !(Number.isSafeInteger(workers) && workers > 0)) {
-    throw new TypeError("workers is a number from 1");
-  }
+  checkCount("workers", workers, 1);
   const all = [...items];
   const threads = workers ?? os.availableParallelism?.() ?? os.cpus().length;
   // While one batch is worked at, this thread copies the next one, and makes the results of the one before.

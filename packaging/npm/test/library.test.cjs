@@ -73,6 +73,7 @@ test("a plan is what is applied, or nothing", async () => {
   workspace.undoSync();
   assert.equal(workspace.applySync(workspace.planSync(EDIT)).alreadyDone, undefined);
   assert.equal((await workspace.log({ maxCount: 2 })).transactions.length, 2);
+  for (const maxCount of [-1, 1.5, NaN, "2"]) await assert.rejects(workspace.log({ maxCount }), TypeError);
 });
 
 test("a callback decides, watches, and may throw", async () => {
