@@ -32,7 +32,7 @@ impl ReadOptions for FitRequest {}
 
 impl FitRequest {
     fn options(&self) -> Result<FitOptions, ToolError> {
-        let mut options = FitOptions::default();
+        let mut options = FitOptions { fold: fs_guard::fold, ..FitOptions::default() };
         if let Some(profile) = &self.profile {
             options.profile = match named::<Profile>("profile", profile)? {
                 Profile::Strict => FitProfile::Strict,

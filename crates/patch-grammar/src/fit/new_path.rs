@@ -1,12 +1,13 @@
 //! The paths of new files: those that no listed path stands in the way of.
 //!
 //! The names are those of the tight dialect (`tight_name`), of ASCII only: other letters can be the
-//! same to a file system in more than one form. For the same reason a name is taken that differs
-//! from a listed one in case only.
+//! same to a file system in more than one form. For the same reason a name is taken whose folded
+//! spelling (`FitOptions::fold`) is that of a listed one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::options::FitProfile;
+use super::options::{FitOptions, FitProfile};
 
 /// An automaton that reads new paths, without the line feed at their end.
 #[derive(Debug, Default)]
@@ -28,9 +29,9 @@ pub(super) struct PathState {
 
 impl NewPaths {
     /// `listed` are all paths that exist. Under `strict` a new file is in one of their folders.
-    pub(super) fn new<'p>(listed: impl Iterator<Item = &'p str>, profile: FitProfile) -> Self {
-        let mut maker =
-            Maker { folders_may_be_new: profile == FitProfile::Codex, ..Maker::of(listed) };
+    pub(super) fn new<'p>(listed: impl Iterator<Item = &'p str>, options: &FitOptions) -> Self {
+        let mut maker = Maker::new(options);
+        listed.for_each(|path| maker.list_all(path));
         maker.make();
         Self { states: maker.states }
     }
@@ -154,49 +155,65 @@ enum PathPosition {
     Free(NamePosition),
     /// At the beginning of a listed path.
     Listed(String, NamePosition),
-    /// At the beginning of a listed path if it were not for the case of its last name.
+    /// At the beginning of a listed path if its last name were folded.
     OtherCase(String, NamePosition),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Maker {
-    /// All beginnings of listed paths, as they are; and in small letters but for the folder.
+    /// All beginnings of listed paths, as they are; and folded but for the folder.
     beginnings: BTreeSet<String>,
-    small_beginnings: BTreeSet<String>,
-    /// The listed paths and their folders, in small letters but for the folder they are in.
+    folded_beginnings: BTreeSet<String>,
+    /// The listed paths and their folders, folded but for the folder they are in.
     taken: BTreeSet<String>,
     folders: BTreeSet<String>,
     folders_may_be_new: bool,
+    fold: fn(&str) -> Cow<'_, str>,
     states: Vec<PathState>,
     known: HashMap<PathPosition, usize>,
     open: VecDeque<PathPosition>,
 }
 
 impl Maker {
-    fn of<'p>(listed: impl Iterator<Item = &'p str>) -> Self {
-        let mut maker = Self::default();
-        for path in listed {
-            let mut end = path.len();
-            loop {
-                maker.list(&path[..end]);
-                match path[..end].rfind('/') {
-                    Some(slash) => end = slash,
-                    None => break,
-                }
-                maker.folders.insert(path[..end].to_owned());
-            }
+    fn new(options: &FitOptions) -> Self {
+        Self {
+            beginnings: BTreeSet::new(),
+            folded_beginnings: BTreeSet::new(),
+            taken: BTreeSet::new(),
+            folders: BTreeSet::new(),
+            folders_may_be_new: options.profile == FitProfile::Codex,
+            fold: options.fold,
+            states: Vec::new(),
+            known: HashMap::new(),
+            open: VecDeque::new(),
         }
-        maker
+    }
+
+    /// Notes a path and its folders.
+    fn list_all(&mut self, path: &str) {
+        self.list(path);
+        for (slash, _) in path.rmatch_indices('/') {
+            self.list(&path[..slash]);
+            self.folders.insert(path[..slash].to_owned());
+        }
     }
 
     /// Notes a path or a folder.
     fn list(&mut self, path: &str) {
-        for (at, c) in path.char_indices() {
-            let beginning = &path[..at + c.len_utf8()];
-            self.beginnings.insert(beginning.to_owned());
-            self.small_beginnings.insert(small(beginning));
+        let folded = self.folded(path);
+        for (text, beginnings) in
+            [(path, &mut self.beginnings), (&folded, &mut self.folded_beginnings)]
+        {
+            let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+            beginnings.extend(ends.map(|end| text[..end].to_owned()));
         }
-        self.taken.insert(small(path));
+        self.taken.insert(folded);
+    }
+
+    /// A path with its last name folded.
+    fn folded(&self, path: &str) -> String {
+        let name = path.rfind('/').map_or(0, |slash| slash + 1);
+        format!("{}{}", &path[..name], (self.fold)(&path[name..]))
     }
 
     fn make(&mut self) {
@@ -236,7 +253,7 @@ impl Maker {
         match at {
             PathPosition::Free(name) => name.may_end(),
             PathPosition::Listed(path, name) | PathPosition::OtherCase(path, name) => {
-                name.may_end() && !self.taken.contains(&small(path))
+                name.may_end() && !self.taken.contains(&self.folded(path))
             }
         }
     }
@@ -272,19 +289,13 @@ impl Maker {
     }
 
     fn in_other_case(&self, path: String, name: NamePosition) -> PathPosition {
-        let path = small(&path);
-        if self.small_beginnings.contains(&path) {
+        let path = self.folded(&path);
+        if self.folded_beginnings.contains(&path) {
             PathPosition::OtherCase(path, name)
         } else {
             PathPosition::Free(name)
         }
     }
-}
-
-/// A path with its last name in small letters.
-fn small(path: &str) -> String {
-    let name = path.rfind('/').map_or(0, |slash| slash + 1);
-    format!("{}{}", &path[..name], path[name..].to_lowercase())
 }
 
 #[cfg(test)]
@@ -339,7 +350,8 @@ mod tests {
             ("", false, false),
         ] {
             for (profile, wanted) in [(FitProfile::Strict, strict), (FitProfile::Codex, codex)] {
-                let paths = NewPaths::new(listed.into_iter(), profile);
+                let options = FitOptions { profile, ..FitOptions::default() };
+                let paths = NewPaths::new(listed.into_iter(), &options);
                 assert_eq!(paths.has(path), wanted, "{path} {profile}");
             }
         }

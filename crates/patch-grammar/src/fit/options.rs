@@ -1,5 +1,6 @@
 //! What a grammar is made for.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 /// A file that a patch may change.
@@ -57,11 +58,19 @@ pub struct FitOptions {
     pub profile: FitProfile,
     /// What sections may do.
     pub operations: Vec<FitOperation>,
+    /// The spelling by which names are compared: those that have the same are one to some file
+    /// system. It has to be that of the applier, which refuses a second one. That of a name in
+    /// ASCII is the name in small letters.
+    pub fold: fn(&str) -> Cow<'_, str>,
 }
 
 impl Default for FitOptions {
-    /// Updates, by the rules of profile `strict`.
+    /// Updates, by the rules of profile `strict`, of names that are compared in small letters.
     fn default() -> Self {
-        Self { profile: FitProfile::default(), operations: vec![FitOperation::Update] }
+        Self {
+            profile: FitProfile::default(),
+            operations: vec![FitOperation::Update],
+            fold: |name| name.to_lowercase().into(),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The sections of a patch: each file at most once, in order.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::hunks::{FileRules, hunks};
@@ -29,11 +30,11 @@ pub(super) fn fit<'f>(
     paths: &[&'f str],
     options: &'f FitOptions,
 ) -> Result<Fitted, FitError> {
-    let alike = alike(files.iter().map(|file| file.path).chain(paths.iter().copied()))?;
+    let all = || files.iter().map(|file| file.path).chain(paths.iter().copied());
+    let alike = alike(all(), options.fold)?;
     let mut sections = Sections { alike, ..Sections::new(options) };
     if sections.has(FitOperation::Add) || sections.has(FitOperation::Move) {
-        let listed = files.iter().map(|file| file.path).chain(paths.iter().copied());
-        sections.new_paths = NewPaths::new(listed, options.profile);
+        sections.new_paths = NewPaths::new(all(), options);
     }
     for path in paths.iter().rev() {
         sections.path(path);
@@ -238,15 +239,18 @@ impl<'o> Sections<'o> {
     }
 }
 
-/// Returns the paths that differ from an earlier one in case alone; refuses those that do not
+/// Returns the paths that an earlier one has the same folded spelling as; refuses those that do not
 /// differ.
-fn alike<'p>(paths: impl Iterator<Item = &'p str>) -> Result<BTreeSet<&'p str>, FitError> {
+fn alike<'p>(
+    paths: impl Iterator<Item = &'p str>,
+    fold: fn(&str) -> Cow<'_, str>,
+) -> Result<BTreeSet<&'p str>, FitError> {
     let (mut seen, mut folded, mut alike) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for path in paths {
         if !seen.insert(path) {
             return Err(FitError::Twice { path: path.to_owned() });
         }
-        if !folded.insert(path.to_lowercase()) {
+        if !folded.insert(fold(path).into_owned()) {
             alike.insert(path);
         }
     }

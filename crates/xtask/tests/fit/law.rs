@@ -20,8 +20,8 @@ const LINES: [&str; 12] =
 /// What is inserted: mostly lines of the files, so that they stand there twice or already.
 const INSERTED: [&str; 6] = ["*** End Patch", "new", "\r", "\u{2028}é", "12: a", "@@ b"];
 
-/// Files that are there too.
-const OTHERS: [&str; 3] = ["README.md", "d/e/f.rs", ".g/a b"];
+/// Files that are there too, one of which has another name in ASCII to some file systems.
+const OTHERS: [&str; 4] = ["README.md", "d/e/f.rs", ".g/a b", "ﬀß"];
 
 /// A file as lines with their ends.
 fn file() -> impl Strategy<Value = Vec<u8>> {
@@ -63,7 +63,7 @@ fn applies(
 ) {
     let fit_files: Vec<FitFile<'_>> =
         files.iter().map(|(path, text)| FitFile::new(path, text)).collect();
-    let options = FitOptions { profile, operations: operations.to_vec() };
+    let options = FitOptions { profile, operations: operations.to_vec(), fold: fs_guard::fold };
     let fit = match Fit::new(&fit_files, &OTHERS, &options) {
         Ok(fit) => fit,
         Err(FitError::Nothing { .. }) => return,
@@ -128,6 +128,23 @@ fn a_random_model_under_llguidance_writes_what_applies() {
             let applied = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile)));
             assert!(applied.is_ok(), "{patch:?}: {applied:?}");
         });
+    }
+}
+
+#[test]
+fn a_new_path_is_no_other_spelling_of_a_listed_one() {
+    let options = FitOptions {
+        operations: vec![FitOperation::Add],
+        fold: fs_guard::fold,
+        ..FitOptions::default()
+    };
+    let tree: MemoryTree = OTHERS.map(|path| (path, "other\n")).into_iter().collect();
+    let fit = Fit::new(&[], &OTHERS, &options).expect("rules");
+    for (path, wanted) in [("ffs", true), ("ffss", false), ("FFsS", false), ("ffssx", true)] {
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+        assert_eq!(fit.recognizes(&patch), wanted, "{path}");
+        let applied = apply_in_memory(&tree, &patch, &Options::new(Profile::Strict));
+        assert_eq!(applied.is_ok(), wanted, "{path}");
     }
 }
 

@@ -91,7 +91,7 @@ fn odd_lines_are_written_so_that_the_engine_reads_them() {
 /// rules have to agree on.
 fn has_sections(operations: &[FitOperation], sections: &str) -> bool {
     let operations = operations.to_vec();
-    let options = FitOptions { operations, profile: FitProfile::Strict };
+    let options = FitOptions { operations, ..FitOptions::default() };
     let fit = Fit::new(&[FitFile::new("d/f", b"a\nb\n")], &["g"], &options).expect("a grammar");
     let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
     let lark = fit.write(Format::Lark).expect("it is small");
