@@ -78,7 +78,7 @@ impl Proposal<'_> {
     }
 
     fn shown(&self) -> PatchData {
-        PatchData::planned(self.plan, DiffDetail::None).unwrap_or_default()
+        PatchData::planned(self.plan, true, DiffDetail::None).unwrap_or_default()
     }
 
     /// Why it is asked, in words; there need not be a reason.

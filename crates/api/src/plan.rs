@@ -15,6 +15,8 @@ pub struct PlannedPatch {
     pub(crate) done: Option<Report>,
     /// Why some of the patch is left out.
     pub(crate) left_out: Option<Rejects>,
+    /// Whether all of it is one transaction.
+    pub(crate) atomic: bool,
     /// The patch and its options, so that it can be made again.
     #[cfg(feature = "workspace")]
     pub(crate) made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
@@ -27,6 +29,7 @@ impl PlannedPatch {
             plan: Arc::new(plan),
             done: None,
             left_out: None,
+            atomic: true,
             #[cfg(feature = "workspace")]
             made_of: None,
         }
@@ -40,7 +43,8 @@ impl PlannedPatch {
         made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
     ) -> Self {
         let plan = Arc::clone(&report.plan);
-        Self { plan, done: report.already_done.then_some(report), left_out, made_of }
+        let atomic = made_of.as_ref().is_none_or(|(_, options)| options.atomic != Some(false));
+        Self { plan, done: report.already_done.then_some(report), left_out, atomic, made_of }
     }
 
     /// A name of exactly this plan: 64 hexadecimal digits.
@@ -102,12 +106,13 @@ impl PlannedPatch {
     }
 
     fn shown(&self, detail: DiffDetail) -> Result<PatchData, ToolError> {
-        match &self.done {
-            Some(report) => Ok(PatchData::applied(std::slice::from_ref(report), true, detail)),
-            None => Ok(match &self.left_out {
-                Some(why) => PatchData::planned(&self.plan, detail)?.without(why),
-                None => PatchData::planned(&self.plan, detail)?,
-            }),
+        if let Some(report) = &self.done {
+            return Ok(PatchData::applied(std::slice::from_ref(report), self.atomic, detail));
         }
+        let planned = PatchData::planned(&self.plan, self.atomic, detail)?;
+        Ok(match &self.left_out {
+            Some(why) => planned.without(why),
+            None => planned,
+        })
     }
 }

@@ -739,6 +739,12 @@ fn the_sections_that_fit_are_planned_and_applied() {
     assert_eq!(plan.notes(), ["b.txt: left out"]);
     let data = plan.data(api::tools::changes::DiffDetail::None).expect("data");
     assert_eq!(outcomes(&data["hunks"]), ["applied", "rejected"]);
+    let whole = |atomic: bool| {
+        let options = options(json!({ "atomic": atomic }));
+        let plan = here.plan(PATCH.as_bytes(), &options, &Cancellation::NEVER).expect("it applies");
+        plan.data(api::tools::changes::DiffDetail::None).expect("data")["atomic"].clone()
+    };
+    assert_eq!([whole(true), whole(false)], [json!(true), json!(false)]);
     // A plan is one transaction; of several it would not be said that some do not fit.
     let several = options(json!({ "atomic": false }));
     let wrong = here.plan(patch, &several, &Cancellation::NEVER).expect_err("not all fits");

@@ -96,11 +96,12 @@ fn escape(text: &str) -> Cow<'_, str> {
 /// The envelope of a plan that is not committed.
 pub(crate) fn planned(
     plan: &Plan,
+    atomic: bool,
     detail: Option<DiffDetail>,
 ) -> Result<impl Serialize + use<>, apply_patch_api::files::Error> {
     Ok(Success::new(
         format!("it applies: {}", summary(plan)),
-        PatchData::planned(plan, detail.unwrap_or(DiffDetail::Full))?,
+        PatchData::planned(plan, atomic, detail.unwrap_or(DiffDetail::Full))?,
     ))
 }
 
@@ -125,9 +126,10 @@ struct Counted<D> {
 /// The envelope of a plan that is not committed, with how much it changes in each file.
 pub(crate) fn planned_counted(
     plan: &Plan,
+    atomic: bool,
     detail: Option<DiffDetail>,
 ) -> Result<impl Serialize + use<>, apply_patch_api::files::Error> {
-    let data = PatchData::planned(plan, detail.unwrap_or_default())?;
+    let data = PatchData::planned(plan, atomic, detail.unwrap_or_default())?;
     let statistics = Some(FileStatistics::of_plan(plan.images())?);
     Ok(Success::new(format!("it applies: {}", summary(plan)), Counted { data, statistics }))
 }

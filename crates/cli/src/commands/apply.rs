@@ -187,7 +187,7 @@ fn look(
         return Ok(Some((patch, report.plan)));
     }
     if global.json {
-        json::print(&json::applied(&[report], true, None));
+        json::print(&json::applied(&[report], atomicity != Atomicity::EachSection, None));
     } else if !global.quiet {
         render::hint(&[report]);
     }
@@ -203,7 +203,7 @@ pub(super) fn no_terminal() -> Failure {
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
     if let Some((_, plan, _)) = planned(global, args)? {
-        applies(global, &plan, None, global.quiet)?;
+        applies(global, &plan, true, None, global.quiet)?;
     }
     Ok(Exit::Done)
 }
@@ -212,11 +212,12 @@ pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> 
 fn applies(
     global: &Global,
     plan: &Plan,
+    atomic: bool,
     diff: Option<DiffDetail>,
     quiet: bool,
 ) -> Result<(), apply_patch_api::files::Error> {
     if global.json {
-        json::print(&json::planned(plan, diff)?);
+        json::print(&json::planned(plan, atomic, diff)?);
     } else if !quiet {
         render::notes(plan);
         render::line(&format!("it applies: {}", render::summary(plan)));
@@ -418,10 +419,10 @@ fn preview(
     plan: &Plan,
 ) -> Result<(), apply_patch_api::files::Error> {
     if global.json && args.statistics.are_wanted() {
-        json::print(&json::planned_counted(plan, args.detail.diff)?);
+        json::print(&json::planned_counted(plan, !args.no_atomic, args.detail.diff)?);
     } else if global.json || (args.check && !args.statistics.are_wanted()) {
         // The exit code alone tells.
-        applies(global, plan, args.detail.diff, true)?;
+        applies(global, plan, !args.no_atomic, args.detail.diff, true)?;
     } else if args.format == DiffFormat::Text {
         workspace::preview(global, plan, &args.statistics)?;
     } else {

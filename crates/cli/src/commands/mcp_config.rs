@@ -209,7 +209,7 @@ fn write(
         workspace::tidy(global, &session);
         let plan = plan(&session.workspace().root().into()).map_err(refused)?;
         if global.json {
-            json::print(&json::planned(&plan, None)?);
+            json::print(&json::planned(&plan, true, None)?);
         } else {
             let diff = plan.images().diffs()?;
             render::Pager::open(!global.no_pager, global.settings.pager.as_deref()).diff(&diff);

@@ -261,7 +261,7 @@ pub(super) fn execute(
         workspace::tidy(global, session);
         let plan = plan(&Cancellation::NEVER)?;
         if global.json {
-            json::print(&json::planned(&plan, detail)?);
+            json::print(&json::planned(&plan, true, detail)?);
         } else {
             note_project(global, session);
             workspace::preview(global, &plan, &args::Statistics::default())?;

@@ -260,9 +260,9 @@ impl PatchData {
     /// # Errors
     ///
     /// When a file that a diff needs has changed since the plan was made.
-    pub fn planned(plan: &Plan, detail: DiffDetail) -> Result<Self, fs_guard::Error> {
+    pub fn planned(plan: &Plan, atomic: bool, detail: DiffDetail) -> Result<Self, fs_guard::Error> {
         Ok(Self {
-            atomic: true,
+            atomic,
             dry_run: true,
             hunk_count: plan.hunk_count(),
             hunks: HunkAnswer::of_plan(plan),

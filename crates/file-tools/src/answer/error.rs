@@ -524,7 +524,7 @@ impl ToolError {
         }
         let mut applied = match &failed.reports[..] {
             [report] if failed.dry_run => {
-                PatchData::planned(&report.plan, DiffDetail::Full).unwrap_or_default()
+                PatchData::planned(&report.plan, is_partial, DiffDetail::Full).unwrap_or_default()
             }
             reports => PatchData::applied(reports, is_partial, DiffDetail::None),
         };

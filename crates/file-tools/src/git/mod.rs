@@ -107,7 +107,7 @@ impl GitReport {
     /// When bytes that the diff of a plan needs are gone.
     pub fn data(&self, planned: bool, detail: DiffDetail) -> Result<GitData, fs_guard::Error> {
         let patch = if planned {
-            PatchData::planned(&self.report.plan, detail)?
+            PatchData::planned(&self.report.plan, true, detail)?
         } else {
             PatchData::applied(std::slice::from_ref(&self.report), true, detail)
         };

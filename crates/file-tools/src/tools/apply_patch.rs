@@ -246,7 +246,8 @@ pub(super) fn apply_parsed(
             ));
         }
         check(&report)?;
-        let mut data = PatchData::planned(&report.plan, detail.unwrap_or(DiffDetail::Full))?;
+        let detail = detail.unwrap_or(DiffDetail::Full);
+        let mut data = PatchData::planned(&report.plan, is_atomic, detail)?;
         session.add_changed_by(&mut data.carried, std::slice::from_ref(&report));
         return Ok(Success::new(
             format!("it applies: {}{}", summary(&report.plan), carried_words(&data.carried)),

@@ -123,6 +123,19 @@ fn section_by_section_stops_at_the_first_that_fails() {
 }
 
 #[test]
+fn a_preview_says_whether_the_patch_is_one_transaction_as_the_commit_does() {
+    for atomic in [true, false] {
+        let bench = Bench::new(&[]);
+        let args = json!({ "patch": patch("*** Add File: n\n+n\n"), "atomic": atomic });
+        let mut dry = args.clone();
+        dry["dryRun"] = true.into();
+        for args in [dry, args] {
+            assert_eq!(bench.done("apply_patch", &args)["atomic"], atomic, "{args}");
+        }
+    }
+}
+
+#[test]
 fn the_sections_that_fit_are_applied_and_the_others_are_kept() {
     let bench = Bench::new(&[("a", b"a\n"), ("b", b"b\n"), ("c", b"c\n")]);
     let (a, b, c) = (

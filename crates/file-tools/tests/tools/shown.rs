@@ -331,7 +331,9 @@ impl<'w> Watch<'w> {
 impl Host for Watch<'_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let (plan, images) = (request.plan, request.plan.images());
-        let data = serde_json::to_value(PatchData::planned(plan, DiffDetail::Full)?).unwrap()["changedFiles"].take();
+        let data = serde_json::to_value(PatchData::planned(plan, true, DiffDetail::Full)?).unwrap()
+            ["changedFiles"]
+            .take();
         let mut without_diffs = data.clone();
         for file in without_diffs.as_array_mut().unwrap() {
             file.as_object_mut().unwrap().remove("diff");
