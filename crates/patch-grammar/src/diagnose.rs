@@ -11,8 +11,14 @@ use crate::lines::is_combined;
 use crate::marker::Marker;
 
 /// Makes the error for a text that the grammar does not accept. `body` is the part that was parsed;
-/// it begins at byte `base` of `text`.
-pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>) -> ParseError {
+/// it begins at byte `base` of `text`. `bare` says whether the first hunk may be without `@@`.
+pub(crate) fn from_pest(
+    text: &str,
+    base: usize,
+    body: &str,
+    error: &Error<Rule>,
+    bare: bool,
+) -> ParseError {
     let offset = match error.location {
         InputLocation::Pos(offset) | InputLocation::Span((offset, _)) => offset,
     };
@@ -21,7 +27,8 @@ pub(crate) fn from_pest(text: &str, base: usize, body: &str, error: &Error<Rule>
         ErrorVariant::CustomError { .. } => &[],
     };
     let mut expected = Vec::new();
-    for symbol in positives.iter().copied().filter_map(symbol) {
+    let allowed = |rule: &Rule| bare || *rule != Rule::bare_hunk;
+    for symbol in positives.iter().copied().filter(allowed).filter_map(symbol) {
         if !expected.contains(&symbol) {
             expected.push(symbol);
         }

@@ -171,8 +171,10 @@ fn in_one_piece<'p>(
 ) -> Result<Parsed<'p>, ParseError> {
     let body = &text[peeled.body.clone()];
     let rule = if peeled.open { Rule::accepted_open } else { Rule::accepted };
-    let mut pairs = PatchParser::parse(rule, body)
-        .map_err(|error| diagnose::from_pest(text, peeled.body.start, body, &error))?;
+    let mut pairs = PatchParser::parse(rule, body).map_err(|error| {
+        let bare = options.bare_first_hunk;
+        diagnose::from_pest(text, peeled.body.start, body, &error, bare)
+    })?;
     let whole = pairs.next().expect("a rule that matched has a pair");
     let mut lowering = Lowering::new(text, peeled, options);
     let end = lowering.part(peeled.body.start, whole.into_inner())?;
