@@ -11,7 +11,7 @@ use shell_intercept::{Intercept, Shell, intercept, intercept_script};
 use super::no_shell::{Intercept, Shell, intercept, intercept_script};
 use super::not_received::{NotReceived, wrapped};
 
-const ALONE: &str = "send the patch alone, its first line `*** Begin Patch`";
+const ALONE: &str = "send the patch or the diff alone, without the command";
 
 /// A patch that a shell command would apply.
 #[derive(Debug, PartialEq, Eq)]
