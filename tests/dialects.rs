@@ -239,8 +239,10 @@ fn what_is_applied_is_the_patch_inside_at_every_door() {
         } else if one.ok {
             through("from", "envelope", inside.as_deref().unwrap_or_default()).map(|it| it.after)
         } else {
-            // The error names what is around the patch, and what its first line should be.
-            let names_it = one.said.contains("its first line `*** Begin Patch`");
+            // The error names what is around the patch, and what its first line should be; or it
+            // names the form that it is, and the advice is to have that found out.
+            let said = ["its first line `*** Begin Patch`", "another form was named"];
+            let names_it = said.iter().any(|words| one.said.contains(words));
             let marked = name.contains("byte-order-mark") || form == "unified";
             if recovered && !names_it && !marked {
                 failed.push(format!("--- {name}, as an envelope: {}", one.said));

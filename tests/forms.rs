@@ -34,6 +34,37 @@ fn call(dir: &tempfile::TempDir, args: &[&str], input: &[u8]) -> Run {
     run("apply-patch", &dir.path().join("w"), dir.path(), args, input)
 }
 
+/// A text of another form than the one that is named is read when the advice is obeyed.
+#[test]
+fn a_text_of_another_form_is_read_as_advised() {
+    let texts = [
+        ("envelope", "*** Begin Patch\n*** Update File: a.txt\n@@\n-x\n+y\n*** End Patch\n"),
+        ("unified", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+y\n"),
+        ("blocks", "a.txt\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"),
+        (
+            "openai",
+            r#"[{"type":"apply_patch_call","call_id":"1","operation":{"type":"update_file","path":"a.txt","diff":"@@\n-x\n+y\n"}}]"#,
+        ),
+    ];
+    for (form, _) in texts {
+        for (own, text) in texts {
+            let dir = workspace(&[("a.txt", "x\n")]);
+            let named = call(&dir, &["--json", "--from", form], text.as_bytes());
+            if form != own {
+                assert_eq!(named.code, 1, "{form} {own}: {named:?}");
+                let hints = &named.json().expect("JSON")["error"]["hints"];
+                assert_eq!(hints[0]["flag"], "--from auto", "{form} {own}: {hints}");
+                assert_eq!(call(&dir, &["--from", "auto"], text.as_bytes()).code, 0, "{own}");
+            }
+            assert_eq!(
+                read(&dir.path().join("w"), "a.txt").as_deref(),
+                Some("y\n"),
+                "{form} {own}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_examples_of_the_instructions_give_what_they_say_under_every_profile() {
     for example in EXAMPLES {

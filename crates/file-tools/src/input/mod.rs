@@ -202,14 +202,18 @@ impl PatchText {
         };
         match how.form {
             InputForm::Envelope => Ok(given),
-            InputForm::Blocks if !blocks::are_in(sent) => Err(NotReceived::Nothing.into()),
             InputForm::Blocks => {
+                if !blocks::are_in(sent) {
+                    return Err(in_other_form(sent, how.form, NotReceived::Nothing));
+                }
                 let found = blocks::to_envelope(sent)?;
                 Ok(of_blocks(found.text, found.notes))
             }
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => {
-                converted(&ops::calls(&String::from_utf8_lossy(sent))?, Vec::new())
+                let calls = ops::calls(&String::from_utf8_lossy(sent));
+                let calls = calls.map_err(|error| in_other_form(sent, how.form, error))?;
+                converted(&calls, Vec::new())
             }
             InputForm::Auto => {
                 // A text that is a patch as it stands is not searched, and one that has a patch
@@ -311,18 +315,28 @@ impl PatchText {
     /// When it does not parse, or cannot be reversed.
     pub fn parse(&self, options: &Options) -> Result<Patch, InputError> {
         let text = self.text.clone();
-        let mut patch = match (&self.parsed, &self.diff) {
-            (Some(patch), _) => patch.clone(),
+        let patch = match (&self.parsed, &self.diff) {
+            (Some(patch), _) => Ok(patch.clone()),
             (None, Some(how)) => {
                 let max_sections = options.parse.max_sections;
-                diff::parse(text, &DiffOptions { max_sections, ..*how })?
+                diff::parse(text, &DiffOptions { max_sections, ..*how })
             }
-            (None, None) => parse(text, &options.parse)?,
+            (None, None) => parse(text, &options.parse),
         };
+        let own = if self.diff.is_some() { InputForm::Unified } else { InputForm::Envelope };
+        let mut patch = patch.map_err(|error| in_other_form(self.text.as_bytes(), own, error))?;
         patch.notes = self.notes.clone();
         patch.exact = self.exact;
         let patch = self.paths.of(patch, self.reverse);
         Ok(if self.reverse { reverse(&patch, options)? } else { patch })
+    }
+}
+
+/// Returns the error of a text that is no patch in a form: that it is one in another, if it is.
+fn in_other_form(sent: &[u8], own: InputForm, error: impl Into<InputError>) -> InputError {
+    match received::receive(sent, Part::Only).map(|received| received.form.named()) {
+        Ok((form, name)) if form != own => NotReceived::OtherForm(name).into(),
+        _ => error.into(),
     }
 }
 

@@ -31,6 +31,9 @@ pub enum NotReceived {
     /// Parts of different forms cannot be one patch.
     #[error("these are patches of several forms, and cannot be taken as one")]
     MixedParts,
+    /// It has another form than the one that was named.
+    #[error("{0}, and another form was named")]
+    OtherForm(&'static str),
     /// It is wrapped in something that cannot be taken off without loss or guessing.
     #[error("{wrapper}; {advice}")]
     Wrapped {
@@ -56,7 +59,9 @@ impl NotReceived {
         match self {
             Self::Several(_) => Reason::SeveralPatches,
             Self::NoSuchPart { .. } | Self::MixedParts => Reason::NoSuchPart,
-            Self::Nothing | Self::Wrapped { .. } | Self::Parse { .. } => Reason::Unreadable,
+            Self::Nothing | Self::OtherForm(_) | Self::Wrapped { .. } | Self::Parse { .. } => {
+                Reason::Unreadable
+            }
         }
     }
 
@@ -67,6 +72,7 @@ impl NotReceived {
             Self::Several(_) | Self::MixedParts | Self::NoSuchPart { .. } => {
                 vec![Remedy::SendOne, Remedy::Set(Setting::Part(1))]
             }
+            Self::OtherForm(_) => vec![Remedy::Set(Setting::AnyForm)],
             Self::Nothing | Self::Wrapped { .. } => vec![Remedy::SendOne],
             Self::Parse { error, .. } => Remedy::of_parse(error),
         }

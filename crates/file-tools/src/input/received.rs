@@ -9,12 +9,13 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use memchr::memmem;
-use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Found};
+use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Fence, Found};
 use patch_grammar::diff::{self, DiffOptions, NEXT_DIFF};
 use patch_grammar::marker::{LITERAL, respelled};
 use patch_grammar::{Marker, Patch, Text, blocks};
 use serde_json::{Value, json};
 
+use crate::input::InputForm;
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
 use crate::input::shell::{self, ShellPatch};
@@ -49,6 +50,20 @@ pub enum ReceivedForm {
     Calls(Vec<PatchCall>),
 }
 
+impl ReceivedForm {
+    /// Returns the form, and says what the text is.
+    pub(super) fn named(&self) -> (InputForm, &'static str) {
+        match self {
+            Self::Envelope(_) | Self::Beneath(..) => {
+                (InputForm::Envelope, "this is a patch in the envelope")
+            }
+            Self::Blocks(_) => (InputForm::Blocks, "these are SEARCH/REPLACE blocks"),
+            Self::Diff(_) => (InputForm::Unified, "this is a diff"),
+            Self::Calls(_) => (InputForm::Openai, "these are operations of the Responses API"),
+        }
+    }
+}
+
 /// Which patches of a text are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Part {
@@ -72,14 +87,9 @@ pub fn wrapper(sent: &[u8]) -> Option<String> {
         {
             Some(format!("{}: send the patch alone, its first line `{first}`", notes.join("; ")))
         }
-        Ok(Received { form: ReceivedForm::Diff(_), .. }) => {
-            Some(format!("this is a diff: send a patch, its first line `{first}`"))
-        }
-        Ok(Received { form: ReceivedForm::Calls(_), .. }) => Some(format!(
-            "these are operations of the Responses API: send a patch, its first line `{first}`"
-        )),
-        Ok(Received { form: ReceivedForm::Blocks(_), .. }) => {
-            Some(format!("these are SEARCH/REPLACE blocks: send a patch, its first line `{first}`"))
+        Ok(Received { form: ReceivedForm::Envelope(_) | ReceivedForm::Beneath(..), .. }) => None,
+        Ok(Received { form, .. }) => {
+            Some(format!("{}: send a patch, its first line `{first}`", form.named().1))
         }
         Err(NotReceived::Wrapped { wrapper, advice }) => Some(format!("{wrapper}: {advice}")),
         _ => None,
@@ -96,7 +106,11 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     let mut notes = Vec::new();
     let mut text = Cow::Borrowed(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
     for _ in 0..LAYERS {
-        let Some(layer) = json_layer(&text)? else { return in_text(text, part, notes) };
+        let inside = fenced(&text);
+        let Some(layer) = json_layer(inside.unwrap_or(&text))? else {
+            return in_text(text, part, notes);
+        };
+        notes.extend(inside.map(|_| "removed a Markdown fence".into()));
         match layer {
             JsonLayer::Text(inner, note) => {
                 notes.push(note);
@@ -110,6 +124,14 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
         }
     }
     wrapped("there is JSON in JSON in JSON", "send the patch alone")
+}
+
+/// Returns what is in a Markdown fence that is all of a text.
+fn fenced(text: &[u8]) -> Option<&[u8]> {
+    let text = std::str::from_utf8(text.trim_ascii()).ok()?;
+    let (first, rest) = text.split_once('\n')?;
+    let (inside, last) = rest.rsplit_once('\n')?;
+    Fence::opened_by(first.trim_end())?.is_closed_by(last).then_some(inside.as_bytes())
 }
 
 /// The content of a layer of JSON.
