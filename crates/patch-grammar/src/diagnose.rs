@@ -27,8 +27,7 @@ pub(crate) fn from_pest(
         ErrorVariant::CustomError { .. } => &[],
     };
     let mut expected = Vec::new();
-    let allowed = |rule: &Rule| bare || *rule != Rule::bare_hunk;
-    for symbol in positives.iter().copied().filter(allowed).filter_map(symbol) {
+    for symbol in positives.iter().copied().filter_map(symbol) {
         if !expected.contains(&symbol) {
             expected.push(symbol);
         }
@@ -48,7 +47,10 @@ pub(crate) fn from_pest(
         let expected = vec!["`+` at the beginning of the line"];
         return at(text, base + empty, ParseErrorKind::NoPlus, expected);
     }
-    let (kind, expected, within) = judge(line, last, context, expected);
+    let (kind, mut expected, within) = judge(line, last, context, expected);
+    if kind == ParseErrorKind::NoAt && !bare {
+        expected.retain(|&wanted| Some(wanted) != symbol(Rule::bare_hunk));
+    }
     at_offset(text.as_bytes(), base + line_start, within, kind, expected)
 }
 

@@ -365,6 +365,7 @@ fn a_profile_is_advised_where_it_takes_the_first_hunk() {
         };
         let error = parsed(false).expect_err("it needs `@@`");
         assert_eq!(error.kind.as_str(), "no_at");
+        assert!(!error.expected.iter().any(|it| it.contains("a blank")), "{error}");
         let advised = Remedy::of_parse(&error).contains(&Remedy::Set(remedy::Setting::Codex));
         assert_eq!(advised, parsed(true).is_ok() && line != "--- a/f", "{line}");
     }
