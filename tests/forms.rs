@@ -430,6 +430,20 @@ fn one_bad_operation_keeps_all_from_happening() {
 }
 
 #[test]
+fn a_patch_that_became_operations_ends_a_file_as_it_did() {
+    let patch = b"*** Begin Patch\n*** Update File: a\n@@\n-y\n+z\n*** End Patch\n";
+    for (before, wanted) in [("x\ny", "x\nz"), ("x\ny\n", "x\nz\n")] {
+        for forms in [&["ops"][..], &["apply"]] {
+            let dir = workspace(&[("a", before)]);
+            let items = call(&dir, &["convert", "--to", "openai"], patch);
+            let run = call(&dir, forms, items.stdout.as_bytes());
+            assert_eq!(run.code, 0, "{run:?}");
+            assert_eq!(read(&dir.path().join("w"), "a").as_deref(), Some(wanted), "{forms:?}");
+        }
+    }
+}
+
+#[test]
 fn a_single_header_that_is_not_there_does_not_keep_an_operation_from_its_only_place() {
     let dir = workspace(FILES);
     let items = json!([item(

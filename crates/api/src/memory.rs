@@ -14,8 +14,7 @@ use file_tools::ops::{self, FileOperation, PatchCall};
 use file_tools::settings::Layers;
 use fs_guard::Policy;
 use patch_engine::{
-    Cancellation, ChangedFile, FileEdit, Files, FinalNewline, HostTree, MemoryTree, Options, Patch,
-    Tree,
+    Cancellation, ChangedFile, FileEdit, Files, HostTree, MemoryTree, Options, Patch, Tree,
 };
 
 use crate::error::argument;
@@ -202,8 +201,6 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     })?;
     let mut rules = Options::new(patch_engine::Profile::Codex);
     ops::set_rules(&mut rules);
-    // It leaves the end of a text as it was, and an empty diff leaves all of it.
-    rules.final_newline = FinalNewline::Keep;
     let plan = patch_engine::plan(
         Files::of_tree(Arc::new(files.clone()), policy()).hashed_late(),
         &patch,

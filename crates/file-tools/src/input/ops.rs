@@ -1,12 +1,12 @@
 //! The built-in `apply_patch` tool of the Responses API: one call for each file, a diff without
 //! headers, one answer for each call.
 //!
-//! All calls of a response are one patch here, so they are planned and committed together. Two
+//! All calls of a response are one patch here, so they are planned and committed together. Three
 //! things differ from the envelope, as that API's own applier has them: a file made by
-//! `create_file` ends without a line feed unless the diff's last line is empty, and stacked `@@`
-//! lines must all be in the file.
+//! `create_file` ends without a line feed unless the diff's last line is empty, a changed file ends
+//! as it did, and stacked `@@` lines must all be in the file.
 
-use patch_engine::{Options, Problem, Reject, Remedy};
+use patch_engine::{FinalNewline, Options, Problem, Reject, Remedy};
 use patch_grammar::envelope::Writer;
 use patch_grammar::marker::NO_NEWLINE;
 use patch_grammar::{Hunk, LineEndings, Marker, ParseOptions, Patch, SectionOperation};
@@ -187,11 +187,12 @@ fn parse_options() -> ParseOptions {
     ParseOptions { strip_wrappers: false, bare_first_hunk: true, ..ParseOptions::default() }
 }
 
-/// Sets the rules of that API that the envelope does not have: the first `@@` may be missing, and
-/// stacked ones must all be in the file.
+/// Sets the rules of that API that the envelope does not have: the first `@@` may be missing,
+/// stacked ones must all be in the file, and a file ends as it did.
 pub fn set_rules(options: &mut Options) {
     options.parse.bare_first_hunk = true;
     options.placement.stacked_headers_must_match = true;
+    options.final_newline = FinalNewline::Keep;
 }
 
 /// Writes the calls as one patch in the envelope: one section for each call, in their order.
