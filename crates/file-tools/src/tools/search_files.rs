@@ -201,7 +201,9 @@ fn query(args: &SearchFiles) -> Result<Query, ToolError> {
     let is_regex = args.mode == SearchMode::Regex;
     // A query for paths in lower case matches any case.
     Query::new(&args.query, is_regex, args.mode == SearchMode::Path).map_err(|error| {
-        let as_text = is_regex.then(|| Remedy::set("mode", "text"));
+        // Two lines are no text to look for either.
+        let is_text = is_regex && Query::new(&args.query, false, false).is_ok();
+        let as_text = is_text.then(|| Remedy::set("mode", "text"));
         let wanted = match args.mode {
             SearchMode::Regex => "one line, a Rust regular expression",
             _ => "one line",

@@ -468,3 +468,13 @@ fn a_name_in_another_normalisation_is_told_by_that() {
         assert!(next.contains(words), "{next}");
     }
 }
+
+#[test]
+fn a_query_is_to_be_a_text_where_it_can_be_one() {
+    let bench = Bench::new(&[("a", b"x\n")]);
+    for (query, is_text) in [("(", true), ("x\ny", false)] {
+        let args = json!({ "query": query, "mode": "regex" });
+        let hints = bench.fails("search_files", &args, "command_failed")["hints"].to_string();
+        assert_eq!(hints.contains("\"mode\""), is_text, "{hints}");
+    }
+}
