@@ -151,7 +151,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut ArgumentProblems) 
                 // An optional argument may be null.
                 Some(_) if value.is_null() && !is_required(schema, field) => {}
                 Some(schema) => check(schema, value, &name(field), found),
-                None => unknown(&name(field), field, (properties, fields), found),
+                None => unknown(&name(field), field, (schema, properties, fields), found),
             }
         }
     }
@@ -217,18 +217,18 @@ fn means_same(one: &str, other: &str) -> bool {
 }
 
 /// Notes that a field is not known, and which one was probably meant: one of those beside it, or
-/// one in the first element of a list that is missing.
+/// one in the first element of a list that is needed and missing.
 fn unknown(
     place: &str,
     name: &str,
-    (properties, given): (&Map<String, Value>, &Map<String, Value>),
+    (schema, properties, given): (&Value, &Map<String, Value>, &Map<String, Value>),
     found: &mut ArgumentProblems,
 ) {
     let at = place.strip_suffix(name).unwrap_or_default();
     let beside = || properties.keys().find(|known| means_same(known, name)).cloned();
     let within = || {
-        let missing = properties.iter().filter(|(list, _)| !given.contains_key(*list));
-        missing.into_iter().find_map(|(list, schema)| {
+        let missing = |list: &str| is_required(schema, list) && !given.contains_key(list);
+        properties.iter().filter(|(list, _)| missing(list)).find_map(|(list, schema)| {
             let fields = schema["items"]["properties"].as_object()?;
             let known = fields.keys().find(|known| means_same(known, name))?;
             Some(format!("{list}[0].{known}"))
@@ -309,6 +309,13 @@ mod tests {
                  `old_string` is not known; did you mean `edits[0].oldText`?; `newString` is not \
                  known; did you mean `edits[0].newText`?; `replace_all` is not known; did you mean \
                  `edits[0].replaceAll`?",
+            ),
+            (
+                Tool::ApplyPatch,
+                json!({ "patch": "", "filename": "a" }),
+                "`filename` is not known; there is `patch`, `expectedSha256ByPath`, `atomic`, \
+                 `partial`, `dryRun`, `profile`, `carry`, `amend`, `skipApplied`, `diff`, \
+                 `maxResultBytes`",
             ),
             (
                 Tool::MoveFile,
