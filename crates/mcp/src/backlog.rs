@@ -1,7 +1,10 @@
 //! Limits how much is under way: calls without an answer, and answers that the client has not read.
 //! Beyond the limit, no more requests are read.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::RequestId;
 
 /// The bytes that may be under way before the next request has to wait; one message may exceed it.
 const MAX_BYTES: usize = 4 << 20;
@@ -26,6 +29,8 @@ struct BacklogState {
     bytes: usize,
     /// The number of questions that the client has not answered.
     questions: usize,
+    /// The ids of the requests.
+    ids: HashSet<RequestId>,
     /// The client has gone, so waiting ends.
     closed: bool,
 }
@@ -46,7 +51,7 @@ impl Backlog {
     pub(crate) fn hold(&self, bytes: usize) -> HeldMessage {
         let bytes = bytes.saturating_add(OVERHEAD);
         self.inner.change(|state| state.bytes = state.bytes.saturating_add(bytes));
-        HeldMessage { inner: self.inner.clone(), bytes, questions: 0 }
+        HeldMessage { inner: self.inner.clone(), bytes, questions: 0, id: None }
     }
 
     /// Counts a request as soon as there is room for it. `None` when the client has to answer a
@@ -66,7 +71,7 @@ impl Backlog {
     /// Counts a question to the client until the value is dropped.
     pub(crate) fn question(&self) -> HeldMessage {
         self.inner.change(|state| state.questions += 1);
-        HeldMessage { inner: self.inner.clone(), bytes: 0, questions: 1 }
+        HeldMessage { inner: self.inner.clone(), bytes: 0, questions: 1, id: None }
     }
 
     /// Returns how many bytes are under way.
@@ -86,6 +91,17 @@ pub(crate) struct HeldMessage {
     inner: Arc<BacklogQueue>,
     bytes: usize,
     questions: usize,
+    id: Option<RequestId>,
+}
+
+impl HeldMessage {
+    /// Notes the id of a request; `false` if another one that is under way has it: one answer would
+    /// have to do for both.
+    pub(crate) fn is_the_only(&mut self, id: &RequestId) -> bool {
+        let is_new = self.inner.state().ids.insert(id.clone());
+        self.id = is_new.then(|| id.clone());
+        is_new
+    }
 }
 
 impl Drop for HeldMessage {
@@ -93,6 +109,7 @@ impl Drop for HeldMessage {
         self.inner.change(|state| {
             state.bytes = state.bytes.saturating_sub(self.bytes);
             state.questions -= self.questions;
+            self.id.take().map(|id| state.ids.remove(&id));
         });
     }
 }

@@ -88,6 +88,16 @@ fn reads_data(context: &RequestContext<RoleServer>) -> bool {
     context.client_info().is_some_and(|client| is_one(&client.name))
 }
 
+/// Refuses a cursor: each list is one page, so that none was given.
+fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        Some(cursor) if !cursor.is_empty() => {
+            Err(ErrorData::invalid_params("there is one page: leave `cursor` out", None))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Describes a tool as the protocol lists it.
 fn listed(tool: Tool, brief: bool) -> Listed {
     let info = if brief { tool.brief_info() } else { tool.info() };
@@ -140,9 +150,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        first_page(page)?;
         Ok(ListToolsResult::with_all_items(
             self.settings.tools.iter().map(|&tool| listed(tool, self.settings.brief)).collect(),
         ))
@@ -154,17 +165,19 @@ impl ServerHandler for Server {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        first_page(page)?;
         Ok(ListResourcesResult::with_all_items(resources::listed(&self.proposals)))
     }
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        first_page(page)?;
         Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
     }
 
@@ -226,9 +239,10 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        first_page(page)?;
         let prompts = if self.takes_patches() { prompts::listed() } else { Vec::new() };
         Ok(ListPromptsResult::with_all_items(prompts))
     }

@@ -28,6 +28,10 @@ const NO_REQUEST: &str = "the message is not a request of this protocol";
 
 const BATCH: &str = "a batch is not taken: send each message by itself, on a line of its own";
 
+/// The methods that have to have parameters, besides `tools/call`.
+const METHODS: [&str; 5] =
+    ["initialize", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe"];
+
 /// Only calls of tools are longer.
 const MAX_OTHER: usize = 1 << 20;
 
@@ -123,17 +127,28 @@ pub(crate) fn read(
     else {
         return Err(frame.refused(INVALID_REQUEST, NO_REQUEST));
     };
-    let Some(held) = backlog.admit(line.len()) else {
+    let Some(mut held) = backlog.admit(line.len()) else {
         return Err(frame.refused(
             BUSY,
             "too much is under way; answer the questions that are open, and call again",
         ));
     };
+    if !held.is_the_only(&id) {
+        return Err(frame.refused(INVALID_REQUEST, "a request with this id has no answer yet"));
+    }
     let mut request = match (method.as_str(), frame.params) {
         ("tools/call", params) => ClientRequest::CallToolRequest(
             call(params).map_err(|message| frame.refused(INVALID_PARAMS, &message))?,
         ),
-        _ => match small(line) {
+        (method, _) => match small(line) {
+            // For rmcp it has no such method then.
+            Some(JsonRpcMessage::Request(request))
+                if METHODS.contains(&method)
+                    && matches!(request.request, ClientRequest::CustomRequest(_)) =>
+            {
+                let message = format!("the parameters of {method} do not fit");
+                return Err(frame.refused(INVALID_PARAMS, &message));
+            }
             Some(JsonRpcMessage::Request(request)) => request.request,
             _ => return Err(frame.refused(INVALID_REQUEST, NO_REQUEST)),
         },

@@ -7,6 +7,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -22,7 +23,7 @@ use crate::message::{self, INVALID_REQUEST, Refused};
 const QUEUE: usize = 64;
 
 /// How long to wait for a client that has ended its requests to take another answer.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A line on its way to the client.
 struct Outgoing {
@@ -126,6 +127,17 @@ impl Transport<RoleServer> for Wire {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for Wire {
+    /// Waits for what was answered to a client that left before it asked for anything: rmcp does
+    /// not close such a connection.
+    fn drop(&mut self) {
+        let end = Instant::now() + PATIENCE;
+        while self.writer.is_some() && self.backlog.bytes() > 0 && Instant::now() < end {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 

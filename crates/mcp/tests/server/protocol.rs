@@ -88,6 +88,11 @@ fn nonsense_is_answered_and_passed_over() {
                 json!(6),
                 -32_602,
             ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/read\",\"params\":{}}",
+                json!(7),
+                -32_602,
+            ),
             // Ids that the protocol does not know.
             ("{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"ping\"}", Value::Null, -32_600),
             ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"tools/list\"}", Value::Null, -32_600),
@@ -126,6 +131,50 @@ fn nonsense_is_answered_and_passed_over() {
             "and it goes on"
         );
         client.leave().unwrap();
+    }
+}
+
+/// One answer would have to do for all of them.
+#[test]
+fn what_is_asked_under_one_id_at_once_is_answered_or_not_done() {
+    let place = Place::new(&[]);
+    let mut client = place.client(Era::Sessions);
+    let call = |path: &str| {
+        let args = json!({ "path": path, "content": "x" });
+        let params = json!({ "name": "create_file", "arguments": args });
+        json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params }).to_string()
+    };
+    client.line(&[call("a"), call("b"), call("c")].join("\n"));
+    let answers = [client.hear(), client.hear(), client.hear()];
+    let done = answers.iter().filter(|answer| answer.get("result").is_some()).count();
+    let made = ["a", "b", "c"].iter().filter(|path| place.path(path).exists()).count();
+    assert_eq!(done, made, "{answers:?}");
+    client.line(&call("d"));
+    assert!(client.hear().get("result").is_some(), "the id is free again");
+    client.leave().unwrap();
+}
+
+#[test]
+fn a_cursor_that_was_not_given_is_refused() {
+    let place = Place::new(&[]);
+    for era in ERAS {
+        let mut client = place.client(era);
+        for list in ["tools", "prompts", "resources", "resources/templates"] {
+            let answer = client.request(&format!("{list}/list"), json!({ "cursor": "x" }));
+            assert_eq!(answer["error"]["code"], -32_602, "{list}: {answer}");
+        }
+        client.leave().unwrap();
+    }
+}
+
+#[test]
+fn a_client_that_goes_before_it_asks_for_anything_has_its_answers() {
+    let place = Place::new(&[]);
+    for _ in 0..20 {
+        let mut client = Client::silent(place.settings(), Era::Sessions, json!({}));
+        client.line("nonsense");
+        client.leave().unwrap();
+        assert_eq!(client.hear()["error"]["code"], -32_700);
     }
 }
 
