@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest,
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorData,
     GetExtensions as _, InputResponses, JsonRpcMessage, MetaObject, RequestId, RequestMetaObject,
 };
 use serde::de::IgnoredAny;
@@ -115,8 +115,16 @@ pub(crate) fn read(
     let (id, method) = match (frame.id, frame.method) {
         (Some(id), Some(method)) => (id, method),
         (None, None) if !answers => return Err(frame.refused(INVALID_REQUEST, NO_REQUEST)),
-        // An answer or a notification that is not understood is not answered.
-        _ => return Ok(small(line)),
+        // A notification that is not understood is not answered. An answer is one all the same: what
+        // asked would wait for ever.
+        (id, _) => {
+            let id = id.filter(|_| answers).and_then(|id| serde_json::from_str(id.get()).ok());
+            let error = || {
+                let error = ErrorData::invalid_request("the answer is not understood", None);
+                Some(ClientJsonRpcMessage::error(error, Some(id?)))
+            };
+            return Ok(small(line).or_else(error));
+        }
     };
     let Ok(id) = serde_json::from_str::<RequestId>(id.get()) else {
         return Err(frame.refused(INVALID_REQUEST, "an id is a string or an integer of 64 bits"));

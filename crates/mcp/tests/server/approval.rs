@@ -386,6 +386,24 @@ fn reading_dry_runs_and_what_fails_anyway_need_nobody() {
     }
 }
 
+/// What cannot be read as an answer is none, and the call does not wait for another.
+#[test]
+fn an_answer_that_is_not_understood_is_no_approval() {
+    let place = place();
+    let mut client = asking(&place, Era::Sessions, Approval::Ask);
+    for answer in [json!({ "error": "x" }), json!({ "result": "x".repeat(2 << 20) })] {
+        let id = client
+            .send("tools/call", json!({ "name": "apply_patch", "arguments": { "patch": PATCH } }));
+        let mut answer = answer;
+        answer["jsonrpc"] = "2.0".into();
+        answer["id"] = client.hear()["id"].clone();
+        client.line(&answer.to_string());
+        let error = client.answer(id)["result"]["structuredContent"]["error"].clone();
+        assert_eq!(error["details"]["reason"], "approval_required", "{error}");
+    }
+    client.leave().unwrap();
+}
+
 #[test]
 fn a_client_that_cannot_ask_is_told_so() {
     for era in ERAS {
