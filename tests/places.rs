@@ -305,6 +305,30 @@ fn root_keeps_nobody_out_of_their_own_directory() {
     assert!(undone.stdout.contains("shortId"), "{undone:?}");
 }
 
+/// A preview promises nothing that is refused then.
+#[test]
+fn where_nothing_can_be_written_a_preview_is_refused_too() {
+    let Some(dir) = of_another() else { return };
+    let w = dir.path().join("w");
+    let mode = |mode| fs::set_permissions(&w, fs::Permissions::from_mode(mode)).expect("ours");
+    let (patch, back) = (update("f", "1", "2"), update("f", "2", "1"));
+    let refused = |args: &[&str], input: &str, wanted: &str| {
+        for preview in [&[][..], &["-n"]] {
+            let run = run_as(dir.path(), false, &[], &[args, preview].concat(), input);
+            assert_eq!(run.code, 5, "{args:?} {preview:?} {run:?}");
+            assert!(run.stderr.contains(wanted), "{args:?} {preview:?} {run:?}");
+        }
+    };
+    mode(0o555);
+    refused(&["apply"], &patch, "cannot create .apply-patch");
+    mode(0o755);
+    assert_eq!(run_as(dir.path(), false, &[], &[], &patch).code, 0);
+    mode(0o555);
+    refused(&["apply"], &back, "cannot write in .: ");
+    refused(&["undo"], "", "cannot write in .: ");
+    mode(0o755);
+}
+
 #[test]
 fn a_state_of_another_user_says_whose_it_is_and_what_to_do() {
     let Some(dir) = of_another() else { return };
@@ -315,6 +339,7 @@ fn a_state_of_another_user_says_whose_it_is_and_what_to_do() {
     let patch = update("f", "1", "2");
     for (args, code) in [
         (&["apply"][..], 3),
+        (&["apply", "-n"], 3),
         (&["log"], 3),
         (&["undo"], 3),
         (&["status"], 3),

@@ -168,6 +168,15 @@ impl Root {
             .map_or_else(|| self.policy().private_dir.to_string(), |dir| dir.display().to_string())
     }
 
+    /// Fails if the private directory is not trusted, or if there is none and it cannot be created
+    /// in the root.
+    pub fn check_state_dir(&self) -> Result<(), Error> {
+        if self.state_dir()?.is_none() && self.private_dir.is_none() {
+            sys::may_write(&self.handle).at("create", self.state_path())?;
+        }
+        Ok(())
+    }
+
     /// Opens the parent of the private directory, so that it can be synced.
     pub fn state_parent(&self) -> Result<Dir, Error> {
         let Some(dir) = &self.private_dir else {

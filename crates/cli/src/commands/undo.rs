@@ -260,6 +260,7 @@ pub(super) fn execute(
     if dry_run {
         workspace::tidy(global, session);
         let plan = plan(&Cancellation::NEVER)?;
+        session.workspace().check_commit(&plan)?;
         if global.json {
             json::print(&json::planned(&plan, true, detail)?);
         } else {

@@ -313,6 +313,7 @@ impl Workspace {
         self.root().forget();
         let files = Files::from(self.root()).cancelled_by(cancellation.clone());
         let (plan, why) = settings.plan(&files, patch).map_err(Error::from)?;
+        self.check_commit(&plan)?;
         let report = Report::new(Arc::new(plan), None);
         match why {
             None => Ok(report),

@@ -9,7 +9,6 @@ use workspace_trash::{
     Carried, FileState, Header, Journal, Pending, Record, TransactionId, slot_in,
 };
 
-use super::below::check_none_unfinished;
 use super::create_ahead::{CreatedAhead, ToCreate, create_ahead};
 use super::error::CommitError;
 use super::held::Held;
@@ -111,11 +110,7 @@ impl Commit<'_> {
         let dirs = Dirs::new(self.locked.workspace.root())
             .with_links(links.map(|transition| transition.path.as_str()));
         let targets = self.check(&dirs)?;
-        check_none_unfinished(
-            self.locked.workspace.root(),
-            self.plan,
-            &self.locked.workspace.key(),
-        )?;
+        self.locked.workspace.check_dirs(&dirs, self.plan)?;
         let pending = store.begin()?;
         let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside)
         {
@@ -252,10 +247,6 @@ impl Commit<'_> {
                 }
             });
             transition.check_displaced(self.plan.files())?;
-            check_writable(dirs, path)?;
-        }
-        for dir in self.plan.create_dirs() {
-            check_writable(dirs, dir)?;
         }
         let appearing = transitions.iter().filter(|transition| transition.before.is_none());
         root.check_no_new_repository(appearing.map(|transition| &transition.path))?;
@@ -575,18 +566,4 @@ fn carried(note: &PlanNote) -> Option<Carried> {
     let ends = |lines: &std::ops::RangeInclusive<usize>| (*lines.start(), *lines.end());
     let (from, to) = (ends(from), ends(to));
     Some(Carried { path: path.clone(), hunk: *hunk, from, to, already_there: *already_there })
-}
-
-/// Fails if the parent directory of a path, or its nearest existing ancestor, cannot be written.
-fn check_writable(dirs: &Dirs<'_>, path: &RelPath) -> Result<(), CommitError> {
-    let mut at = path.clone();
-    loop {
-        match dirs.check_writable(&at) {
-            Err(fs_guard::Error::NotFound { .. }) => match at.parent() {
-                Some(parent) => at = parent,
-                None => return Ok(()),
-            },
-            result => return Ok(result?),
-        }
-    }
 }

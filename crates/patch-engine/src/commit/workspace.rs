@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use fs_guard::{Dir, Policy, RelPath, Root, Wait};
+use fs_guard::{Dir, Dirs, Policy, RelPath, Root, Wait};
 use workspace_trash::{
     KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId,
 };
 
 use super::below;
-use super::error::Error;
+use super::error::{CommitError, Error};
 use super::home::{self, StatePlace};
 use super::reach::Reach;
 use super::recover::recover;
 use super::recovered::Recovered;
 use super::state::{self, State};
 use crate::plan::kind::ErrorKind;
+use crate::plan::{Plan, Transition};
 
 /// A root, the directory tree that patches may change, and the enclosing project, whose
 /// transactions are recorded together. Opening one writes nothing.
@@ -250,6 +251,38 @@ impl Workspace {
             Err(error) if error.kind() == ErrorKind::Timeout => Ok(Vec::new()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Checks that a commit of a plan could begin: that there is, or can be, a trusted state, and
+    /// that the directories of the plan can be changed. For a preview, which is not to promise what
+    /// is refused then.
+    ///
+    /// # Errors
+    ///
+    /// What the commit would be refused for.
+    pub fn check_commit(&self, plan: &Plan) -> Result<(), Error> {
+        if !plan.is_empty() {
+            self.home.check_state_dir().map_err(workspace_trash::Error::from)?;
+            self.check_dirs(&Dirs::new(&self.root), plan)?;
+        }
+        Ok(())
+    }
+
+    /// Fails if a directory of a plan, or its nearest existing ancestor, cannot be written, or has
+    /// an unfinished transaction of its own.
+    pub(super) fn check_dirs(&self, dirs: &Dirs<'_>, plan: &Plan) -> Result<(), CommitError> {
+        let paths = plan.transitions().iter().map(Transition::path);
+        for path in paths.chain(plan.create_dirs()).chain(plan.remove_dirs()) {
+            let mut at = path.clone();
+            while let Err(error) = dirs.check_writable(&at) {
+                match (at.parent(), error) {
+                    (Some(parent), fs_guard::Error::NotFound { .. }) => at = parent,
+                    (None, fs_guard::Error::NotFound { .. }) => break,
+                    (_, error) => return Err(error.into()),
+                }
+            }
+        }
+        below::check_none_unfinished(&self.root, plan, &self.key())
     }
 
     /// Takes the workspace's lock, waiting if necessary, and recovers interrupted
