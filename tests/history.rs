@@ -295,6 +295,19 @@ fn what_the_top_of_a_project_forbids_is_forbidden_in_its_directories() {
     assert_eq!(at(&dir, "src", &[], &patch("*** Add File: src/b.py\n+b\n")).code, 0);
 }
 
+/// Displaced files lie at the top.
+#[test]
+fn a_preview_finds_displaced_files_from_every_directory() {
+    let dir = project();
+    apply(&dir, "src", A);
+    for (command, diff) in [("undo", "-A\n+a\n"), ("redo", "-a\n+A\n")] {
+        let preview = at(&dir, "src", &[command, "-n"], "");
+        assert_eq!(preview.code, 0, "{preview:?}");
+        assert!(preview.stdout.contains(diff), "{preview:?}");
+        assert_eq!(at(&dir, "src", &[command], "").code, 0);
+    }
+}
+
 #[test]
 fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
     let dir = project();

@@ -311,7 +311,7 @@ impl Workspace {
             return Ok(Report { already_done: true, ..report });
         }
         self.root().forget();
-        let files = Files::from(self.root()).cancelled_by(cancellation.clone());
+        let files = self.files().cancelled_by(cancellation.clone());
         let (plan, why) = settings.plan(&files, patch).map_err(Error::from)?;
         self.check_commit(&plan)?;
         let report = Report::new(Arc::new(plan), None);
@@ -336,7 +336,7 @@ impl Workspace {
     ) -> Option<(TransactionId, Plan)> {
         let verified = settings.commit.verify.is_some();
         let id = self.already_done(journal, &settings.options.expected, verified).ok()??;
-        let mut builder = PlanBuilder::new(self.root(), &settings.options);
+        let mut builder = PlanBuilder::new(self.files(), &settings.options);
         builder.patch = Some(patch.clone());
         Some((id, builder.finish().ok()?))
     }
@@ -455,7 +455,7 @@ impl<E: From<Error>> Committer for InDirectory<'_, '_, E> {
                 self.recovered.extend(found);
             }
         }
-        let files = Files::from(self.workspace.root()).cancelled_by(host.cancellation());
+        let files = self.workspace.files().cancelled_by(host.cancellation());
         (self.plan)(&files, self.locked.as_ref())
     }
 

@@ -197,7 +197,7 @@ impl Workspace {
         let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
         let journal = store.journal(id)?;
         let options = Options { create_parents: true, ..Options::default() };
-        let mut builder = PlanBuilder::new(self.root(), &options);
+        let mut builder = PlanBuilder::new(self.files(), &options);
         let reach = self.reach();
         let records: HashMap<u32, &Record> =
             journal.records.iter().map(|record| (record.slot, record)).collect();
@@ -317,7 +317,7 @@ fn plan_undo(
     paths: &[RelPath],
     how: &UndoOptions<'_>,
 ) -> Result<Option<Plan>, Error> {
-    let files = Files::from(workspace.root()).cancelled_by(how.cancellation.clone());
+    let files = workspace.files().cancelled_by(how.cancellation.clone());
     let Joined { journal, authentic, sources } = joined(store, ids, how.trust)?;
     let id = journal.header.id;
     let back = if ids.len() == 1 { history::taken_back(log, id)? } else { HashSet::new() };

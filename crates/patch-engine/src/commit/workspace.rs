@@ -19,6 +19,7 @@ use super::recovered::Recovered;
 use super::state::{self, State};
 use crate::plan::kind::ErrorKind;
 use crate::plan::{Plan, Transition};
+use crate::text::files::Files;
 
 /// A root, the directory tree that patches may change, and the enclosing project, whose
 /// transactions are recorded together. Opening one writes nothing.
@@ -124,6 +125,11 @@ impl Workspace {
     #[must_use]
     pub fn root(&self) -> &Arc<Root> {
         &self.root
+    }
+
+    /// Returns the files as a plan wants them, which also finds the displaced ones.
+    pub(super) fn files(&self) -> Files {
+        Files::from(&self.root).with_home(&self.home)
     }
 
     /// Returns the directory that has the state: the project's top.

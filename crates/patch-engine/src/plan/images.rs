@@ -198,7 +198,7 @@ impl<'p> Images<'p> {
         sha256: Sha256,
         size: u64,
     ) -> Option<Arc<Vec<u8>>> {
-        let store = Store::open(self.plan.files.directory()?, KeyPlace::Nowhere).ok()??;
+        let store = Store::open(self.plan.files.home()?, KeyPlace::Nowhere).ok()??;
         let spot = store.slot(id, u32::try_from(slot).ok()?).ok()?;
         let bytes = match spot.metadata().ok()??.kind {
             FileKind::Symlink => spot.read_link().ok()?,

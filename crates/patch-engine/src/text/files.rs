@@ -21,6 +21,8 @@ pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 #[derive(Debug, Clone)]
 pub struct Files {
     inner: Inner,
+    /// The directory that has the state with the displaced files, where it is another one.
+    home: Option<Arc<Root>>,
     cancellation: Cancellation,
     /// The files are hashed when that is asked for.
     hashed_late: bool,
@@ -63,7 +65,17 @@ impl Files {
     }
 
     fn new(inner: Inner) -> Self {
-        Self { inner, cancellation: Cancellation::default(), hashed_late: false }
+        Self { inner, home: None, cancellation: Cancellation::default(), hashed_late: false }
+    }
+
+    /// Names the directory that has the state with the displaced files.
+    pub(crate) fn with_home(self, home: &Arc<Root>) -> Self {
+        Self { home: Some(Arc::clone(home)), ..self }
+    }
+
+    /// Returns the directory that has the state with the displaced files.
+    pub(crate) fn home(&self) -> Option<&Arc<Root>> {
+        self.home.as_ref().or(self.directory())
     }
 
     /// Lets what reads these files be given up: planning then fails with [`Error::Cancelled`].
