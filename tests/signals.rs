@@ -8,6 +8,9 @@ use crate::program::place;
 const PATCH: &str =
     "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
 
+/// A patch that does not fit.
+const MISFIT: &str = "*** Begin Patch\n*** Delete File: c\n*** End Patch\n";
+
 /// Applies the patch under strace, which sends `signal` at a system call: the process stands still
 /// meanwhile, so that the call is what it comes in. The exit code, if it ended by itself, and the
 /// file, and what it printed; `None` when there is no strace, or no env(1) that knows of signals.
@@ -15,13 +18,13 @@ const PATCH: &str =
 /// Who runs the tests may ignore signals, as a shell does for what it runs in the background, and
 /// the program would too: env(1) takes that back, and has the signals ignored that `start` names.
 fn interrupted(signal: &str, call: &str, start: &str) -> Option<(Option<i32>, String, String)> {
-    interrupted_as("apply-patch", "../p", signal, call, start)
+    interrupted_as("apply-patch", &["../p"], signal, call, start)
 }
 
-/// The same for the program under a name, which gets the patch as `argument`.
+/// The same for the program under a name, with these arguments.
 fn interrupted_as(
     name_of_program: &str,
-    argument: &str,
+    arguments: &[&str],
     signal: &str,
     call: &str,
     start: &str,
@@ -33,7 +36,7 @@ fn interrupted_as(
     {
         return None;
     }
-    let dir = place(&[("w/a", "one\n"), ("p", PATCH)]);
+    let dir = place(&[("w/a", "one\n"), ("p", PATCH), ("misfit", MISFIT)]);
     let program = dir.path().join(name_of_program);
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program).expect("a link");
     let name = call.split(':').next()?;
@@ -41,7 +44,8 @@ fn interrupted_as(
         .args(["-f", "-q", "-o", "/dev/null", "-e", &format!("trace={name}")])
         .args(["-e", &format!("inject={call}:signal={signal}")])
         .args(["env", start])
-        .args([program.as_os_str(), argument.as_ref()])
+        .arg(program)
+        .args(arguments)
         .current_dir(dir.path().join("w"))
         .env("HOME", dir.path())
         .env("XDG_STATE_HOME", dir.path().join("state"))
@@ -98,13 +102,26 @@ fn a_signal_ends_the_link_as_it_ends_the_program() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let start = format!("--default-signal={signal}");
         let call = "fsync:when=2";
-        let Some(end) = interrupted_as("apply_patch", PATCH, signal, call, &start) else {
+        let Some(end) = interrupted_as("apply_patch", &[PATCH], signal, call, &start) else {
             eprintln!("skipped: strace or an env with --default-signal is missing, or not allowed");
             return;
         };
         let wanted = (Some(code), "one\n", "apply-patch: cancelled; nothing was changed\n");
         assert_eq!((end.0, &*end.1, &*end.2), wanted, "{signal}");
     }
+}
+
+/// While what does not fit is kept, and before anything is said. The rest is changed.
+#[test]
+fn after_a_change_a_signal_does_not_keep_the_program_from_saying_what_was_done() {
+    let arguments = ["--partial", "../p", "../misfit"];
+    let (call, start) = ("renameat:when=4", "--default-signal=TERM");
+    let Some(end) = interrupted_as("apply-patch", &arguments, "TERM", call, start) else {
+        eprintln!("skipped: strace or an env with --default-signal is missing, or not allowed");
+        return;
+    };
+    assert_eq!((end.0, &*end.1), (Some(6), "two\n"), "{}", end.2);
+    assert!(end.2.contains("with `--amend p-"), "{}", end.2);
 }
 
 /// It is not first staged to the end.

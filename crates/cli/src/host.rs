@@ -5,13 +5,12 @@ use apply_patch_api::engine::{Cancellation, Event, Host};
 use apply_patch_api::tools::events::Events;
 
 use crate::approve::Prompt;
-use crate::interrupt::{self, Interrupt};
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::render;
 
 /// Asks at the terminal, gives up on a signal, and shows what happens.
 pub(crate) struct TerminalHost<'h> {
-    _interrupt: Interrupt,
     prompt: &'h Prompt,
     events: Option<&'h mut Events<'static>>,
     progress: Progress,
@@ -27,7 +26,8 @@ impl<'h> TerminalHost<'h> {
         quiet: bool,
     ) -> Self {
         let progress = Progress::new(quiet || events.is_some());
-        Self { _interrupt: Interrupt::watch(), prompt, events, progress, quiet }
+        interrupt::watch();
+        Self { prompt, events, progress, quiet }
     }
 }
 

@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP, and what Windows has for them: they cancel a change until its commit
-//! point, with everything as it was before; after it the change is finished. While the program
-//! does not change anything they end it at once, and at a question it says so.
+//! point, with everything as it was before; after it the change is finished. Before a change begins
+//! they end the program at once, and at a question it says so.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -46,9 +46,6 @@ pub(crate) fn outlive_size_limit() {
 /// The code of the signal that came, as the program ends by it; 0 before.
 static CAME: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-/// Whether a signal ends the program at once.
-static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-
 /// Sets the handlers.
 static HANDLERS: Once = Once::new();
 
@@ -61,26 +58,9 @@ static WATCHER: Once = Once::new();
 /// Whether a part of the patch was applied.
 static CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// While this lives a signal cancels the change, and does not end the program.
-#[derive(Debug)]
-pub(crate) struct Interrupt(());
-
-impl Interrupt {
-    /// Begins to watch.
-    pub(crate) fn watch() -> Self {
-        set_handlers();
-        AT_ONCE.store(false, Ordering::SeqCst);
-        Self(())
-    }
-}
-
-impl Drop for Interrupt {
-    fn drop(&mut self) {
-        AT_ONCE.store(true, Ordering::SeqCst);
-    }
-}
-
-fn set_handlers() {
+/// Watches for signals from now on: they cancel the change, and do not end the program. What
+/// follows a change only says what became of it.
+pub(crate) fn watch() {
     HANDLERS.call_once(|| {
         let ignored = ignored();
         for (signal, exit) in
@@ -88,11 +68,6 @@ fn set_handlers() {
         {
             // Where handlers cannot be set, the signal ends the program and recovery reads from
             // the journal what to undo.
-            let _ = signal_hook::flag::register_conditional_shutdown(
-                signal,
-                exit as i32,
-                AT_ONCE.clone(),
-            );
             let _ = signal_hook::flag::register_usize(signal, CAME.clone(), exit as usize);
         }
     });
@@ -100,8 +75,7 @@ fn set_handlers() {
 
 /// Waits for a person: meanwhile a signal ends the program, which says what has happened.
 pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
-    set_handlers();
-    let at_once = AT_ONCE.swap(false, Ordering::SeqCst);
+    watch();
     WAITS.store(true, Ordering::SeqCst);
     WATCHER.call_once(|| {
         let watch = || loop {
@@ -120,7 +94,6 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     if let Some(exit) = came() {
         end(exit);
     }
-    AT_ONCE.store(at_once, Ordering::SeqCst);
     answer
 }
 
