@@ -136,6 +136,9 @@ fn paths(drifts: &[Drift]) -> String {
         match (drift.by, drift.actual) {
             (Some(id), _) => format!("{path} (transaction {} changed it)", id.short()),
             (None, Some(_)) if drift.line_ends => format!("{path} (its line ends changed)"),
+            (None, now @ Some(_)) if now == drift.expected => {
+                format!("{path} (only its mode changed)")
+            }
             (None, Some(_)) => format!("{path} (edited since)"),
             (None, None) => format!("{path} (there is no file)"),
         }

@@ -731,6 +731,15 @@ fn undo_takes_the_newest_that_can_be_undone() {
     assert_eq!(*id, first);
     assert_eq!(plan.undo_of(), Some(b));
     assert!(why.contains("a (edited since)"), "{why}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        tree.write("a", "a");
+        fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
+        let why = &passed(&tree.open().plan_undo_last().unwrap())[0].1;
+        assert!(why.contains("a (only its mode changed)"), "{why}");
+        tree.write("a", "theirs");
+    }
     run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
     assert_eq!(tree.read("a"), "theirs");
     assert_eq!(tree.read("b"), "old b");
