@@ -249,6 +249,8 @@ fn a_path_alone_means_its_last_change() {
         nothing.stderr.contains("no transaction that is not undone changed doc/c"),
         "{nothing:?}"
     );
+    let nothing = at(&dir, "", &["undo", "--", "doc/a c"], "");
+    assert!(nothing.stderr.contains("`apply-patch log -- 'doc/a c'`"), "{nothing:?}");
 }
 
 #[test]

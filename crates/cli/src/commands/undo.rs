@@ -6,7 +6,7 @@ use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
-use apply_patch_api::tools::{Named, Session, Span, history};
+use apply_patch_api::tools::{Named, Session, Span, hints, history};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
@@ -237,9 +237,10 @@ fn last_of(
     }
     let found = workspace.last_change_of(&checked(workspace, paths)?)?;
     let none = || {
-        let paths = paths.join(" ");
+        let words: Vec<_> = paths.iter().map(|path| hints::shell_word(path)).collect();
+        let words = words.join(" ");
         format!(
-            "no transaction that is not undone changed {paths}; `apply-patch log -- {paths}` \
+            "no transaction that is not undone changed {words}; `apply-patch log -- {words}` \
              shows what did"
         )
     };
