@@ -311,6 +311,19 @@ fn a_preview_finds_displaced_files_from_every_directory() {
 }
 
 #[test]
+fn an_undo_of_several_names_the_one_below_an_edit() {
+    let dir = project();
+    let first = apply(&dir, "", "*** Update File: top\n@@\n-t\n+T\n");
+    fs::write(dir.path().join("w/top"), "edited\n").expect("written");
+    let second = apply(&dir, "", "*** Update File: top\n@@\n-edited\n+TT\n");
+    let refused = at(&dir, "", &["undo", "--since", &first], "");
+    let (first, second) = (&first[23..], &second[23..]);
+    let wanted =
+        format!("not as transaction {first} left it: top (transaction {second} changed it)");
+    assert!(refused.stderr.contains(&wanted), "{refused:?}");
+}
+
+#[test]
 fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
     let dir = project();
     let first = apply(&dir, "", "*** Update File: top\n@@\n-t\n+T\n");

@@ -409,7 +409,7 @@ fn plan_undo(
         let files = drifted.iter().map(|(record, now, _)| (record.path.as_str(), hash(now)));
         let left_by = left_by(log, files, &reach)?;
         let drift = |(record, now, carried): &(&Record, Option<Disk>, Option<CarriedBack>)| {
-            if let Some(gap) = &sources[&*record.path].gap {
+            if let Some((_, gap)) = &sources[&*record.path].gap {
                 return gap.clone();
             }
             Drift {
@@ -420,7 +420,8 @@ fn plan_undo(
                 line_ends: carried.as_ref().is_some_and(|carried| carried.line_ends),
             }
         };
-        let id = sources[&*drifted[0].0.path].last.0;
+        let source = &sources[&*drifted[0].0.path];
+        let id = source.gap.as_ref().map_or(source.last.0, |(id, _)| *id);
         return Err(Error::Drifted { id, drifts: drifted.iter().map(drift).collect(), carry });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
@@ -462,8 +463,8 @@ struct Displaced {
     first: TransactionId,
     /// The last one, and its record.
     last: (TransactionId, Record),
-    /// Where something else changed the file between two of them.
-    gap: Option<Drift>,
+    /// Where something else changed the file between two of them, and the earlier one.
+    gap: Option<(TransactionId, Drift)>,
 }
 
 impl Displaced {
@@ -510,14 +511,15 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
             let later = &mut all.journal.records[source.nth];
             if !are_same(record.after.as_ref(), later.before.as_ref()) {
                 let hash = |state: &Option<FileState>| state.as_ref().map(|state| state.sha256);
-                source.gap = Some(Drift {
+                let gap = Drift {
                     path: record.path.clone(),
                     expected: hash(&record.after),
                     actual: hash(&later.before),
                     // What changed it between can be undone once this is.
                     by: Some(source.last.0),
                     line_ends: false,
-                });
+                };
+                source.gap = Some((id, gap));
             }
             source.first = id;
             *later = Record { after: later.after.clone(), ..record };
