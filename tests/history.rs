@@ -310,6 +310,30 @@ fn a_preview_finds_displaced_files_from_every_directory() {
     }
 }
 
+/// What it says of the files must not be what someone wrote into the trash.
+#[test]
+fn a_displaced_file_that_was_changed_is_not_shown() {
+    let dir = project();
+    let id = apply(&dir, "", "*** Update File: top\n@@\n-t\n+T\n");
+    let slot = format!(".apply-patch/trash/{id}/0");
+    let changed = format!("apply-patch: {slot} was changed ");
+    let doctor = "a person has to look at the state directory with `apply-patch doctor`\n";
+    fs::write(dir.path().join("w").join(&slot), "x\n").expect("written");
+    let shown = at(&dir, "", &["show", "last"], "");
+    assert!(shown.stdout.contains("Binary files a/top and b/top differ"), "{shown:?}");
+    for args in [&["undo", "-n"][..], &["trash", "show", "last/0"]] {
+        let refused = at(&dir, "", args, "");
+        assert_eq!(refused.code, 4, "{refused:?}");
+        assert!(refused.stderr.starts_with(&changed), "{refused:?}");
+        assert!(refused.stderr.ends_with(doctor), "{refused:?}");
+    }
+    let refused = at(&dir, "", &["undo"], "");
+    assert!(refused.stderr.starts_with(&format!("{changed}since it was displaced")), "{refused:?}");
+    fs::remove_file(dir.path().join("w").join(&slot)).expect("removed");
+    let refused = at(&dir, "", &["undo"], "");
+    assert!(refused.stderr.contains(doctor), "{refused:?}");
+}
+
 #[test]
 fn an_undo_of_several_names_the_one_below_an_edit() {
     let dir = project();

@@ -487,6 +487,16 @@ impl Remedy {
                     Self::Ask(ForPerson::GiveBack { path, user }),
                 ];
             }
+            // One of the program's own files.
+            Error::NotFound { .. }
+            | Error::NotAFile { .. }
+            | Error::NotADirectory { .. }
+            | Error::Symlink { .. }
+            | Error::Changed { .. }
+                if is_state(path) =>
+            {
+                Self::Ask(ForPerson::LookAtState)
+            }
             Error::Guarded { path, .. } | Error::GuardedLink { path } => {
                 Self::Ask(ForPerson::Allow(Setting::Allow(path.clone())))
             }
@@ -566,21 +576,6 @@ impl Remedy {
                 _ => vec![correct()],
             },
         }
-    }
-}
-
-/// Returns the remedies for a file, which may be one of the program's own.
-pub(crate) fn of_file(error: &fs_guard::Error) -> Vec<Remedy> {
-    use fs_guard::Error;
-    match error {
-        Error::NotFound { path }
-        | Error::NotAFile { path, .. }
-        | Error::NotADirectory { path, .. }
-            if is_state(path) =>
-        {
-            vec![Remedy::Ask(ForPerson::LookAtState)]
-        }
-        error => Remedy::of_guard(error),
     }
 }
 

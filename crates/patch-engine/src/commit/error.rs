@@ -7,7 +7,7 @@ use workspace_trash::{JournalProblem, TransactionId};
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
 use crate::plan::reject::{Reject, Rejects};
-use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state, of_file};
+use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state};
 
 /// A file that is not in the expected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -280,7 +280,7 @@ impl Error {
                 see(Listing::Transaction(*id))
             }
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
-                of_file(error)
+                Remedy::of_guard(error)
             }
             Self::NothingTo { .. }
             | Self::Aborted(_)
@@ -320,7 +320,8 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
 #[non_exhaustive]
 pub enum CommitError {
     /// A file has changed since the plan was made.
-    #[error("{} was changed since the plan was made", quoted(&.0.path))]
+    #[error("{} was changed since {}", quoted(&.0.path),
+            if is_state(&.0.path) { "it was displaced" } else { "the plan was made" })]
     Stale(Drift),
     /// A file could not be used.
     #[error(transparent)]
@@ -433,7 +434,7 @@ impl CommitError {
             Self::Stale(drift) => Remedy::read_again(&drift.path),
             Self::Unverified(_) => Remedy::SendCorrected,
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
-                return of_file(error);
+                return Remedy::of_guard(error);
             }
             Self::UnfinishedBelow { directory } => {
                 return vec![

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fs_guard::{Entry, FileKind, RelPath, Sha256};
-use workspace_trash::{KeyPlace, Store, TransactionId};
+use workspace_trash::{KeyPlace, Prefix, Store, TransactionId, stored_path};
 
 use super::hash::LazyHash;
 use super::image::{Image, Transition};
@@ -185,7 +185,11 @@ impl<'p> Images<'p> {
             Image::Spliced(from, splices) => Ok(splices.apply(&self.before(from)?).into()),
             Image::Stored(id, slot) => {
                 let stored = self.stored(*id, *slot as usize, after.sha256(), after.size);
-                stored.or_else(published).ok_or_else(|| changed(path))
+                let shown = || match self.plan.files.home() {
+                    Some(home) => stored_path(home, &Prefix::default(), *id, *slot),
+                    None => path.to_string(),
+                };
+                stored.or_else(published).ok_or_else(|| fs_guard::Error::Changed { path: shown() })
             }
         }
     }

@@ -320,7 +320,7 @@ impl<'s> HistoryDiffs<'s> {
                 let spot = kept.store.slot(header.id, record.slot)?;
                 turn.begin_at(&record.path, || {
                     let state = record.before.as_ref()?;
-                    Some(recorded(state, (state.size <= MAX_FILE_SIZE).then(|| kept_bytes(&spot))?))
+                    Some(recorded(state, kept_bytes(&spot, state)))
                 });
             }
             let moves = entry.journal.moves();

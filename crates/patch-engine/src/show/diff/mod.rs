@@ -457,17 +457,19 @@ pub(super) fn left_bytes(
     };
     let displaced = || {
         let entry = kept.find(id, state.sha256, |entry| Ok(Some(entry.clone()))).ok()??;
-        kept_bytes(&kept.store.slot(entry.id, entry.slot).ok()?)
+        kept_bytes(&kept.store.slot(entry.id, entry.slot).ok()?, state)
     };
     own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
 }
 
-/// Reads a displaced file, or the target of a link; `None` when it cannot be read.
-pub(super) fn kept_bytes(spot: &Spot) -> Option<Vec<u8>> {
-    match spot.metadata().ok()??.kind {
+/// Reads a displaced file, or the target of a link; `None` when it cannot be read, or is not what
+/// was displaced any more.
+pub(super) fn kept_bytes(spot: &Spot, state: &FileState) -> Option<Vec<u8>> {
+    let bytes = match spot.metadata().ok()??.kind {
         FileKind::Symlink => spot.read_link().ok(),
         _ => spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
-    }
+    };
+    bytes.filter(|bytes| Sha256::of(bytes) == state.sha256)
 }
 
 fn push_line(out: &mut Vec<u8>, words: &str, value: &str) {
