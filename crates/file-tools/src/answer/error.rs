@@ -413,6 +413,9 @@ impl ToolError {
     /// Makes the error of a plan that could not be committed.
     #[must_use]
     pub fn commit(error: &CommitError) -> Self {
+        if error.kind() == ErrorKind::Cancelled {
+            return Self::cancelled();
+        }
         let refused = match error {
             CommitError::Files(error)
             | CommitError::Store(workspace_trash::Error::Files(error)) => error.io().is_none(),

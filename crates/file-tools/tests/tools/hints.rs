@@ -4,7 +4,7 @@
 use file_tools::ops::{self, calls, explain, to_envelope};
 use file_tools::{Caller, ErrorKind, FailureClass, Hint, Tool, ToolError};
 use patch_engine::remedy::Setting;
-use patch_engine::{Options, Profile, Remedy};
+use patch_engine::{Options, Profile, Remedy, commit};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, sha};
@@ -476,5 +476,19 @@ fn a_query_is_to_be_a_text_where_it_can_be_one() {
         let args = json!({ "query": query, "mode": "regex" });
         let hints = bench.fails("search_files", &args, "command_failed")["hints"].to_string();
         assert_eq!(hints.contains("\"mode\""), is_text, "{hints}");
+    }
+}
+
+/// It does not matter where in the work it was given up.
+#[test]
+fn what_was_given_up_is_told_by_the_same_words() {
+    let given_up = || fs_guard::Error::Cancelled;
+    for error in [
+        ToolError::from(given_up()),
+        ToolError::workspace(&commit::Error::Files(given_up())),
+        ToolError::commit(&commit::CommitError::Files(given_up())),
+    ] {
+        assert_eq!(error.message, "cancelled; nothing was changed");
+        assert_eq!(error.details["reason"], "cancelled");
     }
 }
