@@ -52,9 +52,12 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalProblem {
-    /// It is incomplete or was changed.
+    /// It is incomplete.
     #[error("it is cut off or damaged")]
     Damaged,
+    /// All of it was written, and it is not that any more.
+    #[error("it was changed, or is damaged")]
+    Altered,
     /// It is not signed, although journals are signed here.
     #[error(
         "it is not signed: there was no place for a key where it was made, or another program \

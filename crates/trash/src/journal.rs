@@ -392,8 +392,8 @@ impl Journal {
     pub(crate) fn read(
         bytes: &[u8],
     ) -> Result<(Self, Option<JournalSignature<'_>>), JournalProblem> {
-        let text = std::str::from_utf8(bytes).map_err(|_| JournalProblem::Damaged)?;
-        let damaged = || JournalProblem::Damaged;
+        let damaged = || problem_of(bytes);
+        let text = std::str::from_utf8(bytes).map_err(|_| damaged())?;
         let rest = text.strip_suffix('\n').ok_or_else(damaged)?;
         let (rest, signature) = rest.rsplit_once("\nhmac ").ok_or_else(damaged)?;
         let (body, checksum) = rest.rsplit_once("\nchecksum ").ok_or_else(damaged)?;
@@ -424,6 +424,18 @@ impl Journal {
             .filter_map(|record| record.before.as_ref())
             .map(|before| before.size)
             .sum()
+    }
+}
+
+/// Returns what is wrong with a journal that cannot be read. One that was cut off has no last line,
+/// or zeros where the disk did not get its bytes.
+fn problem_of(bytes: &[u8]) -> JournalProblem {
+    let last = |window: &[u8]| window == b"\nhmac ";
+    let has_last_line = bytes.ends_with(b"\n") && bytes.windows(6).rev().take(200).any(last);
+    if has_last_line && !bytes.contains(&0) {
+        JournalProblem::Altered
+    } else {
+        JournalProblem::Damaged
     }
 }
 
@@ -705,7 +717,7 @@ mod tests {
             ("moved 2 0\n", "add 7 - - x\nmoved 2 0\n"),
         ] {
             assert!(body.contains(was));
-            assert_eq!(parse(&body.replace(was, is)), Err(JournalProblem::Damaged), "{is}");
+            assert_eq!(parse(&body.replace(was, is)), Err(JournalProblem::Altered), "{is}");
         }
     }
 
@@ -733,7 +745,7 @@ mod tests {
             checksum.to_ascii_uppercase().replace("CHECKSUM", "checksum").replace("HMAC", "hmac");
         assert_eq!(
             Journal::parse(format!("{body}{capitals}").as_bytes(), None),
-            Err(JournalProblem::Damaged)
+            Err(JournalProblem::Altered)
         );
     }
 

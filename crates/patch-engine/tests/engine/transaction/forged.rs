@@ -57,6 +57,27 @@ fn a_journal_signed_by_another_or_by_none_is_not_replayed() {
     }
 }
 
+/// What it displaced is in the folder, and nothing else says so.
+#[test]
+fn a_whole_journal_that_was_changed_is_not_taken_for_one_that_was_cut_off() {
+    let key = tempfile::tempdir().unwrap();
+    let place = KeyPlace::Directory(key.path().into());
+    let (tree, id) = cut_off(place.clone());
+    let journal = tree.path(&format!(".apply-patch/pending/{id}/journal"));
+    let mut bytes = fs::read(&journal).unwrap();
+    for bit in [1, 0x80] {
+        bytes[40] ^= bit;
+        fs::write(&journal, &bytes).unwrap();
+        let error = open(tree.dir.path(), place.clone()).lock(Duration::ZERO).unwrap_err();
+        assert!(error.to_string().contains("it was changed, or is damaged"), "{error}");
+        assert_eq!(tree.pending().len(), 1, "it is left to be looked at");
+    }
+    // The end of it is missing: no file was displaced yet.
+    fs::write(&journal, &bytes[..60]).unwrap();
+    drop(open(tree.dir.path(), place).lock(Duration::ZERO).unwrap());
+    assert_eq!(tree.pending().len(), 0);
+}
+
 #[test]
 fn without_a_key_no_journal_is_replayed() {
     let (tree, _) = cut_off(KeyPlace::Nowhere);
@@ -288,7 +309,7 @@ fn trust_is_no_answer_to_what_is_damaged_forged_changed_or_tracked() {
         (fs_guard::Sha256::of(body.as_bytes()), text.split("hmac ").nth(1).unwrap());
     let forged = format!("{body}checksum {sum}\nhmac {signature}");
     for (text, problem) in
-        [(forged, JournalProblem::Forged), (text.replace(" a\n", " b\n"), JournalProblem::Damaged)]
+        [(forged, JournalProblem::Forged), (text.replace(" a\n", " b\n"), JournalProblem::Altered)]
     {
         fs::write(&journal, text).unwrap();
         let error = trusted(&tree.open(), ours).unwrap_err();
