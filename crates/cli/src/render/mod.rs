@@ -16,7 +16,7 @@ use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, CommitError, Recovered, Workspace};
 use apply_patch_api::engine::{ErrorKind, Event, Failed, Patch, Plan, PlanNote, Remedy, Report};
-use apply_patch_api::files::quoted;
+use apply_patch_api::files::{self, quoted};
 use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
 use crate::failure::Failure;
@@ -108,9 +108,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         }
         Failure::Commit(error) => {
             message(&error.to_string());
-            if let CommitError::Files(error) = &**error {
-                advise(error, global.caller);
-            }
+            of_commit(error).into_iter().for_each(|error| advise(error, global.caller));
             if error.is_rolled_back() {
                 unchanged(&error.to_string());
             }
@@ -189,20 +187,36 @@ fn not_verified(error: &CommitError) {
 }
 
 /// Returns what the guard refused, or what failed, if its advice is for a person.
-fn refusal(error: &commit::Error) -> Option<&apply_patch_api::files::Error> {
+fn refusal(error: &commit::Error) -> Option<&files::Error> {
     match error {
-        commit::Error::Files(error) | commit::Error::Commit(CommitError::Files(error)) => {
+        commit::Error::Files(error) => Some(error),
+        commit::Error::Store(error) => of_store(error),
+        commit::Error::Commit(error) => of_commit(error),
+        _ => None,
+    }
+}
+
+fn of_commit(error: &CommitError) -> Option<&files::Error> {
+    match error {
+        CommitError::Files(error) => Some(error),
+        CommitError::Store(error) => of_store(error),
+        _ => None,
+    }
+}
+
+/// What is said of a state that is not trusted has its advice in it.
+fn of_store(error: &apply_patch_api::trash::Error) -> Option<&files::Error> {
+    use files::Error::{Io, OthersState};
+    match error {
+        apply_patch_api::trash::Error::Files(error @ (OthersState { .. } | Io { .. })) => {
             Some(error)
         }
-        commit::Error::Store(apply_patch_api::trash::Error::Files(
-            error @ apply_patch_api::files::Error::OthersState { .. },
-        )) => Some(error),
         _ => None,
     }
 }
 
 /// Says what can be done where the guard refused something.
-fn advise(error: &apply_patch_api::files::Error, caller: Caller) {
+fn advise(error: &files::Error, caller: Caller) {
     let hints = Hint::all_of(&Remedy::of_guard(error), caller);
     message(&hints::words(&hints, caller));
 }
