@@ -259,6 +259,23 @@ fn what_the_command_wrote_is_not_lost() {
     assert_eq!(error["details"]["verify"]["exitCode"], 1);
     assert_eq!(fs::read_to_string(dir.path().join("w/a")).expect("the file"), "formatted\n");
     assert!(!dir.path().join("w/b").exists());
+    let journal = error["details"]["journal"].as_str().expect("a path");
+    assert!(dir.path().join("w").join(journal).exists(), "{run:?}");
+}
+
+/// Its files are kept in the trash: nobody wants them back there, and nothing is left unfinished.
+#[test]
+fn a_command_may_remove_a_directory() {
+    let dir = place(&[("w/d/a", "one\n"), ("p", &PATCH.replace(": ", ": d/"))]);
+    let run = verify(dir.path(), &["--json", "--verify", "rm -rf d; exit 1"]);
+    let error = &run.json().expect("JSON")["error"];
+    assert_eq!(run.code, 6, "{run:?}");
+    assert_eq!(&error["details"]["paths"], &serde_json::json!(["d/a"]), "{run:?}");
+    assert_eq!(error["details"]["verify"]["exitCode"], 1);
+    assert_eq!(pending(dir.path()), 0, "{run:?}");
+    let folder = error["details"]["journal"].as_str().and_then(|path| path.rsplit_once('/'));
+    let kept = dir.path().join("w").join(folder.expect("a path").0).join("0");
+    assert_eq!(fs::read_to_string(kept).expect("the file from before"), "one\n");
 }
 
 /// As `git clean -fdx` does: the files that were displaced go, too.

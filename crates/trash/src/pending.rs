@@ -170,7 +170,9 @@ impl<'s> Pending<'s> {
     /// Returns the path of the journal, for messages.
     #[must_use]
     pub fn journal_path(&self) -> String {
-        self.journal_spot().path()
+        let is_there = |spot: &Spot| matches!(spot.metadata(), Ok(Some(_)));
+        let aborted = self.folder.spot(ABORTED);
+        if is_there(&aborted) { aborted.path() } else { self.journal_spot().path() }
     }
 
     /// Returns the place of the journal.

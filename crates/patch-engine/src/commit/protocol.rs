@@ -523,14 +523,14 @@ impl Commit<'_> {
         marked: bool,
         left: Result<Vec<String>, CommitError>,
     ) -> CommitError {
-        let name = pending.journal_path();
-        let incomplete = |cause, paths| {
+        let mut journal_path = pending.journal_path();
+        let incomplete = |journal, cause, paths| {
             self.locked.store.keep();
-            CommitError::RollbackIncomplete { journal: name, paths, cause: Box::new(cause) }
+            CommitError::RollbackIncomplete { journal, paths, cause: Box::new(cause) }
         };
         let left = match left {
             Ok(left) => left,
-            Err(error) => return incomplete(error, Vec::new()),
+            Err(error) => return incomplete(journal_path, error, Vec::new()),
         };
         dirs.restore_times();
         if left.is_empty() {
@@ -545,15 +545,19 @@ impl Commit<'_> {
                 {
                     cause
                 }
-                Err(error) => incomplete(error.into(), left),
+                Err(error) => incomplete(journal_path, error.into(), left),
             };
         }
         // Files that could not be restored are kept in the trash.
         let _ = siblings::bring_home(dirs, &pending, journal);
-        match pending.finish() {
-            Ok(()) => incomplete(cause, left),
-            Err(error) => incomplete(error.into(), left),
+        if let Err(error) = pending.finish() {
+            return incomplete(journal_path, error.into(), left);
         }
+        if let Some((_, name)) = journal_path.rsplit_once('/') {
+            let kept = self.locked.store.stored_path(pending.id(), 0);
+            journal_path = format!("{}/{name}", kept.trim_end_matches("/0"));
+        }
+        incomplete(journal_path, cause, left)
     }
 }
 

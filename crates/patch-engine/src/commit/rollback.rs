@@ -194,7 +194,8 @@ fn is_restored(place: &Spot, record: &Record) -> Result<bool, CommitError> {
 fn put_back(displaced: DisplacedFile, place: &Spot) -> Result<bool, CommitError> {
     match displaced.put_back(place) {
         Ok(()) => Ok(true),
-        Err(fs_guard::Error::AlreadyExists { .. }) => Ok(false),
+        // Also where the directory is gone, and was open.
+        Err(fs_guard::Error::AlreadyExists { .. } | fs_guard::Error::NotFound { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
