@@ -136,14 +136,16 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let (id, slot) = parse_entry(workspace, entry)?;
     let store =
         workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
-    let journal = store.journal(id).map_err(apply_patch_api::engine::commit::Error::from)?;
-    let slot = store.slot(id, slot).map_err(apply_patch_api::engine::commit::Error::from)?;
-    let (bytes, _) = slot.read(MAX_SHOWN)?;
+    let journal = store.journal(id).map_err(commit::Error::from)?;
     // Only what the transaction displaced: another file of that name may belong to someone else.
-    let sha256 = Sha256::of(&bytes);
-    let displaced = journal.records.iter().filter_map(|record| record.before.as_ref());
-    if !displaced.into_iter().any(|before| before.sha256 == sha256) {
-        return Err(apply_patch_api::files::Error::Changed { path: slot.path() }.into());
+    let record = journal.records.iter().find(|record| record.slot == slot);
+    let before = record.and_then(|record| record.before.as_ref()).ok_or_else(|| {
+        commit::Error::from(apply_patch_api::trash::Error::NoSuchSlot { id, slot })
+    })?;
+    let spot = store.slot(id, slot).map_err(commit::Error::from)?;
+    let bytes = if before.link { spot.read_link()? } else { spot.read(MAX_SHOWN)?.0 };
+    if Sha256::of(&bytes) != before.sha256 {
+        return Err(apply_patch_api::files::Error::Changed { path: spot.path() }.into());
     }
     if global.json {
         let text = String::from_utf8_lossy(&bytes);

@@ -386,7 +386,9 @@ impl ToolError {
             commit::Error::Store(
                 error @ (workspace_trash::Error::NoSuchTransaction(_)
                 | workspace_trash::Error::NoSuchSlot { .. }),
-            ) => (FailureClass::of(error.kind().into(), true), json!({ "reason": error.reason() })),
+            ) => {
+                (FailureClass::of(error.kind().into(), false), json!({ "reason": error.reason() }))
+            }
             // The journal may have come with the repository, so it is refused like a path of the
             // repository's choice.
             commit::Error::Store(workspace_trash::Error::Journal { id, problem, .. }) => {

@@ -123,7 +123,7 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
     let nth = if name == "last" {
         Some(1)
     } else {
-        name.strip_prefix('@').and_then(|nth| nth.parse().ok())
+        name.strip_prefix('@').and_then(|nth| nth.parse().ok()).filter(|&nth| nth > 0)
     };
     if let Some(nth) = nth {
         let mut read = 0;
@@ -131,7 +131,7 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
             read += 1;
             read < nth
         })?;
-        let found = usize::checked_sub(nth, 1).and_then(|nth| entries.get(nth));
+        let found = entries.get(nth - 1);
         return found.map(|entry| entry.journal.header.id).ok_or_else(|| match entries.len() {
             1 => none(format!("there is no transaction {name}: there is one")),
             count => none(format!("there is no transaction {name}: there are {count}")),
