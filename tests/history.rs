@@ -195,7 +195,7 @@ fn a_transaction_has_many_names() {
         (&second[20..], Ok(&second)),
         (&first[..22], Ok(&first)),
         ("@3", Err("there is no transaction @3: there are 2")),
-        ("@0", Err("there is no transaction @0")),
+        ("@0", Err("there is no transaction \"@0\"")),
         ("20", Err("is the beginning or the end of 2 transactions")),
         ("zz", Err("there is no transaction \"zz\"")),
         ("", Err("there is no transaction \"\"")),
@@ -332,6 +332,33 @@ fn a_displaced_file_that_was_changed_is_not_shown() {
     fs::remove_file(dir.path().join("w").join(&slot)).expect("removed");
     let refused = at(&dir, "", &["undo"], "");
     assert!(refused.stderr.contains(doctor), "{refused:?}");
+}
+
+/// A wrong name is not an answer that all is well.
+#[test]
+fn what_is_not_there_is_said_and_is_no_failure_of_the_system() {
+    let dir = project();
+    let id = apply(&dir, "src", "*** Update File: a.py\n@@\n-a\n+A\n*** Add File: new\n+n\n");
+    for (args, wanted) in [
+        (&["trash", "show", "last/1"][..], format!("transaction {id} keeps no file 1")),
+        (&["trash", "restore", "last/1"], format!("transaction {id} keeps no file 1")),
+        (&["show", "20200101-000000-000000-00000000"], "no transaction 20200101".into()),
+        (&["show", "@0"], "there is no transaction \"@0\"".into()),
+        (&["log", "--verify", "--session", "other"], "there is no audit log of".into()),
+    ] {
+        let run = at(&dir, "", args, "");
+        assert_eq!(run.code, 1, "{args:?}: {run:?}");
+        assert!(run.stderr.contains(&wanted), "{args:?}: {run:?}");
+    }
+    let absolute = dir.path().join("w/src/new").display().to_string();
+    for path in ["new", &absolute] {
+        let log = at(&dir, "src", &["log", "--oneline", path], "");
+        assert_eq!(log.stdout.lines().count(), 1, "{log:?}");
+    }
+    // A link is shown as what it is.
+    std::os::unix::fs::symlink("a.py", dir.path().join("w/src/link")).expect("a link");
+    apply(&dir, "src", "*** Delete File: link\n");
+    assert_eq!(at(&dir, "", &["trash", "show", "last/0"], "").stdout, "a.py");
 }
 
 #[test]

@@ -101,7 +101,9 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     if args.stats {
         return stats(global, workspace, args.since);
     }
-    let wanted = Wanted { max_count: args.max_count, since: args.since, paths: args.paths.clone() };
+    let beneath = |path: &String| workspace.root().relative(path).unwrap_or_else(|| path.clone());
+    let paths = args.paths.iter().map(beneath).collect();
+    let wanted = Wanted { max_count: args.max_count, since: args.since, paths };
     let (grouped, unverified) = wanted.read(workspace)?;
     let store = workspace.store()?;
     let diffs = HistoryDiffs::new(workspace, store.as_ref());
@@ -115,7 +117,7 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
                     json!(statistics(&diffs.of(std::slice::from_ref(entry))?.diff()));
             }
         }
-        json::done(format!("{} transactions", entries.len()), data);
+        json::done(render::count(entries.len(), "transaction"), data);
         return Ok(Exit::Done);
     }
     for one in &unverified {
@@ -212,10 +214,18 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
     let session = session.map(str::parse).transpose();
     let session = session.map_err(|error: BadName| Failure::Usage(error.to_string()))?;
     let sessions = audit::verify(workspace, session.as_ref())?;
+    if let (Some(session), []) = (&session, &sessions[..]) {
+        let message = format!("there is no audit log of session {session}");
+        let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message);
+        return Err(Failure::Tool(Box::new(error)));
+    }
     let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
     let lines: u64 = sessions.iter().map(|one| one.lines).sum();
     let output = match bad.first() {
-        None => format!("{lines} lines of {} sessions are as they were written", sessions.len()),
+        None => format!(
+            "{lines} lines of {} are as they were written",
+            render::count(sessions.len(), "session")
+        ),
         Some(bad) => format!("{}: line {}: {}", bad.file, bad.line, bad.problem),
     };
     let exit = if bad.is_empty() { Exit::Done } else { Exit::DoesNotApply };
