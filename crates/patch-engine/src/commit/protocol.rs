@@ -106,9 +106,7 @@ impl Commit<'_> {
         host: &mut dyn Host,
     ) -> Result<Committed, CommitError> {
         let store = &self.locked.store;
-        let links = self.plan.transitions().iter().filter(|transition| transition.is_of_link());
-        let dirs = Dirs::new(self.locked.workspace.root())
-            .with_links(links.map(|transition| transition.path.as_str()));
+        let dirs = self.locked.workspace.dirs_of(self.plan);
         let targets = self.check(&dirs)?;
         self.locked.workspace.check_dirs(&dirs, self.plan)?;
         let pending = store.begin()?;

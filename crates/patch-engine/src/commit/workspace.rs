@@ -269,9 +269,15 @@ impl Workspace {
     pub fn check_commit(&self, plan: &Plan) -> Result<(), Error> {
         if !plan.is_empty() {
             self.home.check_state_dir().map_err(workspace_trash::Error::from)?;
-            self.check_dirs(&Dirs::new(&self.root), plan)?;
+            self.check_dirs(&self.dirs_of(plan), plan)?;
         }
         Ok(())
+    }
+
+    /// Opens the directories of a plan, where links may give way to directories.
+    pub(super) fn dirs_of(&self, plan: &Plan) -> Dirs<'_> {
+        let links = plan.transitions().iter().filter(|transition| transition.is_of_link());
+        Dirs::new(&self.root).with_links(links.map(|transition| transition.path.as_str()))
     }
 
     /// Fails if a directory of a plan, or its nearest existing ancestor, cannot be written, or has
