@@ -292,6 +292,18 @@ fn links_are_made_changed_and_deleted_where_they_are_approved() {
             delete("l/x", "x") + &new_link("l", "m"),
             &[("l", "-> m")],
         ),
+        (
+            "a directory with another in it becomes a link",
+            &[("l/d/x", "x\n")],
+            delete("l/d/x", "x") + &new_link("l", "m"),
+            &[("l", "-> m")],
+        ),
+        (
+            "a link becomes a directory",
+            &[("l", "-> x")],
+            deleted_link("l", "x") + &add("l/y", "y"),
+            &[("l/y", "y\n")],
+        ),
         ("moved", &[("l", "-> x")], rename("l", "d/m"), &[("d/m", "-> x")]),
         (
             "copied",
@@ -326,8 +338,7 @@ fn links_are_made_changed_and_deleted_where_they_are_approved() {
         };
         let shown = call(&["--allow", "**", "-n"], &diff);
         assert_eq!(shown.code, 0, "{name}, shown: {shown:?}");
-        if !name.contains("never approved") && name != "deleted" && name != "a link becomes a file"
-        {
+        if !name.contains("never approved") && name != "deleted" && !name.starts_with("a link") {
             let refused = call(&["--json"], &diff);
             assert!(refused.stdout.contains("\"guarded\""), "{name}: {refused:?}");
         }
@@ -336,6 +347,8 @@ fn links_are_made_changed_and_deleted_where_they_are_approved() {
         assert_eq!(applied.code, 0, "{name}: {applied:?}");
         assert_eq!(listed(&work), owned(after), "{name}");
         for (command, wanted) in [("undo", before), ("redo", after)] {
+            let shown = call(&[command, "-n"], "");
+            assert_eq!(shown.code, 0, "{name}, {command}, shown: {shown:?}");
             let run = call(&[command], "");
             assert_eq!(run.code, 0, "{name}, {command}: {run:?}");
             assert_eq!(listed(&work), owned(wanted), "{name}, {command}");

@@ -433,7 +433,12 @@ fn plan_undo(
     for (dir, mode) in &journal.removed_dirs {
         let dir = checked(dir)?;
         // Undoing a whole transaction restores its directories even if they are empty.
-        if files.metadata(&dir)?.is_none_or(|seen| seen.kind != FileKind::Directory) {
+        let seen = match files.metadata(&dir) {
+            // A link took the place of one above.
+            Err(fs_guard::Error::Symlink { .. } | fs_guard::Error::LeadsOut { .. }) => None,
+            seen => seen?,
+        };
+        if seen.is_none_or(|seen| seen.kind != FileKind::Directory) {
             is_gone &= !paths.is_empty();
             builder.restore_dir(dir, *mode, paths.is_empty());
         }
