@@ -280,12 +280,14 @@ impl Commit<'_> {
         let transitions = self.plan.transitions();
         let over = |transition: &&Transition| {
             transition.before.is_none() && self.plan.remove_dirs().contains(&transition.path)
+                || self.plan.create_dirs().any(|dir| *dir == transition.path)
         };
         if beside && let Some(over) = transitions.iter().find(over) {
-            // Displaced files would be kept in the very directory that this file replaces.
+            // Displaced files would be kept in the very directory that this file replaces, or new
+            // ones be staged in the one that replaces it.
             let source = std::io::Error::from(std::io::ErrorKind::CrossesDevices);
             let path = over.path.to_string();
-            return Err(fs_guard::Error::Io { operation: "bring back", path, source }.into());
+            return Err(fs_guard::Error::Io { operation: "replace", path, source }.into());
         }
         let names = if beside {
             siblings::choose(

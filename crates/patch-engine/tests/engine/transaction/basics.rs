@@ -441,6 +441,18 @@ fn what_was_staged_beside_its_place_goes_when_it_is_refused() {
     assert_eq!(tree.read("n/m"), "x");
 }
 
+/// There is no place beside a file in a directory that takes the place of another file.
+#[test]
+fn a_file_gives_way_to_a_directory_only_where_nothing_is_staged_beside_it() {
+    let tree = Tree::new(&[("a", "old")]);
+    fs_guard::fault::cross_device(true);
+    let error = tree.commit(&[Delete("a"), Add("a/c", "new")]).unwrap_err();
+    fs_guard::fault::cross_device(false);
+    assert!(error.to_string().starts_with("cannot replace a: "), "{error}");
+    assert_eq!(tree.read("a"), "old");
+    tree.commit(&[Delete("a"), Add("a/c", "new")]).unwrap();
+}
+
 /// A name may have 255 bytes, and the one of a file that waits beside it as many, in whatever way
 /// names are swapped.
 #[test]
