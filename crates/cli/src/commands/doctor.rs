@@ -289,8 +289,10 @@ fn state(workspace: &Workspace, found: &mut Findings) {
     match audit::verify(workspace, None) {
         Ok(sessions) => {
             let lines: u64 = sessions.iter().map(|one| one.lines).sum();
-            let text =
-                format!("{lines} lines of {} sessions, as they were written", sessions.len());
+            let text = format!(
+                "{lines} lines of {}, as they were written",
+                render::count(sessions.len(), "session")
+            );
             let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
             for bad in &bad {
                 found.problem(
