@@ -118,7 +118,7 @@ crate::names::named! {
         #[error("the hunk has no lines")]
         EmptyHunk = "empty_hunk",
         /// The first hunk of an update does not begin with `@@`, and the options do not allow it.
-        #[error("no `@@` begins the hunk of this line")]
+        #[error("the hunk of this line does not begin with `@@`")]
         NoAt = "no_at",
         /// The `*** Environment ID:` line names no environment.
         #[error("the `*** Environment ID:` line names no environment")]
