@@ -334,10 +334,16 @@ impl PatchText {
 
 /// Returns the error of a text that is no patch in a form: that it is one in another, if it is.
 fn in_other_form(sent: &[u8], own: InputForm, error: impl Into<InputError>) -> InputError {
-    match received::receive(sent, Part::Only).map(|received| received.form.named()) {
-        Ok((form, name)) if form != own => NotReceived::OtherForm(name).into(),
-        _ => error.into(),
-    }
+    let Ok(Received { form, .. }) = received::receive(sent, Part::Only) else {
+        return error.into();
+    };
+    let found = match form {
+        ReceivedForm::Envelope(_) | ReceivedForm::Beneath(..) => InputForm::Envelope,
+        ReceivedForm::Blocks(_) => InputForm::Blocks,
+        ReceivedForm::Diff(_) => InputForm::Unified,
+        ReceivedForm::Calls(_) => InputForm::Openai,
+    };
+    if found == own { error.into() } else { NotReceived::OtherForm(form.words()).into() }
 }
 
 /// Puts the paths of an envelope beneath a directory; its lines keep their numbers.

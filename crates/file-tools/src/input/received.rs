@@ -15,7 +15,6 @@ use patch_grammar::marker::{LITERAL, respelled};
 use patch_grammar::{Marker, Patch, Text, blocks};
 use serde_json::{Value, json};
 
-use crate::input::InputForm;
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
 use crate::input::shell::{self, ShellPatch};
@@ -51,15 +50,13 @@ pub enum ReceivedForm {
 }
 
 impl ReceivedForm {
-    /// Returns the form, and says what the text is.
-    pub(super) fn named(&self) -> (InputForm, &'static str) {
+    /// Says what the text is.
+    pub(super) fn words(&self) -> &'static str {
         match self {
-            Self::Envelope(_) | Self::Beneath(..) => {
-                (InputForm::Envelope, "this is a patch in the envelope")
-            }
-            Self::Blocks(_) => (InputForm::Blocks, "these are SEARCH/REPLACE blocks"),
-            Self::Diff(_) => (InputForm::Unified, "this is a diff"),
-            Self::Calls(_) => (InputForm::Openai, "these are operations of the Responses API"),
+            Self::Envelope(_) | Self::Beneath(..) => "this is a patch in the envelope",
+            Self::Blocks(_) => "these are SEARCH/REPLACE blocks",
+            Self::Diff(_) => "this is a diff",
+            Self::Calls(_) => "these are operations of the Responses API",
         }
     }
 }
@@ -89,7 +86,7 @@ pub fn wrapper(sent: &[u8]) -> Option<String> {
         }
         Ok(Received { form: ReceivedForm::Envelope(_) | ReceivedForm::Beneath(..), .. }) => None,
         Ok(Received { form, .. }) => {
-            Some(format!("{}: send a patch, its first line `{first}`", form.named().1))
+            Some(format!("{}: send a patch, its first line `{first}`", form.words()))
         }
         Err(NotReceived::Wrapped { wrapper, advice }) => Some(format!("{wrapper}: {advice}")),
         _ => None,
