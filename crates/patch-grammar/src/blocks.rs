@@ -194,11 +194,17 @@ impl<'t> BlockReader<'_, 't> {
             end += 1;
         }
         let rule = rule.ok_or_else(|| bad(end, "`=======` before this line"))?;
-        let mut first = at + 1;
-        if self.get(first).trim_start().starts_with(":start_line:") {
-            // Some tools have line numbers here, above a rule of their own.
-            let is_rule = |at: &usize| self.get(*at).trim() == "-------";
-            first = (first..rule).find(is_rule).map_or(first, |at| at + 1);
+        // Some tools have line numbers here, above a rule of their own.
+        let is_number = |at: &usize| {
+            let line = self.get(*at).trim_start();
+            line.starts_with(":start_line:") || line.starts_with(":end_line:")
+        };
+        let mut first = at + 1 + (at + 1..rule).take_while(is_number).count();
+        if first > at + 1 {
+            first += usize::from(self.get(first).trim() == "-------");
+            if is_number(&(rule + 1)) {
+                return Err(bad(rule + 1, "no line number below `=======`"));
+            }
         }
         let side = |range: Range<usize>| -> Result<Vec<&'t str>, ParseError> {
             range
