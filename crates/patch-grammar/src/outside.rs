@@ -29,6 +29,10 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         Some(b'r') => text.starts_with(b"rename from ") && next.starts_with(b"rename to "),
         Some(b'c') => text.starts_with(b"copy from ") && next.starts_with(b"copy to "),
         Some(b'I') => text.starts_with(b"Index: ") && next.starts_with(b"===="),
+        // Without the line that names the file. A mode that files have anyway says nothing.
+        Some(b'o') => text.starts_with(b"old mode 1") && next.starts_with(b"new mode 1"),
+        Some(b'n') => text.strip_prefix(b"new file mode 1").is_some_and(|mode| mode != b"00644"),
+        Some(b'd') if text.starts_with(b"deleted file mode 1") => true,
         Some(b'd') => COMMANDS.iter().any(|command| text.starts_with(command)),
         Some(b'G') => text == b"GIT binary patch",
         Some(b'B') => binary_file(text).is_some(),
