@@ -23,6 +23,7 @@ use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
 use super::written::Written;
+use crate::remedy::Part;
 use crate::text::lines::Lines;
 
 /// How many context lines an advice has at most; more would not be pasted.
@@ -214,7 +215,8 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
     let below = || texts(end..lines.len().min(end + CONTEXT));
     let is_bare = needle.hunk.lines.iter().all(|line| line.kind != LineKind::Context);
     let not_at = match needle.fixed {
-        _ if marks_end(needle.hunk) => Some(Edge::Marked),
+        _ if needle.hunk.end_of_file => Some(Edge::Marked(Part::EndOfFile)),
+        _ if marks_end(needle.hunk) => Some(Edge::Marked(Part::NoNewline)),
         Some(Fixed::Whole) if is_bare => {
             above().zip(below()).map(|(above, below)| Edge::Bare { above, below })
         }

@@ -213,8 +213,11 @@ impl RejectReason {
                 if let Some(edge) = &nearest.not_at {
                     let bare = matches!(edge, Edge::Bare { .. });
                     let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
-                    let rest = [within(edge, *nearest.lines.start()), read(&nearest.lines)];
-                    return zero.into_iter().chain(rest).collect();
+                    let elsewhere = within(edge, *nearest.lines.start());
+                    // With the marker, the same lines would be refused again.
+                    let marker = elsewhere == Remedy::LeaveOut(Part::NoNewline);
+                    let read = (!marker).then(|| read(&nearest.lines));
+                    return zero.into_iter().chain([elsewhere]).chain(read).collect();
                 }
                 let paste = (!nearest.paste.is_empty())
                     .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
@@ -427,7 +430,7 @@ pub enum LineNumber {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
     /// By `*** End of File`, or a note that the last line has no terminator.
-    Marked,
+    Marked(Part),
     /// The end: a hunk of a diff has context above its changes, and none below. These lines stand
     /// below, at most 3.
     End {
@@ -516,7 +519,7 @@ pub struct Difference {
 /// Says where in the file a hunk has to stand, and why.
 fn edge_words(edge: &Edge) -> &'static str {
     match edge {
-        Edge::Marked => "at the end of the file, as the hunk says",
+        Edge::Marked(_) => "at the end of the file, as the hunk says",
         Edge::End { .. } => {
             "at the end of the file, where a diff has context above a change and none below"
         }
@@ -610,7 +613,7 @@ fn chosen(place: &Candidate) -> Option<Remedy> {
 /// Returns what makes a hunk stand elsewhere than at an end of the file.
 fn within(edge: &Edge, means_line: usize) -> Remedy {
     let (below, lines) = match edge {
-        Edge::Marked => return Remedy::LeaveOut(Part::EndOfFile),
+        Edge::Marked(part) => return Remedy::LeaveOut(*part),
         Edge::End { below } => (true, below),
         Edge::Bare { above, below } if below.is_empty() => (false, above),
         Edge::Bare { below, .. } => (true, below),

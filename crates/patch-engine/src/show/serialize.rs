@@ -232,7 +232,7 @@ fn of_nearest(nearest: &Nearest) -> Value {
         "mangled": nearest.mangled.map(Mangled::as_str),
         "wouldMatchWith": nearest.pass.filter(|_| nearest.untold.is_none()).map(Pass::as_str),
         "scattered": nearest.scattered,
-        "notAtEnd": matches!(nearest.not_at, Some(Edge::Marked | Edge::End { .. } | Edge::Bare { .. })),
+        "notAtEnd": matches!(nearest.not_at, Some(Edge::Marked(_) | Edge::End { .. } | Edge::Bare { .. })),
         "notAtStart": matches!(nearest.not_at, Some(Edge::Start { .. })),
     })
 }
