@@ -480,7 +480,7 @@ fn texts_of_extreme_sizes_end_in_a_clear_answer() {
         (
             format!("*** Begin Patch\n{}*** End Patch\n", sections(10_000)),
             1,
-            "a file is there already",
+            "this would replace a file that section 1 of the patch",
         ),
         (format!("*** Begin Patch\n*** Add File: f\n{}", "+x\n".repeat(lines)), 1, "ends without"),
     ] {

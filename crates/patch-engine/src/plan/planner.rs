@@ -649,9 +649,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.builder.at(&to.text, |builder| {
             let path = builder.check(&to.text, Access::Create)?;
             match named.sections(path.as_str()).find(|&other| other != index) {
-                Some(other)
-                    if self.options.overwrite && builder.entry(&path, Access::Create)?.exists() =>
-                {
+                Some(other) if builder.entry(&path, Access::Create)?.exists() => {
                     Err(Problem::ReplacesUsed { other })
                 }
                 _ => Ok(()),
