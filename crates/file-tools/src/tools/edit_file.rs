@@ -633,6 +633,17 @@ impl<'f> Edits<'f> {
                 details["appliedLines"] =
                     json!({ "startLine": lines.start(), "endLine": lines.end() });
             }
+            // Only the end of its last line is not there.
+            None if normalised(&edit.old_text)
+                .strip_suffix('\n')
+                .is_some_and(|old| self.text.ends_with(old.as_bytes())) =>
+            {
+                message += "; the last line of the file ends without a line feed";
+                remedy = Remedy::give(
+                    format!("edits[{index}].oldText"),
+                    "the same text without its last line feed",
+                );
+            }
             _ => {}
         }
         // The replacement character that a reader shows for invalid UTF-8 is not in the file.

@@ -210,6 +210,13 @@ fn says_where_a_text_nearly_is() {
                               \x20   older();\n", "newText": "    one();\n    two();\n" }]),
     );
     assert!(reply["error"]["message"].as_str().unwrap().contains("is there already"), "{reply}");
+    let bench = Bench::new(&[("f", b"one\ntwo")]);
+    let reply = edit(&bench, &json!([{ "oldText": "one\ntwo\n", "newText": "x" }]));
+    assert_eq!(
+        reply["error"]["suggestedNextAction"],
+        "let `edits[0].oldText` be the same text without its last line feed"
+    );
+    assert_eq!(edit(&bench, &json!([{ "oldText": "one\ntwo", "newText": "x" }]))["ok"], true);
 }
 
 #[test]
