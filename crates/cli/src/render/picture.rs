@@ -403,6 +403,13 @@ impl DrawnExcerpt {
             if at >= self.span.end {
                 end.get_or_insert(text.len());
             }
+            // An empty line has nothing to point at but its end, which is drawn on two lines.
+            if c == '\n' && (text.is_empty() || text.ends_with('\n')) {
+                text.push(' ');
+                if at + 1 == self.span.end {
+                    end.get_or_insert(text.len());
+                }
+            }
             match c {
                 c if c.is_ascii() => text.push(c),
                 c if apply_patch_api::files::is_invisible(c) => text.extend(c.escape_unicode()),
