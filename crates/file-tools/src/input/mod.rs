@@ -273,6 +273,11 @@ impl PatchText {
                         .map_err(|error| other_form(sent).unwrap_or(error))
                     {
                         Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
+                            if let Err(found) = diff::parse(given.text, &diff)
+                                && found.kind == ParseErrorKind::NoFile
+                            {
+                                return Err(found.into());
+                            }
                             error.expected.extend([
                                 "a unified or git diff",
                                 "operations of the Responses API",
