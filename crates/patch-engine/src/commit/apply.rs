@@ -145,7 +145,7 @@ fn check_unused(
     options: &Options,
 ) -> Result<(), Reject> {
     let section = &patch.sections()[index];
-    let Some(to) = made(section).filter(|_| options.overwrite) else { return Ok(()) };
+    let Some(to) = made(section) else { return Ok(()) };
     let other = named.sections(to).find(|&other| other != index);
     let exists = || PlanBuilder::new(files.clone(), options).exists(to, Access::Create);
     match other {

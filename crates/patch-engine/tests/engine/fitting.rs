@@ -157,7 +157,7 @@ fn the_sections_that_fit_are_applied() {
             format!("{A}{B}*** Move File: c -> e\n*** Move File: e -> b\n"),
             format!("a1 applied, {not_b}"),
             "u a",
-            "context_not_found, exists",
+            "context_not_found, replaces_used",
         ),
         // Neither of two that are in each other's way is taken.
         (
