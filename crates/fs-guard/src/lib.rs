@@ -63,7 +63,7 @@ pub use rel_path::RelPath;
 pub use root::Root;
 pub use secret::{FoundSecret, existing_secret, find_secret, random, remove_secret, secret};
 pub use stage::{DisplacedFile, NewFile, NotPublished, StagedFile};
-pub use sync::{SECTOR, SyncGroup};
+pub use sync::{SECTOR, SectorFile, SyncGroup};
 pub use sys::{Confined, can_confine};
 pub use target::Target;
 pub use tree::{GuardedTree, Tree};

@@ -111,29 +111,57 @@ impl<'f> SyncGroup<'f> {
     }
 }
 
+/// One of the program's own small files of [`SECTOR`] bytes, open to be read and overwritten.
+#[derive(Debug)]
+pub struct SectorFile {
+    handle: sys::Fd,
+    path: String,
+}
+
+impl SectorFile {
+    /// Reads it.
+    pub fn read(&self) -> Result<[u8; SECTOR], Error> {
+        let mut bytes = [0; SECTOR];
+        match sys::read_at(&self.handle, &mut bytes, 0).at("read", &self.path)? {
+            SECTOR => Ok(bytes),
+            _ => Err(Error::Changed { path: self.path.clone() }),
+        }
+    }
+
+    /// Overwrites it: completely or, after a crash, not at all. Whoever reads it meanwhile may see
+    /// parts of both versions.
+    pub fn overwrite(&self, bytes: &[u8; SECTOR], durable: bool) -> Result<(), Error> {
+        sys::write_at_start(&self.handle, bytes).at("write", &self.path)?;
+        if durable { sys::sync(&self.handle).at("sync", &self.path) } else { Ok(()) }
+    }
+}
+
 impl Spot {
+    /// Opens one of the program's own small files of [`SECTOR`] bytes; `None` if there is none that
+    /// can be overwritten: it is missing, has another size or a second name, or is not ours to
+    /// write.
+    #[must_use]
+    pub fn sector_file(&self) -> Option<SectorFile> {
+        let handle = self.open_own(Open::Overwrite).ok()?;
+        let seen = sys::stat(&handle).ok()?;
+        let is_one = seen.size == SECTOR as u64 && require_own_file(&seen, "").is_ok();
+        is_one.then(|| SectorFile { handle, path: self.path() })
+    }
+
     /// Writes one of the program's own small files of [`SECTOR`] bytes here. An existing one of this
-    /// size is overwritten: completely or, after a crash, not at all. One that is missing, has
-    /// another size or a second name is [replaced](Self::write).
+    /// size is [overwritten](SectorFile::overwrite), any other is [replaced](Self::write).
     ///
     /// A new inode for each version would be slow on ext4: each file that is created after that,
     /// within a minute, is looked for past those that were removed.
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write). Whoever reads the file meanwhile may see parts of both
-    /// versions.
+    /// Those of [`write`](Self::write).
     pub fn overwrite(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
-        let file = (bytes.len() == SECTOR).then(|| self.open_own(Open::Overwrite));
-        if let Some(Ok(file)) = file
-            && let Ok(seen) = sys::stat(&file)
-            && seen.size == SECTOR as u64
-            && require_own_file(&seen, "").is_ok()
-        {
-            sys::write_at_start(&file, bytes).at("write", self.path())?;
-            return if durable { sys::sync(&file).at("sync", self.path()) } else { Ok(()) };
+        match (bytes.try_into(), self.sector_file()) {
+            (Ok(bytes), Some(file)) => file.overwrite(bytes, durable),
+            _ => self.write(bytes, durable),
         }
-        self.write(bytes, durable)
     }
 
     /// Writes one of the program's own small files here, replacing an existing one: completely or,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fs_guard::{AppendFile, Dir, Error, SECTOR, Sha256, Spot};
+use fs_guard::{AppendFile, Dir, Error, SECTOR, SectorFile, Sha256, Spot};
 use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::event::{Event, Tip, Torn, check, end};
@@ -59,11 +59,14 @@ pub(crate) struct Written {
     head: Head,
     pub(super) dir: Dir,
     is_locked: bool,
+    /// The head's file, while the log is locked.
+    head_file: Option<SectorFile>,
 }
 
 impl Written {
     /// Lets others write to the log.
     pub(super) fn unlock(&mut self) -> Result<(), Error> {
+        self.head_file = None;
         if std::mem::take(&mut self.is_locked) { self.file.unlock() } else { Ok(()) }
     }
 }
@@ -94,6 +97,8 @@ pub(super) struct Chain<'c> {
     length: u64,
     /// Where an earlier call of this process ended in this file.
     since: Option<Head>,
+    /// The head's file, if it was opened.
+    head_file: Option<SectorFile>,
     session: &'c str,
     signer: Option<&'c Signer>,
     /// Whether earlier lines may have been signed with another key of this user.
@@ -132,12 +137,16 @@ fn end_continuing(dir: &Dir, session: &str) -> Result<bool, Error> {
     Ok(is_continued)
 }
 
+fn head_spot(dir: &Dir, session: &str) -> Spot {
+    dir.spot(&format!("{session}.head"))
+}
+
 /// Reads how long a log is. If the log is not locked, the head may be written meanwhile: it is
 /// damaged if it reads the same twice.
 pub(super) fn read_head(dir: &Dir, session: &str, keys: &mut Keys) -> Result<FoundHead, Error> {
     let mut before = None;
     loop {
-        let bytes = match dir.spot(&format!("{session}.head")).read(4096) {
+        let bytes = match head_spot(dir, session).read(4096) {
             Ok((bytes, _)) => bytes,
             Err(Error::NotFound { .. }) => return Ok(FoundHead::Missing),
             Err(error) => return Err(error),
@@ -219,7 +228,8 @@ impl<'c> Chain<'c> {
                 if durable {
                     dir.sync()?;
                 }
-                write_head(&dir, session, &Head::START, signer, durable)?;
+                let text = head_file_text(&Head::START, session, signer);
+                head_spot(&dir, session).overwrite(text.as_bytes(), durable)?;
             }
             if durable {
                 // The file is synced with its lines; its name is synced once, here.
@@ -233,6 +243,7 @@ impl<'c> Chain<'c> {
             file,
             length,
             since: None,
+            head_file: None,
             session,
             signer,
             keys,
@@ -249,7 +260,7 @@ impl<'c> Chain<'c> {
         durable: bool,
         timeout: Duration,
     ) -> Result<Self, Error> {
-        let Written { file, head, dir, is_locked } = written;
+        let Written { file, head, dir, is_locked, head_file } = written;
         let (file, length, since) = if is_locked {
             (file, head.length, Some(head))
         } else {
@@ -259,7 +270,18 @@ impl<'c> Chain<'c> {
             // Otherwise it was continued in another file, which that call did not know.
             (file, length, is_same.then_some(head))
         };
-        Ok(Self { dir, file, length, since, session, signer, keys, durable, lock_timeout: timeout })
+        Ok(Self {
+            dir,
+            file,
+            length,
+            since,
+            head_file,
+            session,
+            signer,
+            keys,
+            durable,
+            lock_timeout: timeout,
+        })
     }
 
     /// Appends the lines that `write` writes.
@@ -310,7 +332,8 @@ impl<'c> Chain<'c> {
     }
 
     fn written(self, head: Head, end: End) -> Result<Written, Error> {
-        let mut written = Written { file: self.file, head, dir: self.dir, is_locked: true };
+        let Self { file, dir, head_file, .. } = self;
+        let mut written = Written { file, head, dir, is_locked: true, head_file };
         if end != End::Locked {
             written.unlock()?;
         }
@@ -342,12 +365,11 @@ impl<'c> Chain<'c> {
         if let Some(head) = self.since.take().filter(|since| since.length == length) {
             return Ok(LogEnd { head, lost: None, torn: None });
         }
-        let (mut head, lost) =
-            match read_head(&self.dir, self.session, &mut self.keys.borrow_mut())? {
-                FoundHead::Fine(head) => (head, None),
-                FoundHead::Missing => (Head::START, Some("missing")),
-                FoundHead::Damaged => (Head::START, Some("changed")),
-            };
+        let (mut head, lost) = match self.read_head()? {
+            FoundHead::Fine(head) => (head, None),
+            FoundHead::Missing => (Head::START, Some("missing")),
+            FoundHead::Damaged => (Head::START, Some("changed")),
+        };
         let next = |head: &Head| older(&self.dir, self.session, head.older + 1);
         // A file that goes on after the one that the head is about has another inode.
         let is_its_file = head.inode != 0 && head.inode == self.file.inode();
@@ -387,26 +409,36 @@ impl<'c> Chain<'c> {
         }
     }
 
+    /// Reads the head, and keeps its file open to overwrite it.
+    fn read_head(&mut self) -> Result<FoundHead, Error> {
+        let keys = self.keys.get_mut();
+        if let Some(file) = head_spot(&self.dir, self.session).sector_file()
+            && let Ok(bytes) = file.read()
+            && let Some(head) = parse_head(&bytes, self.session, keys)?
+        {
+            self.head_file = Some(file);
+            return Ok(FoundHead::Fine(head));
+        }
+        read_head(&self.dir, self.session, keys)
+    }
+
     fn write_head(&self, head: &Head) -> Result<(), Error> {
-        write_head(&self.dir, self.session, head, self.signer, self.durable)
+        let text = head_file_text(head, self.session, self.signer);
+        match (text.as_bytes().try_into(), &self.head_file) {
+            (Ok(sector), Some(file)) => file.overwrite(sector, self.durable),
+            _ => head_spot(&self.dir, self.session).overwrite(text.as_bytes(), self.durable),
+        }
     }
 }
 
-fn write_head(
-    dir: &Dir,
-    session: &str,
-    head: &Head,
-    signer: Option<&Signer>,
-    durable: bool,
-) -> Result<(), Error> {
+/// Returns the content of a head file; that of most has the same size, and is overwritten.
+fn head_file_text(head: &Head, session: &str, signer: Option<&Signer>) -> String {
     let mut text = head_text(head, session);
     match signer {
         Some(signer) => text += &format!("mac {}", signer.sign(HEAD_KIND, text.as_bytes())),
         None => text += "mac -",
     }
-    // Most have the same size, and are overwritten.
-    let text = format!("{text:<width$}\n", width = SECTOR - 1);
-    dir.spot(&format!("{session}.head")).overwrite(text.as_bytes(), durable)
+    format!("{text:<width$}\n", width = SECTOR - 1)
 }
 
 /// Writes lines to the end of a log.

@@ -19,7 +19,7 @@ pub(crate) enum Open {
     Append(u32),
     /// For reading and writing in place. Created if missing.
     ReadWrite(u32),
-    /// For writing in place.
+    /// For reading and writing in place.
     Overwrite,
 }
 

@@ -113,7 +113,7 @@ impl Open {
                 FaultSide::Write,
             ),
             Self::Overwrite => {
-                (common | OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty(), FaultSide::Write)
+                (common | OFlags::RDWR | OFlags::NONBLOCK, Mode::empty(), FaultSide::Write)
             }
         }
     }

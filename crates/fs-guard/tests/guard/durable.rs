@@ -215,6 +215,9 @@ fn a_small_file_is_overwritten_where_it_is_or_replaced() {
                 }
             }
             let inode = spot.metadata().unwrap().map(|seen| seen.ino);
+            let open = spot.sector_file().map(|file| file.read().unwrap());
+            let is_sector = before == Some(&old) && !has_two_names;
+            assert_eq!(open, is_sector.then_some(old));
             record::record();
             spot.overwrite(after, durable).unwrap();
             let syncs =

@@ -100,7 +100,9 @@ impl Open {
             Self::ReadWrite(mode) => {
                 new(win::FILE_GENERIC_READ | win::FILE_GENERIC_WRITE, wdk::FILE_OPEN_IF, mode)
             }
-            Self::Overwrite => vec![opening(win::FILE_WRITE_DATA | SEE, 0)],
+            Self::Overwrite => {
+                vec![opening(win::FILE_READ_DATA | win::FILE_WRITE_DATA | SEE, 0)]
+            }
         }
     }
 }
