@@ -19,12 +19,13 @@
 //! passed over. With a forged line the oldest transactions are purged earlier, or newer ones do not
 //! show until the folder changes: who can write it could as well remove their folders.
 //!
-//! Limitations: some kernels stamp a folder with the time of the last timer tick, and on some file
-//! systems its size and links do not change with the number of names (ext4 counts 65 000). What an
-//! older version of the program commits there within the tick of the last commit is in the trash,
-//! but does not show until the index is written anew, as `purge` does. File systems that store
-//! whole seconds are not believed. Nor is Windows, where nothing promises that the time of a folder
-//! is written at once: there the names are compared with the folder's at each transaction.
+//! Limitations: what a person does in the folder between a commit's first look at it and the move
+//! is not noticed. Some kernels stamp a folder with the time of the last timer tick, and on some
+//! file systems its size and links do not change with the number of names (ext4 counts 65 000).
+//! What an older version of the program commits there within the tick of the last commit is in the
+//! trash, but does not show until the index is written anew, as `purge` does. File systems that
+//! store whole seconds are not believed. Nor is Windows, where nothing promises that the time of a
+//! folder is written at once: there the names are compared with the folder's at each transaction.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use fs_guard::{Dir, Error as FilesError, Spot, StagedFile, SyncGroup};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
-use crate::index::{Indexed, NewestFirst};
+use crate::index::{Indexed, NewestFirst, Summary};
 use crate::journal::Journal;
 use crate::locked::LockedStore;
 use crate::prefix::Prefix;
@@ -220,6 +220,10 @@ impl<'s> Pending<'s> {
     /// This is for those whose files were verified, and for those that were reported as done
     /// although the folder is not in the trash yet. All others are done when the folder is there.
     pub fn mark_done(&self, durable: bool) -> Result<(), Error> {
+        // What verified the files may have changed the trash.
+        let known = self.store.known.take();
+        let is_of = |known: &Summary| self.trash.as_ref().is_some_and(|trash| known.is_of(trash));
+        self.store.known.set(known.filter(is_of));
         match self.folder.spot(DONE).create(0o600) {
             Ok(mark) => drop(mark.finish_own(durable)),
             Err(FilesError::AlreadyExists { .. }) => {}
@@ -257,7 +261,7 @@ impl<'s> Pending<'s> {
         let name = self.id.to_string();
         let known = self.store.known.take();
         let (trash, known) = match &self.trash {
-            Some(trash) => (trash, known.filter(|known| known.is_of(trash))),
+            Some(trash) => (trash, known),
             // A recovered transaction: the next one writes the index anew.
             None => (&self.store.trash()?, None),
         };
