@@ -34,7 +34,12 @@ const MAX_FILE: u64 = 64 << 20;
 fn print(groups: &[Group<'_>]) {
     let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
     let renderer = error_width().map_or(renderer.clone(), |width| renderer.term_width(width));
-    let _ = writeln!(anstream::stderr(), "{}\n", renderer.render(groups));
+    let mut picture = format!("{}\n\n", renderer.render(groups));
+    // In one piece, so that what other processes print does not come between.
+    if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
+        picture = anstream::adapter::strip_str(&picture).to_string();
+    }
+    let _ = anstream::stderr().write_all(picture.as_bytes());
 }
 
 /// A text that stands beside something of `taken` columns, in lines that fit into the terminal.
