@@ -112,6 +112,9 @@ impl<'f> SyncGroup<'f> {
 }
 
 /// One of the program's own small files of [`SECTOR`] bytes, open to be read and overwritten.
+///
+/// A new inode for each version would be slow on ext4: each file that is created after that, within
+/// a minute, is looked for past those that were removed.
 #[derive(Debug)]
 pub struct SectorFile {
     handle: sys::Fd,
@@ -146,22 +149,6 @@ impl Spot {
         let seen = sys::stat(&handle).ok()?;
         let is_one = seen.size == SECTOR as u64 && require_own_file(&seen, "").is_ok();
         is_one.then(|| SectorFile { handle, path: self.path() })
-    }
-
-    /// Writes one of the program's own small files of [`SECTOR`] bytes here. An existing one of this
-    /// size is [overwritten](SectorFile::overwrite), any other is [replaced](Self::write).
-    ///
-    /// A new inode for each version would be slow on ext4: each file that is created after that,
-    /// within a minute, is looked for past those that were removed.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`write`](Self::write).
-    pub fn overwrite(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
-        match (bytes.try_into(), self.sector_file()) {
-            (Ok(bytes), Some(file)) => file.overwrite(bytes, durable),
-            _ => self.write(bytes, durable),
-        }
     }
 
     /// Writes one of the program's own small files here, replacing an existing one: completely or,

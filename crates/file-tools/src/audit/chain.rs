@@ -59,14 +59,13 @@ pub(crate) struct Written {
     head: Head,
     pub(super) dir: Dir,
     is_locked: bool,
-    /// The head's file, while the log is locked.
+    /// The head's file, if it was opened.
     head_file: Option<SectorFile>,
 }
 
 impl Written {
     /// Lets others write to the log.
     pub(super) fn unlock(&mut self) -> Result<(), Error> {
-        self.head_file = None;
         if std::mem::take(&mut self.is_locked) { self.file.unlock() } else { Ok(()) }
     }
 }
@@ -229,7 +228,7 @@ impl<'c> Chain<'c> {
                     dir.sync()?;
                 }
                 let text = head_file_text(&Head::START, session, signer);
-                head_spot(&dir, session).overwrite(text.as_bytes(), durable)?;
+                head_spot(&dir, session).write(text.as_bytes(), durable)?;
             }
             if durable {
                 // The file is synced with its lines; its name is synced once, here.
@@ -260,7 +259,7 @@ impl<'c> Chain<'c> {
         durable: bool,
         timeout: Duration,
     ) -> Result<Self, Error> {
-        let Written { file, head, dir, is_locked, head_file } = written;
+        let Written { file, head, dir, is_locked, mut head_file } = written;
         let (file, length, since) = if is_locked {
             (file, head.length, Some(head))
         } else {
@@ -268,6 +267,7 @@ impl<'c> Chain<'c> {
             file.require_own()?;
             let length = file.opened_size();
             // Otherwise it was continued in another file, which that call did not know.
+            head_file = head_file.filter(|_| is_same);
             (file, length, is_same.then_some(head))
         };
         Ok(Self {
@@ -365,6 +365,7 @@ impl<'c> Chain<'c> {
         if let Some(head) = self.since.take().filter(|since| since.length == length) {
             return Ok(LogEnd { head, lost: None, torn: None });
         }
+        self.head_file = None;
         let (mut head, lost) = match self.read_head()? {
             FoundHead::Fine(head) => (head, None),
             FoundHead::Missing => (Head::START, Some("missing")),
@@ -422,11 +423,17 @@ impl<'c> Chain<'c> {
         read_head(&self.dir, self.session, keys)
     }
 
-    fn write_head(&self, head: &Head) -> Result<(), Error> {
+    fn write_head(&mut self, head: &Head) -> Result<(), Error> {
         let text = head_file_text(head, self.session, self.signer);
-        match (text.as_bytes().try_into(), &self.head_file) {
-            (Ok(sector), Some(file)) => file.overwrite(sector, self.durable),
-            _ => head_spot(&self.dir, self.session).overwrite(text.as_bytes(), self.durable),
+        let spot = head_spot(&self.dir, self.session);
+        let file = self.head_file.take().or_else(|| spot.sector_file());
+        match (text.as_bytes().try_into(), file) {
+            (Ok(sector), Some(file)) => {
+                file.overwrite(sector, self.durable)?;
+                self.head_file = Some(file);
+                Ok(())
+            }
+            _ => spot.write(text.as_bytes(), self.durable),
         }
     }
 }

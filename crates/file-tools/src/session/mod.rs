@@ -383,7 +383,8 @@ impl Session {
         if let Some(given) = given {
             return expected(given, "expectedSha256");
         }
-        let key = crate::tools::checked(self.root(), path, Access::Read)?;
+        // In the midst of a plan: what it learnt about directories is kept.
+        let key = crate::tools::checked(self.workspace.root(), path, Access::Read)?;
         match self.ledger.get(key.as_str()).or_else(|| self.printed_whole(&key)) {
             Some(seen) => Ok(Expected::Hash(seen)),
             None => Err(self.unread(path, &key)),
