@@ -255,3 +255,35 @@ fn what_is_gone_is_passed_over() {
     assert_eq!(none.code, 1, "{none:?}");
     assert!(none.stderr.contains("there is no transaction to redo"), "{none:?}");
 }
+
+/// No flag gives a rule to what undoes and restores: its advice names the variable that does.
+#[test]
+fn what_has_no_flags_for_rules_names_variables() {
+    let dir = files();
+    let delete = "*** Begin Patch\n*** Delete File: b\n*** End Patch\n";
+    let gone = run(dir.path(), &["--json"], delete).json().expect("JSON");
+    let entry = format!("{}/0", gone["data"]["transactionId"].as_str().expect("an id"));
+    let id = apply(dir.path(), "@@\n-two\n+TWO\n");
+    fs::hard_link(dir.path().join("w/a"), dir.path().join("w/other")).expect("a second name");
+    let program = env!("CARGO_BIN_EXE_apply-patch");
+    let restore = |to| vec!["trash", "restore", &*entry, to];
+    for (args, said, flag) in [
+        (vec!["undo", &*id], "a has 2 hard links", "APPLY_PATCH_HARD_LINKS=break"),
+        (restore("CON"), "device on Windows", "APPLY_PATCH_NAMES=native"),
+        (restore(".vscode/t"), "has to be approved", "APPLY_PATCH_ALLOW=.vscode/t"),
+        (restore("a"), "choose another path than a: one where nothing is", ""),
+    ] {
+        let told = run(dir.path(), &args, "");
+        assert!(told.code != 0 && told.stderr.contains(said), "{told:?}");
+        assert!(told.stderr.contains(flag) && !told.stderr.contains("--"), "{told:?}");
+        let answer = run(dir.path(), &[&args[..], &["--json"]].concat(), "").json().expect("JSON");
+        let hints = answer["error"]["hints"].as_array().expect("hints");
+        assert!(hints.iter().all(|hint| hint["hint"] != "use_flag"), "{answer}");
+        if !flag.is_empty() {
+            assert!(hints.iter().any(|hint| hint["flag"] == flag), "{answer}");
+            let line = [&["-c", "export \"$0\"; exec \"$@\"", flag, program], &args[..]].concat();
+            let done = program::run_other("sh", &dir.path().join("w"), dir.path(), &line, b"");
+            assert_eq!(done.code, 0, "{args:?}: {done:?}");
+        }
+    }
+}

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     match apply(&mut global, Input::new(bytes, "patch")) {
         Ok(()) => Exit::Done,
         Err(failure) => {
-            let error = failure.error();
+            let error = failure.error().addressed(Caller::Link);
             render::failure(&failure, &error, &global);
             if args.len() == 2 && may_be_cut(&failure, args[1].len()) {
                 render::message(

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use apply_patch_api::engine::commit::{self, Prefix};
 use apply_patch_api::files::{Access, Error, Root};
-use apply_patch_api::tools::settings::{Layer, Layers, Raw, WORKSPACE_FILE};
+use apply_patch_api::tools::settings::{
+    Layer, Layers, Raw, WORKSPACE_FILE, variable_of as variable,
+};
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
@@ -149,11 +151,6 @@ pub(crate) fn variables() -> impl Iterator<Item = String> {
 /// The keys, each with its variable and what it says.
 pub(crate) fn described() -> impl Iterator<Item = (&'static str, String, &'static str)> {
     keys().filter_map(|key| Some((key, variable(key), Layer::about(key)?)))
-}
-
-/// The variable of a key.
-fn variable(key: &str) -> String {
-    format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())
 }
 
 /// The user's file; `None` where there is no home.

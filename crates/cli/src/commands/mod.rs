@@ -37,8 +37,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 
 use anstream::{AutoStream, ColorChoice};
-use apply_patch_api::tools::bounds;
 use apply_patch_api::tools::settings::{Color, Layer};
+use apply_patch_api::tools::{Caller, bounds};
 
 use self::cli::{Cli, Command};
 use crate::exit::Exit;
@@ -124,6 +124,9 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             return if usage { Exit::Usage } else { Exit::Done };
         }
     };
+    if matches!(command, Command::Undo(_) | Command::Redo(_) | Command::Trash(_)) {
+        global.caller = Caller::Undo;
+    }
     // A flag holds for what is wrong with the configuration too.
     color(global.color);
     if command.input().is_some_and(|named| named.is_none()) && source::is_terminal() {
@@ -212,7 +215,7 @@ fn in_a_line(message: &str) -> String {
 
 /// Prints what went wrong, for a person or for a program, and gives the exit code.
 fn report(failure: &Failure, global: &Global) -> Exit {
-    let mut error = bounds::within(failure.error(), &global.layers);
+    let mut error = bounds::within(failure.error().addressed(global.caller), &global.layers);
     let exit = interrupt::exit_of(&error);
     let elsewhere = elsewhere::directory(failure, global);
     if global.json {

@@ -60,6 +60,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
     for note in input.iter().flat_map(|input| &input.sent.notes).filter(|_| !global.quiet) {
         message(&format!("note: {note}"));
     }
+    let next = error.suggested_next_action.as_ref();
     match failure {
         Failure::Usage(text)
         | Failure::Input(text)
@@ -79,38 +80,28 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         }
         Failure::Tool(error) => {
             message(&error.message);
-            let next = match global.caller {
-                Caller::Link => error.clone().addressed(Caller::Link).suggested_next_action,
-                _ => error.suggested_next_action.clone(),
-            };
             next.iter().for_each(|next| message(next));
             if error.class != FailureClass::Partial {
                 unchanged(&error.message);
             }
         }
-        Failure::Workspace(error) => {
-            message(&error.to_string());
-            match &**error {
-                error if refusal(error).is_some() => {
-                    refusal(error).into_iter().for_each(|error| advise(error, global.caller))
-                }
-                error
-                    if matches!(error, commit::Error::Drifted { .. })
-                        || !error.to_be_trusted().is_empty() =>
-                {
-                    ToolError::workspace(error)
-                        .suggested_next_action
-                        .iter()
-                        .for_each(|next| message(next));
-                }
-                _ => {}
-            }
+        Failure::Workspace(why) => {
+            message(&why.to_string());
+            let is_for_a_person = refusal(why).is_some()
+                || matches!(
+                    **why,
+                    commit::Error::Drifted { .. }
+                        | commit::Error::NotRestored(_)
+                        | commit::Error::Rejected(_)
+                )
+                || !why.to_be_trusted().is_empty();
+            next.iter().filter(|_| is_for_a_person).for_each(|next| message(next));
         }
-        Failure::Commit(error) => {
-            message(&error.to_string());
-            of_commit(error).into_iter().for_each(|error| advise(error, global.caller));
-            if error.is_rolled_back() {
-                unchanged(&error.to_string());
+        Failure::Commit(why) => {
+            message(&why.to_string());
+            next.iter().filter(|_| of_commit(why).is_some()).for_each(|next| message(next));
+            if why.is_rolled_back() {
+                unchanged(&why.to_string());
             }
         }
         Failure::Failed(failed) => {

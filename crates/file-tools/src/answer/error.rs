@@ -76,7 +76,9 @@ impl Kept {
         let with = match caller {
             Caller::Tool(Tool::ApplyPatch) => format!("amend {}", self.id),
             Caller::Terminal => format!("`--amend {}`", self.id),
-            Caller::Link | Caller::Tool(_) | Caller::Editor | Caller::Operations => return None,
+            Caller::Link | Caller::Undo | Caller::Tool(_) | Caller::Editor | Caller::Operations => {
+                return None;
+            }
         };
         let (what, which) = if self.is_rest {
             ("apply what was left out, send", "the sections of the")

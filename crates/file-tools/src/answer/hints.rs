@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::text::length;
-use crate::settings::names::{WORKSPACE_FILE, argument_of, key_and_value};
+use crate::settings::names::{WORKSPACE_FILE, argument_of, key_and_value, variable_of};
 use crate::tools::tool::Tool;
 
 /// Who gets the hints.
@@ -20,6 +20,8 @@ pub enum Caller {
     Terminal,
     /// The caller of the link `apply_patch`, which has no flags.
     Link,
+    /// A person who undoes or restores: flags give no rules there, but variables do.
+    Undo,
     /// The caller of a tool, with its arguments.
     Tool(Tool),
     /// A model that has Anthropic's text editor tool.
@@ -66,7 +68,7 @@ pub enum Hint {
     AskPerson {
         /// What the person can do.
         what: String,
-        /// The flag by which they allow it.
+        /// The flag by which they allow it, or the variable with its value.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flag: Option<String>,
     },
@@ -233,7 +235,10 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             let what = format!("run `apply-patch -C {root}` there");
             Some(Remedy::Ask(ForPerson::Own(what)))
         }
-        (_, Caller::Terminal | Caller::Link) => if_any(true),
+        (Remedy::Set(setting), Caller::Undo) if variable(setting).is_some() => {
+            Some(Remedy::Ask(ForPerson::Allow(setting.clone())))
+        }
+        (_, Caller::Terminal | Caller::Link | Caller::Undo) => if_any(true),
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
         (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_), _) => None,
         (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {
@@ -304,7 +309,7 @@ impl Hint {
                     Self::UseArgument { argument: argument_of(key), value }
                 }
                 Caller::Link => return None,
-                Caller::Terminal | Caller::Editor | Caller::Operations => {
+                Caller::Terminal | Caller::Undo | Caller::Editor | Caller::Operations => {
                     Self::UseFlag { flag: flag(&setting) }
                 }
             },
@@ -321,6 +326,7 @@ impl Hint {
                     Some(section),
                     Caller::Terminal
                     | Caller::Link
+                    | Caller::Undo
                     | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
                 ) => Self::UseSection { section, path },
                 _ => Self::UseTool { tool: tool(action, caller)?, path },
@@ -329,7 +335,10 @@ impl Hint {
             Remedy::First(step) => Self::RunFirst { command: first(&step) },
             Remedy::Ask(decision) => {
                 let (what, setting) = asked(&decision);
-                let flag = setting.map(flag).filter(|_| caller != Caller::Link);
+                let flag = setting.filter(|_| caller != Caller::Link).map(|setting| {
+                    let variable = variable(setting).filter(|_| caller == Caller::Undo);
+                    variable.unwrap_or_else(|| flag(setting))
+                });
                 Self::AskPerson { what, flag }
             }
             Remedy::LeaveAlone { path } => Self::LeaveAlone { path },
@@ -412,7 +421,9 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
         Action::Patch => Tool::ApplyPatch,
     };
     match (caller, action) {
-        (Caller::Terminal | Caller::Link | Caller::Tool(_), _) => Some(tool.as_str()),
+        (Caller::Terminal | Caller::Link | Caller::Undo | Caller::Tool(_), _) => {
+            Some(tool.as_str())
+        }
         (Caller::Editor, Action::Read | Action::List) => Some("view"),
         (Caller::Editor, Action::Edit) => Some("str_replace"),
         (Caller::Editor, Action::Write) => Some("create"),
@@ -431,6 +442,18 @@ fn flag(setting: &Setting) -> String {
         (_, (key, ArgumentValue::Text(value))) => format!("--{key} {value}"),
         (_, (key, ArgumentValue::Number(value))) => format!("--{key} {value}"),
         (_, (key, _)) => format!("--{key}"),
+    }
+}
+
+/// Returns the variable that gives a rule to a command which has no flag for it.
+fn variable(setting: &Setting) -> Option<String> {
+    let rule =
+        matches!(setting, Setting::Allow(_) | Setting::BreakHardLinks | Setting::NativeNames);
+    match key_and_value(setting) {
+        (key, ArgumentValue::Text(value)) if rule => {
+            Some(format!("{}={}", variable_of(key), shell_word(&value)))
+        }
+        _ => None,
     }
 }
 
@@ -649,7 +672,7 @@ impl Hint {
             }
             // The reader of a terminal may be that person.
             Self::AskPerson { what, flag: None }
-                if matches!(caller, Caller::Terminal | Caller::Link) =>
+                if matches!(caller, Caller::Terminal | Caller::Link | Caller::Undo) =>
             {
                 format!("a person has to {what}")
             }

@@ -38,6 +38,12 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
     }
 }
 
+/// Returns the variable of the environment that gives a setting.
+#[must_use]
+pub fn variable_of(key: &str) -> String {
+    format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())
+}
+
 /// Returns the argument of a tool that gives a setting.
 pub(crate) fn argument_of(key: &str) -> String {
     match key {
