@@ -178,10 +178,31 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
         assert_eq!(found.as_deref(), reason, "{user:?} {workspace:?} {path}");
         assert_eq!(run.code, if reason.is_some() { 3 } else { 0 }, "{user:?} {workspace:?} {path}");
     }
+    // What is advised lifts the pattern that was met.
+    for (user, workspace, path, said) in [
+        ("", "", ".env", "name the file in `allow-forbidden`"),
+        ("", "forbidden = [\"b\"]\n", "b", "take `b` out of `forbidden`"),
+        ("forbidden = [\"b\"]\n", "", "b", "take `b` out of `forbidden`"),
+    ] {
+        let place = Place::new(user, workspace, &add(path));
+        let run = place.run("apply-patch", &[], &["../p"]);
+        assert!(run.code == 3 && run.stderr.contains(said), "{run:#?}");
+        let answer = place.run("apply-patch", &[], &["--json", "../p"]).stdout;
+        assert!(answer.contains(said), "{answer}");
+    }
     let place = Place::new("", &narrow("\"**\""), &add(".env"));
     let run = place.run("apply-patch", &[], &["../p"]);
     assert!(run.code != 0, "{run:#?}");
     assert!(run.stderr.contains("allow-forbidden"), "{run:#?}");
+}
+
+/// Unless it is told, a person believes that a pattern holds.
+#[test]
+fn a_flag_with_a_pattern_that_can_match_no_path_is_refused() {
+    for flag in ["--allow=./a", "--allow=/a", "--allow=d/", "--encoding=./a=windows-1252"] {
+        let run = Place::new("", "", UPDATE).run("apply-patch", &[], &[flag, "../p"]);
+        assert!(run.code == 2 && run.stderr.contains("can match no path"), "{run:#?}");
+    }
 }
 
 #[test]
@@ -212,7 +233,7 @@ fn what_is_wrong_in_a_file_is_said() {
         (
             "forbidden = [\"a\", \"b[\"]\n",
             "",
-            "line 1, column 13: `forbidden`: glob 2 is malformed\n",
+            "line 1, column 13: `forbidden`: glob 2: it is malformed\n",
         ),
         (
             "lock-timeout = -1\n",
@@ -269,13 +290,17 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
         (write(nested.as_bytes()), write(deep.as_bytes()), write(long.as_bytes()));
     let (toml, key, glob) =
         (write(b"#\nCANARY\n"), write(b"CANARY = 1\n"), write(b"\nforbidden = [\"CANARY[\"]\n"));
+    let dead = ["/CANARY", "./CANARY", "CANARY/", "../CANARY", "a//CANARY", ""].map(|glob| {
+        let text = format!("forbidden = [\"{glob}\"]\n");
+        move |place: &Place| fs::write(path(place), &text).expect("a file")
+    });
     let (latin, loose) = (write(b"# \xe9 CANARY\n"), write(b"allow = [\"CANARY\"]\n"));
     let ways: [Break<'_>; 12] = [
         (&nested, "line 1, column 13: `forbidden`: glob 1: it opens 260 braces"),
         (&deep, "line 1, column "),
         (&toml, "line 2, column "),
         (&key, "line 1, column 1: unknown key"),
-        (&glob, "line 2, column 13: `forbidden`: glob 1 is malformed"),
+        (&glob, "line 2, column 13: `forbidden`: glob 1: it is malformed"),
         (&latin, "it is not UTF-8"),
         (&loose, "this `allow` loosens"),
         (&long, "configuration: "),
@@ -293,6 +318,9 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
             "configuration: ",
         ),
     ];
+    let dead =
+        dead.iter().map(|way| (way as &dyn Fn(&Place), "`forbidden`: glob 1: it can match no"));
+    let ways = ways.into_iter().chain(dead);
     for (nth, (broken, wanted)) in ways.into_iter().enumerate() {
         let place = Place::new("", "", UPDATE);
         assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);

@@ -410,7 +410,8 @@ fn the_file_of_a_workspace_runs_no_commands() {
     }
     for (user, said) in [
         ("verify = 1", "must be a command, or a table"),
-        ("[verify]\n'[' = 'x'", "glob 1 is malformed"),
+        ("[verify]\n'[' = 'x'", "glob 1: it is malformed"),
+        ("[verify]\n'./**' = 'x'", "glob 1: it can match no path"),
         ("[verify]\n'*' = ''", "entry 1 has no command"),
         ("verify-timeout = -1", "must be a number of seconds"),
     ] {

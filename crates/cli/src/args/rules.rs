@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use apply_patch_api::engine::{Ambiguous, Pass, Profile, Syntax, Whitespace, WhitespaceRules};
 use apply_patch_api::files::{HardLinks, NamePolicy};
-use apply_patch_api::tools::settings::{Charsets, Layer, Patterns, charset};
+use apply_patch_api::tools::settings::{Charsets, Layer, Patterns, charset, glob};
 use clap::Args;
 
 use super::choice::choice;
@@ -36,7 +36,7 @@ pub(crate) struct Rules {
     #[arg(long, value_name = "REV")]
     pub(crate) base_rev: Option<String>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
     pub(crate) allow: Vec<String>,
     /// Whether the patch may delete files [default: true]
     #[arg(long, value_name = "BOOL")]

@@ -1,7 +1,7 @@
 //! The arguments of `apply-patch serve`.
 
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
-use apply_patch_api::tools::settings::Layer;
+use apply_patch_api::tools::settings::{Layer, glob};
 use clap::Args;
 
 use crate::args;
@@ -37,7 +37,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>())]
     pub(crate) approve: Option<ApprovalPolicy>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
     pub(crate) allow: Vec<String>,
     /// Longest message that is taken, in bytes; a longer one is answered with an error [default:
     /// 134217728]

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::engine::commit::approval::Approvals;
 use apply_patch_api::tools::audit::Audit;
+use apply_patch_api::tools::settings::glob;
 use apply_patch_api::tools::{
     Reply, Session, SessionName, Tool, ToolError, TurnName, brief_catalogue, catalogue, unique_json,
 };
@@ -53,7 +54,7 @@ pub(crate) struct ToolArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
     pub(crate) allow: Vec<String>,
     #[command(flatten)]
     pub(crate) caution: args::Caution,

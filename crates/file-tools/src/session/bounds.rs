@@ -9,7 +9,7 @@ use crate::answer::error::ToolError;
 use crate::settings::names::key_and_value;
 use crate::settings::{Layer, Layers, Raw};
 
-/// Leaves out of an error the remedies that the bounds overrule.
+/// Leaves out of an error the remedies that the settings overrule.
 #[must_use]
 pub fn within(mut error: ToolError, layers: &Layers) -> ToolError {
     for own in &mut error.reject_remedies {
@@ -20,11 +20,18 @@ pub fn within(mut error: ToolError, layers: &Layers) -> ToolError {
     error.addressed(caller)
 }
 
-/// Leaves out the remedies that the bounds overrule. At least one is left: to ask whoever can
+/// Leaves out the remedies that the settings overrule. At least one is left: to ask whoever can
 /// change the file.
 #[must_use]
 pub fn remedies_within(remedies: Vec<Remedy>, layers: &Layers) -> Vec<Remedy> {
     let mut asks = None;
+    // No exception lifts a pattern that a setting has added.
+    let added = |glob: &str| {
+        [&layers.given, &layers.bounds]
+            .into_iter()
+            .filter_map(|layer| layer.forbidden.as_ref())
+            .any(|patterns| patterns.contains(glob))
+    };
     let mut left: Vec<_> = remedies
         .into_iter()
         .filter_map(|remedy| match remedy {
@@ -34,6 +41,11 @@ pub fn remedies_within(remedies: Vec<Remedy>, layers: &Layers) -> Vec<Remedy> {
             }
             Remedy::Ask(ForPerson::Allow(setting)) if is_overruled(&setting, layers) => {
                 Some(Remedy::Ask(ForPerson::AllowInFile(setting)))
+            }
+            Remedy::Ask(ForPerson::ExceptFromRule { glob }) if added(&glob) => {
+                Some(Remedy::Ask(ForPerson::Own(format!(
+                    "take `{glob}` out of `forbidden`: `apply-patch doctor` shows where it is set"
+                ))))
             }
             remedy => Some(remedy),
         })

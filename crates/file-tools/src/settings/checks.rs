@@ -1,9 +1,9 @@
 //! The commands that have to accept a change.
 
-use fs_guard::{Globs, MAX_GLOBS, bounded};
+use fs_guard::{Globs, MAX_GLOBS};
 use serde_json::Value as Json;
 
-use super::value::{Kind, Raw, Value, Wrong};
+use super::value::{Kind, Raw, Value, Wrong, checked_glob};
 
 /// Commands of the shell that have to accept changed files: one for all files, or one for each of
 /// some patterns.
@@ -61,12 +61,7 @@ impl Checks {
             else {
                 return because(format!("entry {nth} has no command"));
             };
-            if let Err(error) = bounded(pattern) {
-                return because(format!("glob {nth}: {}", error.problem));
-            }
-            if Globs::new([pattern]).is_err() {
-                return because(format!("glob {nth} is malformed"));
-            }
+            checked_glob(nth, pattern)?;
             all.push(Check { pattern: Some(pattern.clone()), command: command.to_owned() });
         }
         Ok(Self(all))

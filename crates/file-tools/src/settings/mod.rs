@@ -24,7 +24,7 @@ pub use checks::Checks;
 pub use choice::{Choice, Color};
 pub use keep::{keep, since};
 pub use names::{WORKSPACE_FILE, variable_of};
-pub use value::{Charsets, Count, Kind, Patterns, Raw, Size, TrashKeep, charset, seconds};
+pub use value::{Charsets, Count, Kind, Patterns, Raw, Size, TrashKeep, charset, glob, seconds};
 use value::{Value, Wrong};
 
 use crate::syntax::KnownFormats;

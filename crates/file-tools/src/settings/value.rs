@@ -332,6 +332,28 @@ struct PatternArg {
     glob: String,
 }
 
+/// Checks the glob that stands at this place of a list. Errors do not quote it: a file may be a link
+/// to another one, which has secrets.
+pub(super) fn checked_glob(nth: usize, text: &str) -> Result<(), Wrong> {
+    glob(text).map(drop).map_err(|problem| Wrong::Because(format!("glob {nth}: {problem}")))
+}
+
+/// Checks a glob of paths, and returns it.
+///
+/// # Errors
+///
+/// When it is malformed or too much, or can match no path: whoever wrote it believes that it holds.
+pub fn glob(text: &str) -> Result<String, String> {
+    bounded(text).map_err(|error| error.problem)?;
+    Globs::new([text]).map_err(|_| "it is malformed")?;
+    if text.split('/').any(|name| matches!(name, "" | "." | "..")) {
+        return Err("it can match no path: it has to be plain names with `/` between, as in \
+                    `infra/**`"
+            .into());
+    }
+    Ok(text.to_owned())
+}
+
 /// Globs of paths. Where more of them are stricter (`DENY`), the workspace can add some.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Patterns<const DENY: bool>(Vec<PatternArg>);
@@ -342,14 +364,7 @@ impl<const DENY: bool> Patterns<DENY> {
         if globs.len() > MAX_GLOBS {
             return because(format!("there are {} globs, more than {MAX_GLOBS}", globs.len()));
         }
-        for (nth, glob) in globs.iter().enumerate() {
-            if let Err(error) = bounded(glob) {
-                return because(format!("glob {}: {}", nth + 1, error.problem));
-            }
-            if Globs::new([glob]).is_err() {
-                return because(format!("glob {} is malformed", nth + 1));
-            }
-        }
+        globs.iter().zip(1..).try_for_each(|(glob, nth)| checked_glob(nth, glob))?;
         Ok(Self::of(globs))
     }
 
@@ -366,6 +381,11 @@ impl<const DENY: bool> Patterns<DENY> {
 
     pub(super) fn push_to(&self, globs: &mut Globs) -> Result<(), GlobError> {
         self.0.iter().try_for_each(|pattern| globs.push_from(&pattern.from, &pattern.glob))
+    }
+
+    /// Whether a glob is one of these, as it was given.
+    pub(crate) fn contains(&self, glob: &str) -> bool {
+        self.0.iter().any(|pattern| pattern.glob == glob)
     }
 
     pub(super) fn except_from(&self, globs: &mut Globs) -> Result<(), GlobError> {
@@ -425,13 +445,15 @@ pub struct Charsets(Vec<String>);
 
 impl Charsets {
     fn checked(all: Vec<String>) -> Result<Self, Wrong> {
-        match all.iter().position(|one| charset(one).is_err()) {
-            Some(nth) => Err(Wrong::Because(format!(
-                "entry {} is not `GLOB=LABEL` with a label of the WHATWG",
-                nth + 1
-            ))),
-            None => Ok(Self(all)),
+        for (one, nth) in all.iter().zip(1..) {
+            if charset(one).is_err() {
+                return Err(Wrong::Because(format!(
+                    "entry {nth} is not `GLOB=LABEL` with a label of the WHATWG and a glob that \
+                     can match"
+                )));
+            }
         }
+        Ok(Self(all))
     }
 
     /// Takes declarations that [`charset`] has checked.
@@ -456,7 +478,7 @@ impl Charsets {
 ///
 /// # Errors
 ///
-/// When there is no `=`, or no such label, or the glob is malformed.
+/// When there is no `=`, or no such label, or the [glob] is none.
 pub fn charset(text: &str) -> Result<String, String> {
     declaration(text)?;
     Ok(text.to_owned())
@@ -470,6 +492,7 @@ fn declaration(text: &str) -> Result<(Globs, Charset), String> {
              `windows-1252` and `shift_jis`"
         )
     })?;
+    self::glob(glob)?;
     Ok((Globs::new([glob]).map_err(|error| error.to_string())?, charset))
 }
 
