@@ -70,6 +70,36 @@ fn every_way_to_apply_works_inside() {
     }
 }
 
+/// The base may lie outside the workspace, as the repository around a part of it does.
+#[test]
+fn the_base_can_be_read_inside() {
+    if !supported() {
+        return;
+    }
+    let dir = place(&[("base/a", "a\n"), ("top/w/a", "a\n")]);
+    let git = |at: &str, line: &str| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=A", "-c", "user.email=a@b"]).args(line.split(' '));
+        let done = command.current_dir(dir.path().join(at)).status().expect("git runs");
+        assert!(done.success(), "{line}");
+    };
+    for line in ["init -q", "add .", "commit -qm a", "worktree add -q ../linked"] {
+        git("top", line);
+    }
+    git("", "clone -qs top shared");
+    for (root, base) in [
+        ("top/w", ["--base", "base"]),
+        ("top/w", ["--base-rev", "HEAD"]),
+        ("linked/w", ["--base-rev", "HEAD"]),
+        ("shared/w", ["--base-rev", "HEAD"]),
+    ] {
+        let args = [&["--sandbox", "-C", root, "--from", "unified"][..], &base].concat();
+        let run = run("apply-patch", dir.path(), dir.path(), &args, DIFF.as_bytes());
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        git(root, "checkout -q .");
+    }
+}
+
 #[test]
 fn the_process_is_confined_before_it_reads_the_patch() {
     if !supported() {

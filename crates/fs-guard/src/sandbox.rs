@@ -8,8 +8,8 @@ use crate::sys::{self, Confined};
 
 impl Root {
     /// Confines the calling thread, and everything that it starts, for good. Files can then be read
-    /// and written only beneath this root and the directories `also`; no program can be started and
-    /// no TCP connection made.
+    /// and written only beneath this root and the directories `also`, and read beneath `read`; no
+    /// program can be started and no TCP connection made.
     ///
     /// Files that are open already stay open. Otherwise only the terminal can be opened, and
     /// `/proc/meminfo` read. (The kind, size and times of any path can still be looked at: Landlock
@@ -19,8 +19,13 @@ impl Root {
     ///
     /// If the system has no Landlock, this crate is without its feature `sandbox`, or one of `also`
     /// does not exist. Nothing is confined then.
-    pub fn confine(&self, also: &[&Path]) -> Result<Confined, Error> {
-        sys::confine(&self.handle, also, &["/dev/tty"], &["/proc/meminfo"])
-            .at("confine this process to", self.path().display().to_string())
+    pub fn confine(&self, also: &[&Path], read: &[&Path]) -> Result<Confined, Error> {
+        sys::confine(
+            &self.handle,
+            also,
+            &["/dev/tty"],
+            &[read, &["/proc/meminfo".as_ref()]].concat(),
+        )
+        .at("confine this process to", self.path().display().to_string())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::commit::{CommitObject, Role, Signature};
@@ -110,6 +110,14 @@ impl Repository {
     #[must_use]
     pub fn common_dir(&self) -> &Path {
         &self.0.common.layout.common_dir
+    }
+
+    /// Returns the directories from which objects are read: its own, and those of its alternates.
+    #[must_use]
+    pub fn object_dirs(&self) -> Vec<PathBuf> {
+        let own = self.common_dir().join("objects");
+        let others = gix_odb::alternate::resolve(own.clone(), self.common_dir());
+        std::iter::once(own).chain(others.unwrap_or_default()).collect()
     }
 
     /// Returns whether there is no main work tree.

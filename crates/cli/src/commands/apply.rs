@@ -264,7 +264,7 @@ fn run(
     let session = &*session.insert(workspace::in_turn(opened, None)?);
     let sources = source::open_all(&args.input)?;
     if args.sandbox {
-        workspace::confine(global, session.workspace())?;
+        workspace::confine(global, session.workspace(), Some(&args.rules))?;
     }
     let mut input = if args.stream {
         live::read(&options.parse)?

@@ -40,7 +40,7 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
     let session = workspace::session(global)?;
     let source = source::open(args.input.file.as_deref())?;
     if args.caution.sandbox {
-        workspace::confine(global, session.workspace())?;
+        workspace::confine(global, session.workspace(), Some(&args.rules))?;
     }
     let input = source.read()?;
     let unreadable = |error: InputError| Failure::Unreadable(format!("{}: {error}", input.name));

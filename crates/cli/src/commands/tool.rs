@@ -128,7 +128,7 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
     let policy = global.settings.policy()?;
     let workspace = super::workspace::open_with(global, policy)?;
     if args.caution.sandbox {
-        workspace::confine(global, &workspace)?;
+        workspace::confine(global, &workspace, None)?;
     }
     let input = input(args.args.as_deref().unwrap_or_default())?;
     let settings = apply_patch_api::session_settings(&global.layers, None);

@@ -8,7 +8,7 @@ use apply_patch_api::engine::remedy::Setting;
 use apply_patch_api::engine::{Files, Plan, Remedy};
 use apply_patch_api::files::{Common, Policy, Root, quoted};
 use apply_patch_api::tools::audit::Audit;
-use apply_patch_api::tools::git::enclosing;
+use apply_patch_api::tools::git::{CommitTree, enclosing};
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{
     BadName, ErrorKind, FailureClass, Named, Reason, Session, SessionName, SessionSettings,
@@ -113,9 +113,12 @@ pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>
         return Ok(Some(Files::from(&Arc::new(root))));
     }
     let Some(revision) = &rules.base_rev else { return Ok(None) };
-    let tree =
-        enclosing(global.root(), revision).map_err(|error| Failure::Tool(Box::new(error)))?;
-    Ok(Some(tree.files(global.settings.policy()?)))
+    Ok(Some(commit(global, revision)?.files(global.settings.policy()?)))
+}
+
+/// The files of a commit of the repository around the workspace.
+fn commit(global: &Global, revision: &str) -> Result<CommitTree, Failure> {
+    enclosing(global.root(), revision).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
 /// The session of a command that only looks, after [`tidy`].
@@ -180,7 +183,11 @@ pub(super) fn project(session: &Session) -> Session {
 }
 
 /// Takes from this process what it does not need; before anything of the patch is looked at.
-pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Failure> {
+pub(super) fn confine(
+    global: &Global,
+    workspace: &Workspace,
+    rules: Option<&args::Rules>,
+) -> Result<(), Failure> {
     let settings = &global.settings;
     let commands = [
         ("verify", "APPLY_PATCH_VERIFY", &settings.verify),
@@ -201,7 +208,13 @@ pub(super) fn confine(global: &Global, workspace: &Workspace) -> Result<(), Fail
         workspace.make_state(global.settings.lock_timeout)?;
         also.push(&state);
     }
-    let confined = workspace.root().confine(&also)?;
+    let base = match rules.map(|rules| (&rules.base, &rules.base_rev)) {
+        Some((Some(dir), _)) => vec![dir.clone()],
+        Some((_, Some(revision))) => commit(global, revision)?.object_dirs(),
+        _ => Vec::new(),
+    };
+    let base: Vec<_> = base.iter().map(PathBuf::as_path).collect();
+    let confined = workspace.root().confine(&also, &base)?;
     if global.verbose || (!confined.complete && !global.quiet) {
         render::message(&confined.to_string());
     }

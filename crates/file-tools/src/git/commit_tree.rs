@@ -2,7 +2,7 @@
 //! versions of files.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fs_guard::{FileKind, Policy, Sha256};
@@ -23,6 +23,12 @@ pub struct CommitTree {
 }
 
 impl CommitTree {
+    /// Returns the directories from which the files are read.
+    #[must_use]
+    pub fn object_dirs(&self) -> Vec<PathBuf> {
+        self.snapshot.repository().object_dirs()
+    }
+
     /// Makes the tree of a resolved commit.
     #[must_use]
     pub fn new(repository: &Repository, Resolved { commit, tree }: Resolved) -> Self {

@@ -35,13 +35,13 @@ impl fmt::Display for Confined {
 }
 
 /// Allows reading and writing beneath `root` and `dirs`, reading and writing the files `written`,
-/// reading the files `read`, and nothing else. Files that do not exist are left out.
+/// reading the files `read` and beneath them, and nothing else. Files that do not exist are left out.
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 pub(crate) fn confine(
     root: &Fd,
     dirs: &[&Path],
     written: &[&str],
-    read: &[&str],
+    read: &[&Path],
 ) -> io::Result<Confined> {
     use landlock::{
         ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd,
@@ -74,10 +74,12 @@ pub(crate) fn confine(
         rules = rules.add_rule(PathBeneath::new(dir, inside)).map_err(failed)?;
     }
     let both = AccessFs::ReadFile | AccessFs::WriteFile;
+    let beneath = AccessFs::ReadFile | AccessFs::ReadDir;
+    let reads = |path: &Path| if path.is_dir() { beneath } else { AccessFs::ReadFile.into() };
     let single = written
         .iter()
-        .map(|file| (file, both))
-        .chain(read.iter().map(|file| (file, AccessFs::ReadFile.into())));
+        .map(|file| (Path::new(file), both))
+        .chain(read.iter().map(|path| (*path, reads(path))));
     for (file, access) in single {
         if let Ok(file) = PathFd::new(file) {
             rules = rules.add_rule(PathBeneath::new(file, access)).map_err(failed)?;
@@ -98,7 +100,7 @@ pub(crate) fn confine(
 }
 
 #[cfg(not(all(target_os = "linux", feature = "sandbox")))]
-pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&str]) -> io::Result<Confined> {
+pub(crate) fn confine(_: &Fd, _: &[&Path], _: &[&str], _: &[&Path]) -> io::Result<Confined> {
     let why = if cfg!(target_os = "linux") {
         "this program was built without the feature `sandbox` of fs-guard"
     } else {

@@ -19,7 +19,7 @@ fn confined<T: Send>(
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let root = Root::open(workspace, policy()).unwrap();
-            match root.confine(&[state]) {
+            match root.confine(&[state], &[]) {
                 Ok(confined) => {
                     assert!(confined.version >= 1);
                     assert!(confined.to_string().contains("Landlock"));
@@ -151,7 +151,7 @@ fn what_is_open_stays_open_and_what_is_missing_is_said() {
     let root = Root::open(places.workspace.path(), policy()).unwrap();
     let missing = places.state.path().join("missing");
     let failed = std::thread::scope(|scope| {
-        scope.spawn(|| root.confine(&[&missing]).is_err()).join().unwrap()
+        scope.spawn(|| root.confine(&[&missing], &[]).is_err()).join().unwrap()
     });
     assert!(failed);
 }
@@ -173,7 +173,7 @@ fn other_processes_and_the_network_are_out_of_reach() {
     let tried = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let root = Root::open(places.workspace.path(), policy()).unwrap();
-            let confined = root.confine(&[]).ok()?;
+            let confined = root.confine(&[], &[]).ok()?;
             version.store(confined.version, std::sync::atomic::Ordering::Relaxed);
             Some(tries())
         });
