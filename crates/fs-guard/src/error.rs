@@ -207,7 +207,7 @@ pub enum Error {
     },
     /// Another process holds the lock.
     #[error("the lock is held by {}; gave up after \
-             {waited:?}", .holder.as_deref().unwrap_or("another process"))]
+             {waited:.0?}", .holder.as_deref().unwrap_or("another process"))]
     Locked {
         /// The holder, if the lock file names one.
         holder: Option<String>,
