@@ -358,7 +358,7 @@ fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
 }
 
 fn counts(entry: &LogEntry) -> bool {
-    entry.undone_by.is_none() && !entry.aborted && !entry.journal.header.partial
+    entry.undone_by.is_none() && !entry.aborted
 }
 
 /// Returns the changes that are not undone, newest first.
@@ -400,7 +400,8 @@ pub(super) fn whole_turn(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<
     Ok((with_its_turn(log, &newest)? == ids).then_some(turn))
 }
 
-/// Returns the undos since the last change, newest first, that are not undone.
+/// Returns the undos since the last change, newest first, that are not undone. An undo of some files
+/// is one too.
 pub(super) fn undos(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
     let has = |entry: &Result<Rc<LogEntry>, Error>, is: fn(&LogEntry) -> bool| {
         entry.as_ref().map_or(true, |entry| is(entry))

@@ -797,6 +797,33 @@ fn redo_is_for_what_was_undone_last() {
     nothing(&tree);
 }
 
+#[test]
+fn an_undo_of_some_files_is_redone_in_its_turn() {
+    let tree = Tree::new(&[("a", "0"), ("b", "0")]);
+    let first = tree.commit(&[Update("a", "1"), Update("b", "1")]).unwrap().id;
+    let second = tree.commit(&[Update("a", "2")]).unwrap().id;
+    let read = |tree: &Tree| [tree.read("a"), tree.read("b")].concat();
+    let states = ["21", "11", "10", "00"];
+    let paths = |path: &str| vec![tree.open().root().check(path, Access::Read).unwrap()];
+    for (id, paths, state) in
+        [(second, vec![], states[1]), (first, paths("b"), states[2]), (first, vec![], states[3])]
+    {
+        run(&tree, |workspace| workspace.plan_undo(id, &paths)).unwrap();
+        assert_eq!(read(&tree), state);
+    }
+    for state in [states[2], states[1], states[0]] {
+        run(&tree, |workspace| workspace.plan_redo(None)).unwrap();
+        assert_eq!(read(&tree), state);
+    }
+    let error = tree.open().plan_redo(None).unwrap_err();
+    assert!(matches!(error, Error::NothingTo { what: "redo", .. }), "{error}");
+    // All of it is undone as if nothing had been.
+    for state in [states[1], states[3]] {
+        run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+        assert_eq!(read(&tree), state);
+    }
+}
+
 /// Advice never names an undo: to undo that brings back the change.
 #[test]
 fn what_an_undo_left_is_not_said_to_be_undone_first() {
