@@ -9,7 +9,7 @@ use crate::commit::Signature;
 use crate::error::{Error, Result};
 use crate::files::{self, Lock, failed};
 use crate::id::{Id, ObjectKind};
-use crate::layout::Layout;
+use crate::layout::{LINE, Layout, to_path};
 use crate::refs::{self, Packed, Ref};
 use crate::repository::Repository;
 use crate::write::check_object;
@@ -238,8 +238,7 @@ fn expect(layout: &Layout, name: &str, expected: Option<Id>) -> Result<()> {
     }
 }
 
-/// Returns the git directory of a work tree that has a branch checked out, or is rebasing or
-/// bisecting it.
+/// Returns a work tree that has a branch checked out, or is rebasing or bisecting it.
 fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
     let common = &repository.layout().common_dir;
     let mut worktrees = files::names(&common.join("worktrees"))?;
@@ -264,8 +263,20 @@ fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
             || named("rebase-merge/update-refs", &[name])
             || named("BISECT_START", &[name, short])
         {
-            return Ok(Some(worktree));
+            return Ok(Some(top_of(worktree)));
         }
     }
     Ok(None)
+}
+
+/// Returns the work tree of a git directory; the directory itself where it is not beneath one.
+fn top_of(git_dir: PathBuf) -> PathBuf {
+    let link = files::read(&git_dir.join("gitdir"), LINE).ok().flatten();
+    // It may be relative.
+    let link = link.as_deref().and_then(to_path).and_then(|to| files::canonical(&git_dir.join(to)));
+    let link = link.as_ref().unwrap_or(&git_dir);
+    match link.parent().filter(|_| link.ends_with(".git")) {
+        Some(top) => top.to_owned(),
+        None => git_dir,
+    }
 }

@@ -158,7 +158,7 @@ pub enum Error {
     CheckedOut {
         /// The ref.
         name: String,
-        /// The git directory of the work tree.
+        /// The work tree.
         worktree: PathBuf,
     },
     /// No name or e-mail address to commit with is configured.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::files;
 
 /// More than any path has that a repository names.
-const LINE: u64 = 16 << 10;
+pub(crate) const LINE: u64 = 16 << 10;
 
 /// The two directories of a repository; they differ in a linked work tree.
 #[derive(Debug, Clone)]

@@ -170,11 +170,18 @@ fn a_branch_that_is_in_use_in_a_work_tree_is_not_moved() {
     let index = fs::read(fixture.at.join(".git/index")).unwrap();
     for at in [fixture.at.clone(), place("l").into()] {
         let repository = open(&at);
-        for branch in ["main", "linked", "bisected", "rebased"] {
+        for (branch, top) in [
+            ("main", fixture.at.clone()),
+            ("linked", place("l").into()),
+            ("bisected", place("b").into()),
+            ("rebased", place("r").into()),
+        ] {
             let tip = repository.branch(branch).unwrap();
             let new = next(&repository, tip, "a", "new");
             match go(&repository, branch, tip, new) {
-                Err(Error::CheckedOut { .. }) => {}
+                Err(Error::CheckedOut { worktree, .. }) => {
+                    assert_eq!(worktree.canonicalize().unwrap(), top.canonicalize().unwrap());
+                }
                 other => panic!("{branch}: {other:?}"),
             }
         }
