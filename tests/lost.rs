@@ -161,6 +161,39 @@ fn a_usage_error_in_json_has_all_of_its_message() {
     }
 }
 
+/// The parser asks for what a flag needs only where that could be given as well: a flag that needs
+/// another one has its conflicts too.
+#[test]
+fn no_flag_is_ignored_where_what_it_needs_cannot_be_given() {
+    for line in [
+        "apply --format html --check ../p",
+        "apply --format html --events jsonl ../p",
+        "apply --format html --call-id x ../p",
+        "apply --format html --verify true ../p",
+        "apply --format html --approve never ../p",
+        "apply --format html -i ../p",
+        "apply --format html -n -z ../p",
+        "apply -z --events jsonl ../p",
+        "apply --call-id x --json ../p",
+        "apply --call-id x --check ../p",
+        "apply --call-id x -n ../p",
+        "apply --call-id x --stat ../p",
+        "git --call-id x --onto HEAD --explain ../p",
+        "git --call-id x --batch",
+        "log --stats --session x",
+        "log --state --session x",
+        "log --session x --since 1h",
+        "log --session x a",
+        "tool read_file --args {} --call-id x --json",
+        "tool-spec --provider openai --all-tools --operations add",
+        "tool-spec --provider openai --brief --fit a",
+        "grammar --dialect strict --paths-from a",
+    ] {
+        let run = shell(&format!("\"$it\" {line} </dev/null; echo $?; cat a"));
+        assert!(run.stdout.ends_with("2\na\n"), "{line}: {run:?}");
+    }
+}
+
 /// What is written on standard output is never dropped without a look at whether it was.
 #[test]
 fn nobody_drops_what_could_not_be_written() {

@@ -17,16 +17,22 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dialect")]
     pub(crate) fit: Vec<String>,
     /// Lines of a file that hunks may show, those that the model saw [default: all]
-    #[arg(long, value_name = "FILE:A-B", value_parser = lines, requires = "fit")]
+    #[arg(long, value_name = "FILE:A-B", value_parser = lines, requires = "fit", conflicts_with = "dialect")]
     pub(crate) lines: Vec<FileLines>,
     /// A list of further paths that exist, one a line: they can be deleted
-    #[arg(long, value_name = "LIST|-", requires = "fit")]
+    #[arg(long, value_name = "LIST|-", requires = "fit", conflicts_with = "dialect")]
     pub(crate) paths_from: Option<PathBuf>,
     /// What sections may do: update, add, delete, move [default: update]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "fit")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        requires = "fit",
+        conflicts_with = "dialect"
+    )]
     pub(crate) operations: Vec<String>,
     /// Profile that the patch will be applied by [default: strict]
-    #[arg(long, value_name = "PROFILE", value_parser = choice::<Profile>(), requires = "fit")]
+    #[arg(long, value_name = "PROFILE", value_parser = choice::<Profile>(), requires = "fit", conflicts_with = "dialect")]
     pub(crate) profile: Option<Profile>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Reporting {
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
     pub(crate) events: Option<EventsArg>,
     /// Id of the call in the events [default: a random one]
-    #[arg(long, value_name = "ID", requires = "events")]
+    #[arg(long, value_name = "ID", requires = "events", conflicts_with = "json")]
     pub(crate) call_id: Option<String>,
 }
 

@@ -49,16 +49,19 @@ pub(crate) struct ApplyArgs {
     #[command(flatten)]
     pub(crate) from: args::From,
     /// Print the diff; nothing is written
-    #[arg(short = 'n', long, conflicts_with_all = ["events", "verify"])]
+    #[arg(short = 'n', long, conflicts_with_all = ["events", "call_id", "verify"])]
     pub(crate) dry_run: bool,
     /// With `-n`: the diff as text, or as one self-contained HTML page
     #[arg(
         long, value_name = "FORMAT", default_value = "text", requires = "dry_run",
-        conflicts_with_all = ["stat", "numstat", "summary", "json"],
+        conflicts_with_all = [
+            "stat", "numstat", "summary", "nul", "json", "events", "call_id", "verify", "check",
+            "approve", "interactive",
+        ],
     )]
     pub(crate) format: args::DiffFormat,
     /// Tell by the exit code alone whether the patch would apply; nothing is written
-    #[arg(long, conflicts_with_all = ["dry_run", "events", "verify"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "events", "call_id", "verify"])]
     pub(crate) check: bool,
     /// Confine this process to the workspace and its state before the patch is read (Linux with
     /// Landlock; an error elsewhere)
@@ -86,7 +89,7 @@ pub(crate) struct ApplyArgs {
     #[arg(
         short, long,
         conflicts_with_all = [
-            "dry_run", "check", "stream", "events", "no_atomic", "json", "sandbox", "approve",
+            "dry_run", "check", "stream", "events", "call_id", "no_atomic", "json", "sandbox", "approve",
             "reverse",
         ],
     )]

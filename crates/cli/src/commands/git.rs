@@ -71,20 +71,20 @@ pub(crate) struct GitArgs {
     #[arg(long)]
     pub(crate) allow_checked_out: bool,
     /// Print the diff; nothing is written
-    #[arg(short = 'n', long, conflicts_with_all = ["events", "batch"])]
+    #[arg(short = 'n', long, conflicts_with_all = ["events", "call_id", "batch"])]
     pub(crate) dry_run: bool,
     /// Explain what each hunk does, where it goes and why; nothing is written
-    #[arg(long, conflicts_with_all = ["events", "batch", "dry_run", "stat"])]
+    #[arg(long, conflicts_with_all = ["events", "call_id", "batch", "dry_run", "stat"])]
     pub(crate) explain: bool,
     /// Print how many lines change in each file
-    #[arg(long, conflicts_with_all = ["events", "batch"])]
+    #[arg(long, conflicts_with_all = ["events", "call_id", "batch"])]
     pub(crate) stat: bool,
     /// Read requests as JSON lines from standard input, and answer each with a line
     #[arg(
         long,
         conflicts_with_all = [
             "files", "clipboard", "from", "part", "strip", "skip_binary", "reverse", "directory",
-            "include", "exclude", "events",
+            "include", "exclude", "events", "call_id",
         ],
     )]
     pub(crate) batch: bool,

@@ -45,11 +45,17 @@ pub(crate) struct ToolSpecArgs {
         long,
         conflicts_with_all = [
             "grammar_dialect", "client", "max_characters", "free_text", "allowed_callers", "fit",
+            "lines", "paths_from", "operations", "profile",
         ],
     )]
     pub(crate) all_tools: bool,
     /// Leave out what errors mean and what each argument is (`--all-tools`)
-    #[arg(long, requires = "all_tools")]
+    #[arg(
+        long, requires = "all_tools",
+        conflicts_with_all = [
+            "grammar_dialect", "client", "max_characters", "free_text", "allowed_callers", "fit",
+        ],
+    )]
     pub(crate) brief: bool,
     #[command(flatten)]
     pub(crate) dialect: DialectArg,

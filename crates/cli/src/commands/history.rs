@@ -71,7 +71,12 @@ pub(crate) struct LogArgs {
     #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "paths", "since"])]
     pub(crate) state: bool,
     /// Check the audit log of this session only
-    #[arg(long, value_name = "NAME", requires = "verify")]
+    #[arg(
+        long, value_name = "NAME", requires = "verify",
+        conflicts_with_all = [
+            "patch", "stat", "oneline", "max_count", "stats", "state", "paths", "since",
+        ],
+    )]
     pub(crate) session: Option<String>,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct ToolArgs {
     #[arg(long, requires = "list")]
     pub(crate) brief: bool,
     /// Take the arguments as those of another tool
-    #[arg(long, value_name = "DIALECT", conflicts_with = "events")]
+    #[arg(long, value_name = "DIALECT", conflicts_with_all = ["events", "call_id"])]
     pub(crate) dialect: Option<Dialect>,
     /// Session to continue; a file that it has not read is not overwritten
     #[arg(long, value_name = "NAME")]

@@ -87,7 +87,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         }
         Failure::Workspace(why) => {
             message(&why.to_string());
-            let is_for_a_person = refusal(why).is_some()
+            let has_advice = refusal(why).is_some()
                 || matches!(
                     **why,
                     commit::Error::Drifted { .. }
@@ -95,7 +95,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
                         | commit::Error::Rejected(_)
                 )
                 || !why.to_be_trusted().is_empty();
-            next.iter().filter(|_| is_for_a_person).for_each(|next| message(next));
+            next.iter().filter(|_| has_advice).for_each(|next| message(next));
         }
         Failure::Commit(why) => {
             message(&why.to_string());
