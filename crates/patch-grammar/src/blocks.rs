@@ -179,14 +179,39 @@ impl<'t> BlockReader<'_, 't> {
         let signs = opening.trim().bytes().take_while(|&byte| byte == sign).count();
         let is_rule = |line: &str| line.trim_end().trim_start_matches(' ') == "=".repeat(signs);
         let bad = |at, expected| self.failure(at, ParseErrorKind::BadBlock, expected);
-        let (mut rule, mut end) = (None, at + 1);
+        let closes =
+            |line: &str, sign| is_block_marker(line.as_bytes(), sign, &["REPLACE", "UPDATED"]);
+        // Five signs or more, but not the word.
+        let nearly_closes = |at: &usize| {
+            let line = self.get(*at).trim();
+            (5..=9).contains(&line.bytes().take_while(|&byte| byte == close).count())
+        };
+        let (mut rule, mut mixed, mut end) = (None, Vec::new(), at + 1);
         loop {
             let line = self.get(end);
             if end >= self.lines.len() || opens_block(line.as_bytes()) {
-                return Err(bad(end, "`=======` and `>>>>>>> REPLACE` before this line"));
-            }
-            if is_block_marker(line.as_bytes(), close, &["REPLACE", "UPDATED"]) {
+                // Models mix the signs of two tools.
+                end = match mixed[..] {
+                    [mixed] => mixed,
+                    [] => {
+                        let nearly =
+                            rule.and_then(|rule| (rule + 1..end).rev().find(nearly_closes));
+                        return Err(match nearly {
+                            Some(at) => bad(at, "`>>>>>>> REPLACE` here, with this word"),
+                            None => bad(end, "`=======` and `>>>>>>> REPLACE` before this line"),
+                        });
+                    }
+                    [_, other, ..] => {
+                        return Err(bad(other, "one line that closes the block; this is another"));
+                    }
+                };
                 break;
+            }
+            if closes(line, close) {
+                break;
+            }
+            if rule.is_some() && BLOCK_SIGNS.iter().any(|&(_, sign)| closes(line, sign)) {
+                mixed.push(end);
             }
             if is_rule(line) && rule.replace(end).is_some() {
                 return Err(bad(end, "one line `=======` in the block; this is another"));
@@ -318,6 +343,8 @@ mod tests {
                 "a.py\n{}",
                 BLOCK.replace("<<<<<<< SEARCH", "------- SEARCH").replace(">>>>>>>", "+++++++")
             ),
+            format!("a.py\n{}", BLOCK.replace("<<<<<<<", "-------")),
+            format!("a.py\n{}", BLOCK.replace(">>>>>>>", "+++++++")),
             format!("a.py\n{}", BLOCK.replace("SEARCH", "ORIGINAL").replace("REPLACE", "UPDATED")),
             format!("a.py\n{}", BLOCK.replace("SEARCH\n", "SEARCH\n:start_line:3\n-------\n")),
             format!("- a.py\n\n  a.py\n  {}", BLOCK.trim_end().replace('\n', "\n  ")),
@@ -349,6 +376,13 @@ mod tests {
                 "n/new.py\n<<<<<<< SEARCH\n=======\n1\n\n2\n>>>>>>> REPLACE\n".into(),
                 "*** Add File: n/new.py\n+1\n+\n+2\n",
             ),
+            // The block's own signs close it, so those of the other tool are its text.
+            (
+                "a.md\n------- SEARCH\na\n=======\n>>>>>>> REPLACE\n>>>>>>> REPLACE\n+++++++ \
+                 REPLACE\n"
+                    .into(),
+                "*** Update File: a.md\n@@\n-a\n+>>>>>>> REPLACE\n+>>>>>>> REPLACE\n",
+            ),
             (
                 "a.py\n<<<<<<< SEARCH\n a\n\n b\n=======\n a\n\n c\n b\n>>>>>>> REPLACE\n".into(),
                 "*** Update File: a.py\n@@\n  a\n \n+ c\n  b\n",
@@ -371,9 +405,16 @@ mod tests {
             (format!("Change it like this:\n{BLOCK}"), 2, "no_path"),
             (format!("Then\n```\n{BLOCK}```\n"), 3, "no_path"),
             ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n".into(), 6, "bad_block"),
+            ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>>\n".into(), 6, "bad_block"),
+            ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> END\n\n".into(), 6, "bad_block"),
             ("a.py\n<<<<<<< SEARCH\nx\n>>>>>>> REPLACE\n".into(), 4, "bad_block"),
             (format!("a.py\n<<<<<<< SEARCH\n{BLOCK}"), 3, "bad_block"),
             (rst.into(), 5, "bad_block"),
+            (
+                "a.py\n------- SEARCH\nx\n=======\n>>>>>>> REPLACE\n>>>>>>> REPLACE\n".into(),
+                6,
+                "bad_block",
+            ),
             (format!("a.py\n{BLOCK}*** Update File: b.txt\n@@\n-x\n+y\n"), 7, "text_outside"),
             (format!("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\na.py\n{BLOCK}"), 1, "text_outside"),
         ] {

@@ -541,7 +541,8 @@ impl<'l, 't> Reader<'l, 't> {
                     (name.clone(), name)
                 }
                 (None, None) => {
-                    let expected = "the same path twice, after `a/` and `b/`";
+                    let expected = "the same path twice, after `a/` and `b/`, or after other \
+                                    prefixes with `--strip 1`";
                     return Err(DiffFailure {
                         within: WORDS.len(),
                         ..self.failure(first, ParseErrorKind::BadPath, expected)
