@@ -590,3 +590,11 @@ fn binary_files_without_their_bytes_are_left_out_if_asked() {
         check_error(format!("{text}{diff}"), &format!("binary_diff {}:1", line + 5));
     }
 }
+
+#[test]
+fn a_git_diff_of_one_file_does_not_move_it() {
+    for names in ["--- x\n+++ b/x\n", "--- a/x\n+++ x\n", "--- old/x\n+++ new/x\n"] {
+        let text = format!("diff --git a/x b/x\n{names}@@ -1 +1 @@\n-a\n+b\n");
+        check(text, "M x\n@1\n-a\n+b\n");
+    }
+}

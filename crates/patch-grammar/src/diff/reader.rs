@@ -786,7 +786,7 @@ impl<'l, 't> Reader<'l, 't> {
             }
             _ => None,
         };
-        let (left, right) =
+        let (mut left, mut right) =
             match (old, new) {
                 (one, RawName { text: None, .. }) | (RawName { text: None, .. }, one)
                     if bare(one).is_some() =>
@@ -804,6 +804,11 @@ impl<'l, 't> Reader<'l, 't> {
                     },
                 )?,
             };
+        // The first line names one file, which does not move: only the prefixes differ.
+        if left.is_some() && right.is_some() && left != right && named.is_some() {
+            left = named.map(<[u8]>::to_vec);
+            right.clone_from(&left);
+        }
         let name = |raw: &RawName, text| RawName {
             text,
             span: raw.span.clone(),
