@@ -48,8 +48,8 @@ pub(crate) struct Draft<'f, 'p> {
     /// Pre-image lines that are not followed by the next one any more, and the last hunks that
     /// changed what follows.
     broken: BTreeMap<usize, usize>,
-    /// Whether the byte-order mark goes with the first line.
-    pub(crate) drops_bom: bool,
+    /// Whether the byte-order mark stays with the first line, wherever that goes.
+    pub(crate) takes_bom: bool,
 }
 
 impl<'f, 'p> Draft<'f, 'p> {
@@ -61,7 +61,7 @@ impl<'f, 'p> Draft<'f, 'p> {
             inserted: Vec::new(),
             deleted: BTreeMap::new(),
             broken: BTreeMap::new(),
-            drops_bom: false,
+            takes_bom: false,
         }
     }
 

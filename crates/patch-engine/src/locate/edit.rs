@@ -185,10 +185,14 @@ impl SpliceWriter<'_, '_, '_> {
             }
             let start = match before {
                 Some(line) => lines.range(line).end,
-                None if self.draft.drops_bom => 0,
+                None if self.draft.takes_bom => 0,
                 None => lines.start(0),
             };
-            let end = if after == lines.len() { lines.bytes().len() } else { lines.start(after) };
+            let end = match after {
+                _ if after == lines.len() => lines.bytes().len(),
+                0 if self.draft.takes_bom => 0,
+                _ => lines.start(after),
+            };
             // Each line with its terminator, and perhaps one before.
             let new = inserted.iter().filter_map(|&node| self.draft.inserted(node));
             let mut text =

@@ -289,11 +289,15 @@ impl Needle<'_> {
         HunkReject { hunk: self.index, patch_line: self.hunk.line, reason }
     }
 
-    /// Whether the hunk, placed at `start`, deletes the line that has the byte-order mark, mark
-    /// included.
-    pub(crate) fn deletes_bom(&self, start: usize) -> bool {
+    /// Whether the hunk, placed at `start`, moves or deletes the byte-order mark: it deletes the
+    /// line that has it, or it is of a diff and shows lines above that line.
+    pub(crate) fn takes_bom(&self, start: usize) -> bool {
         let first = self.hunk.old_lines().next();
-        let marked = |line: &Line<'_>| line.text.starts_with(BOM);
-        start == 0 && first.is_some_and(|line| line.kind == LineKind::Delete && marked(line))
+        let Some(line) = first.filter(|line| start == 0 && line.text.starts_with(BOM)) else {
+            return false;
+        };
+        let inserts_above =
+            self.hunk.lines.first().is_some_and(|line| line.kind == LineKind::Insert);
+        line.kind == LineKind::Delete || (self.hunk.endings.is_of_diff() && inserts_above)
     }
 }

@@ -159,7 +159,7 @@ pub(crate) fn locate<'f, 'p>(
         let notes = notes.into_iter().chain(further).chain(told).chain(separators).collect();
         let after = draft.previous(Node(start));
         draft.apply(needle, dropped, &matched, after, written.lines);
-        draft.drops_bom |= needle.deletes_bom(start);
+        draft.takes_bom |= needle.takes_bom(start);
         placed.push(Placed {
             hunk: needle.index,
             first_line: start + 1,

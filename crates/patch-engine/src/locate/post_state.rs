@@ -74,7 +74,7 @@ pub(crate) fn locate<'f, 'p>(
         if place.dropped > 0 {
             notes.push(Note::SeparatorsDropped);
         }
-        draft.drops_bom |= place.matched.first() == Some(&Node(0)) && needle.deletes_bom(0);
+        draft.takes_bom |= place.matched.first() == Some(&Node(0)) && needle.takes_bom(0);
         let around = place.matched.first().map_or(place.after, |&first| draft.previous(first));
         let nodes = draft.apply(needle, place.dropped, &place.matched, place.after, written.lines);
         finder.search_around(&draft, needle.index, around, &nodes);
