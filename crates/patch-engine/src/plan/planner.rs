@@ -955,7 +955,10 @@ fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<us
     let parts = |path: &str| path.matches('/').count();
     let first = read.first()?;
     let written = String::from_utf8_lossy(patch.bytes(first.span.clone())).into_owned();
-    let lost = parts(&written).checked_sub(parts(&first.text))?;
+    // Git's lines of a rename or a copy have no prefix, so one part less of them is left out.
+    let start = first.span.start;
+    let moves = patch.bytes(start.saturating_sub(5)..start) == b"from ";
+    let lost = parts(&written).checked_sub(parts(&first.text))? + usize::from(moves);
     (1..=parts(&first.text)).find_map(|more| {
         let is_there = |path: &&Spanned<'_>| {
             let rest = path.text.splitn(more + 1, '/').nth(more);
