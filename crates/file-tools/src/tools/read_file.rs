@@ -213,19 +213,24 @@ fn part(
         output = format!("{path}: {size} bytes, binary");
     } else {
         let whole_lines = args.max_bytes.is_none();
-        let mut next = slice(text, args, from, (limit, whole_lines), &mut data);
+        let (mut next, continues) = slice(text, args, from, (limit, whole_lines), &mut data);
         let content = data.content.as_deref().unwrap_or_default();
         let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
         let fitting = fitting_json(content, most, first);
         if fitting < content.len() {
-            next = slice(text, args, from, (fitting, whole_lines), &mut data);
+            (next, _) = slice(text, args, from, (fitting, whole_lines), &mut data);
         }
         data.truncated = next.is_some();
         data.next_cursor = next.map(|at| at.to_string());
         if args.line_numbers == Some(true) {
             let content = data.content.take().unwrap_or_default();
             let lines = (data.start_line..).zip(content.split_inclusive('\n'));
-            data.content = Some(lines.map(|(number, line)| format!("{number}\t{line}")).collect());
+            // The rest of a line has had its number.
+            let numbered = |(at, (number, line))| match (at, continues) {
+                (0, true) => String::from(line),
+                _ => format!("{number}\t{line}"),
+            };
+            data.content = Some(lines.enumerate().map(numbered).collect());
         }
         output = if data.end_line >= data.start_line {
             format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count)
@@ -238,29 +243,33 @@ fn part(
 }
 
 /// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole
-/// lines if possible. Returns the offset to go on from.
+/// lines if possible. Returns the offset to go on from, and whether they begin within a line.
 fn slice(
     text: &[u8],
     args: &ReadFile,
     from: usize,
     (limit, whole_lines): (usize, bool),
     data: &mut ReadFileData,
-) -> Option<usize> {
+) -> (Option<usize>, bool) {
     data.line_count = 0;
     let start = args.start_line.unwrap_or(1);
     let end = args.end_line.unwrap_or(u64::MAX);
     let mut content = String::new();
     let (mut first, mut next) = (None, None);
-    let mut behind = 0;
+    let (mut behind, mut continues) = (0, false);
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let begin = behind.max(from);
+        let is_rest = begin > behind;
         behind += line.len();
         data.line_count += 1;
         // The remaining lines are only counted.
         if data.line_count < start || data.line_count > end || behind <= from || next.is_some() {
             continue;
         }
-        first.get_or_insert(data.line_count);
+        first.get_or_insert_with(|| {
+            continues = is_rest;
+            data.line_count
+        });
         let (line, terminator) = split_terminator(&text[begin..behind]);
         let (shown, taken) = shown(line, limit - content.len());
         let feed = !terminator.is_empty();
@@ -286,7 +295,7 @@ fn slice(
     data.start_line = first.unwrap_or(start);
     data.end_line = data.start_line + given - 1;
     data.content = Some(content);
-    next
+    (next, continues)
 }
 
 /// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with a

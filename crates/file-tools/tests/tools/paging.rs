@@ -152,11 +152,13 @@ fn an_answer_has_as_many_bytes_as_the_call_asks_for_and_says_how_to_get_the_rest
         (0..300).map(|number| format!("d{}/file-{number}.txt", number % 7)).collect();
     let mut files: Vec<_> = names.iter().map(|name| (name.as_str(), &b"needle\n"[..])).collect();
     let bytes: Vec<u8> = (0..=255).collect::<Vec<u8>>().repeat(40);
-    files.extend([("quotes", quotes.as_bytes()), ("bin", &bytes)]);
+    let long = format!("{}\nb\n", "long".repeat(2000));
+    files.extend([("quotes", quotes.as_bytes()), ("bin", &bytes), ("long", long.as_bytes())]);
     let bench = Bench::new(&files);
     for (tool, args, key) in [
         ("read_file", json!({ "path": "quotes" }), "content"),
         ("read_file", json!({ "path": "quotes", "lineNumbers": true }), "content"),
+        ("read_file", json!({ "path": "long", "lineNumbers": true }), "content"),
         ("read_file", json!({ "path": "bin", "allowBinary": true }), "contentBase64"),
         ("list_directory", json!({ "recursive": true }), "entries"),
         ("glob", json!({ "pattern": "**/*.txt" }), "matches"),
