@@ -20,7 +20,8 @@ where
 
 /// Takes the arguments for what the schema wants, where nothing is lost by that: a JSON text of a
 /// list, an object, a number, or true or false for what is in it; and for what may be left out,
-/// empty text as left out. Adds a note for each.
+/// empty text as left out. An integer may be written as 3.0: to
+/// JSON schema both are the same. Adds a note for each.
 pub(crate) fn normalise(schema: &Value, args: &mut Value, notes: &mut Vec<String>) {
     normalise_at(schema, args, "", notes);
 }
@@ -30,6 +31,7 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
     if let Value::String(text) = value
         && type_name != "string"
         && let Some(found) = json::unique(text.as_bytes()).ok()
+        && let found = whole(type_name, &found).unwrap_or(found)
         && (of_type(type_name).1(&found)
             // The error then names what is wrong with the value itself.
             || matches!(type_name, "array" | "object") && (found.is_array() || found.is_object()))
@@ -38,6 +40,10 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
             "" => "the arguments were a JSON text, and were read as what is in it".into(),
             at => format!("`{at}` was a JSON text, and was read as what is in it"),
         });
+        *value = found;
+    }
+    if let Some(found) = whole(type_name, value) {
+        notes.push(format!("`{at}` was {value}, and was read as {found}"));
         *value = found;
     }
     match value {
@@ -65,6 +71,12 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
         }
         _ => {}
     }
+}
+
+/// Returns the integer that a number with a fraction of nothing is, where one is wanted.
+fn whole(type_name: &str, value: &Value) -> Option<Value> {
+    let number = value.as_f64().filter(|_| matches!(type_name, "integer" | "signed"))?;
+    Some(number.to_string().parse::<i64>().ok()?.into()).filter(|_| value.is_f64())
 }
 
 /// The Jaro-Winkler similarity from which one name is taken for the other.

@@ -85,6 +85,33 @@ fn a_json_text_of_the_wanted_type_is_that_value() {
 }
 
 #[test]
+fn an_integer_may_be_written_with_a_fraction_of_nothing() {
+    let mut tried = 0;
+    for (tool, args) in every_call().1 {
+        let schema = tool.info().input_schema;
+        for (name, wanted) in schema["properties"].as_object().expect("arguments") {
+            if wanted["type"] != "integer" {
+                continue;
+            }
+            let with = |mut args: Value, value: Value| {
+                args[name] = value;
+                args
+            };
+            let args = with(args.clone(), 900.into());
+            for (value, note) in [
+                (json!(900.0), "was 900.0, and was read as 900"),
+                (json!("900.0"), "was a JSON text, and was read as what is in it"),
+            ] {
+                let told = same(tool, &args, |args| with(args, value.clone()));
+                assert_eq!(told, json!([format!("`{name}` {note}")]));
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 9, "{tried}");
+}
+
+#[test]
 fn empty_text_leaves_out_what_may_be_left_out() {
     for (tool, args) in every_call().1 {
         let schema = tool.info().input_schema;
@@ -154,6 +181,9 @@ fn another_text_is_refused_for_what_it_is() {
     for (tool, args, message) in [
         ("read_file", json!({ "path": "f", "startLine": "one" }), "`startLine` must be an integer"),
         ("read_file", json!({ "path": "f", "startLine": "-1" }), "`startLine` must be an integer"),
+        ("read_file", json!({ "path": "f", "startLine": 1.5 }), "`startLine` must be an integer"),
+        ("read_file", json!({ "path": "f", "startLine": -1.0 }), "`startLine` must be an integer"),
+        ("read_file", json!({ "path": "f", "startLine": 1e99 }), "`startLine` must be an integer"),
         ("read_file", json!({ "path": "f", "lineNumbers": "1" }), "`lineNumbers` must be true or"),
         (
             "read_file",
