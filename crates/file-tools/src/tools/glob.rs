@@ -129,7 +129,7 @@ impl FileTool for Glob {
         let more = rest(truncated, next_cursor.as_deref());
         // A pattern without a slash is more often meant for names in any directory than for those
         // of one.
-        let hint = if matches.is_empty() && !pattern.contains('/') {
+        let hint = if matches.is_empty() && !pattern.contains('/') && !pattern.contains("**") {
             format!("; it looks in one directory only, `**/{}` in all", shortened(pattern))
         } else {
             String::new()

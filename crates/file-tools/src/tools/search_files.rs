@@ -140,6 +140,7 @@ impl FileTool for SearchFiles {
         let includes = self
             .include_globs
             .as_deref()
+            .filter(|patterns| patterns.iter().any(|pattern| !pattern.is_empty()))
             .map(|patterns| globs("includeGlobs", patterns))
             .transpose()?;
         let excludes = globs("excludeGlobs", self.exclude_globs.as_deref().unwrap_or_default())?;

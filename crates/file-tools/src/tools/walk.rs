@@ -174,14 +174,15 @@ pub(crate) fn find_directory(
     Ok(Some(found))
 }
 
-/// Compiles patterns as ripgrep does with `--glob`: one without a slash matches a name anywhere.
+/// Compiles patterns as ripgrep does with `--glob`: one without a slash matches a name anywhere, and
+/// an empty one matches nothing.
 pub(crate) fn globs(argument: &str, patterns: &[String]) -> Result<GlobSet, ToolError> {
     if patterns.len() > MAX_GLOBS {
         let problem =
             format!("`{argument}` has {} patterns, more than {MAX_GLOBS}", patterns.len());
         return Err(bad_glob(argument, problem, "fewer patterns"));
     }
-    let both = patterns.iter().flat_map(|pattern| {
+    let both = patterns.iter().filter(|pattern| !pattern.is_empty()).flat_map(|pattern| {
         let whole = match pattern.strip_prefix('/') {
             Some(anchored) => anchored.to_owned(),
             None if pattern.trim_end_matches('/').contains('/') => pattern.clone(),

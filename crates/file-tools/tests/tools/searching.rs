@@ -64,6 +64,13 @@ fn finds_lines_and_paths_and_nothing_that_is_forbidden() {
             json!({ "query": "fn main", "mode": "text", "root": "node_modules" }),
             &["node_modules/m.rs:1:1"],
         ),
+        // A model that has to give the argument gives an empty pattern.
+        (
+            json!({
+                "query": "fn m", "mode": "text", "includeGlobs": [""], "excludeGlobs": ["", "gen"],
+            }),
+            &[".github/w.yml:1:1", "src/lib.rs:1:6", "src/main.rs:1:1"],
+        ),
         (json!({ "query": "readme", "mode": "path" }), &["README.md"]),
         (json!({ "query": "src/l", "mode": "path" }), &["src/lib.rs"]),
         (json!({ "query": "env", "mode": "path" }), &[]),
@@ -127,6 +134,7 @@ fn finds_paths_by_pattern() {
         (json!({ "pattern": "src" }), &["src"]),
         (json!({ "pattern": "*.rs", "root": "src" }), &["src/lib.rs", "src/main.rs"]),
         (json!({ "pattern": "**/*.rs", "excludeGlobs": ["lib.rs", "gen"] }), &["src/main.rs"]),
+        (json!({ "pattern": "src/*", "excludeGlobs": [""] }), &["src/lib.rs", "src/main.rs"]),
         (json!({ "pattern": "node_modules/*" }), &["node_modules/m.rs"]),
         (json!({ "pattern": ".github/*" }), &[".github/w.yml"]),
         (
@@ -156,4 +164,10 @@ fn finds_paths_by_pattern() {
     }
     let data = bench.done("glob", &json!({ "pattern": "**/*.rs", "maxResults": 1 }));
     assert_eq!(data["truncated"], true);
+    for (pattern, hinted) in [("*.none", true), ("**", false)] {
+        let args = json!({ "pattern": pattern, "excludeGlobs": ["*"] });
+        let answer = bench.call("glob", &args);
+        let told = answer["output"].as_str().unwrap().contains("one directory only");
+        assert_eq!(told, hinted, "{answer}");
+    }
 }
