@@ -525,15 +525,17 @@ impl<'f> Edits<'f> {
             _ if overlapping => format!("{name} fits in several places that overlap {lines}"),
             _ => format!("{name} fits in several places {lines}"),
         };
-        // A text that is there once needs nothing around it.
-        let once = starts.len() == 1 && !overlapping;
-        let around = starts.iter().filter(|_| !once);
+        // A text that is there once needs nothing around it, nor does one that is there too seldom.
+        let wanted = expected.unwrap_or(1);
+        let too_often = starts.len() as u64 > wanted || overlapping;
+        let around = starts.iter().filter(|_| too_often && wanted == 1);
         let around = around.filter_map(|&start| self.more_text(start, old));
         let mut remedies: Vec<Remedy> = around.take(MAX_PLACES).collect();
-        if remedies.is_empty() && !once {
+        if remedies.is_empty() && too_often {
+            let times = if wanted == 1 { "once".into() } else { format!("{wanted} times") };
             remedies.push(Remedy::give(
                 format!("edits[{index}].oldText"),
-                "a longer text of the file, which is there once",
+                format!("a longer text of the file, which is there {times}"),
             ));
         }
         match expected {

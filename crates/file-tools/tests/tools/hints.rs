@@ -309,11 +309,16 @@ fn an_edit_that_fits_twice_learns_what_makes_it_one() {
         assert_eq!(changed, Some(line as usize - 1), "{found}");
     }
     let error = bench.fails("edit_file", &edit("f", "x = 1", "x = 2", Some(2)), "multiple_matches");
-    let last = error["hints"].as_array().unwrap().last().unwrap();
-    assert_eq!(
-        *last,
-        json!({ "hint": "use_argument", "argument": "edits[0].expectedOccurrences", "value": 3 })
-    );
+    // Two are wanted: what makes it one would be refused too.
+    let count =
+        json!({ "hint": "use_argument", "argument": "edits[0].expectedOccurrences", "value": 3 });
+    let longer = json!({ "hint": "correct_arguments", "arguments": [{
+        "change": "give", "argument": "edits[0].oldText",
+        "wanted": "a longer text of the file, which is there 2 times",
+    }] });
+    assert_eq!(error["hints"], json!([longer, count]));
+    let error = bench.fails("edit_file", &edit("f", "x = 1", "x = 2", Some(4)), "multiple_matches");
+    assert_eq!(error["hints"], json!([count]));
     // It is there once: nothing has to be added to it.
     let once = edit("f", "def a", "def c", Some(3));
     let error = bench.fails("edit_file", &once, "multiple_matches");
