@@ -1,6 +1,7 @@
 //! `write_file`: new text for a whole file, which keeps its line ends and its byte-order mark.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use patch_engine::{ErrorKind, Expected, Host, PlanBuilder, Remedy, Splices};
 use schemars::JsonSchema;
@@ -146,7 +147,8 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         if bom > 0 { content.strip_prefix('\u{feff}').unwrap_or(content) } else { content };
     let unicode = std::str::from_utf8(old).is_ok();
     let style = Newlines::of(body);
-    if unicode && style != Newlines::Mixed {
+    // Of a line that ends in CR CRLF a reader saw one CR, which is not the CR of its end.
+    if unicode && style != Newlines::Mixed && memchr::memmem::find(body, b"\r\r\n").is_none() {
         let text = match style {
             Newlines::Crlf => Cow::Owned(normalised(content).replace('\n', "\r\n")),
             _ => Cow::Borrowed(content),
@@ -160,7 +162,12 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     };
     let before: Vec<_> = old_lines.iter().map(|line| shown(line)).collect();
     let new_lines: Vec<&str> = content.split_inclusive('\n').collect();
-    let after: Vec<_> = new_lines.iter().map(|line| shown(line.as_bytes())).collect();
+    let known: HashSet<&str> = before.iter().map(String::as_str).collect();
+    let as_shown = |line: &&str| match known.get(line) {
+        Some(known) => (*known).to_owned(),
+        None => shown(line.as_bytes()),
+    };
+    let after: Vec<_> = new_lines.iter().map(as_shown).collect();
     let [before, after] =
         [&before, &after].map(|lines| lines.iter().map(|line| line.as_bytes()).collect::<Vec<_>>());
     let mut starts = vec![bom];
@@ -239,6 +246,10 @@ mod tests {
             (b"a\r\nb\nc\r\n", "a\nX\nb\nc\n", b"a\r\nX\nb\nc\r\n"),
             (b"a\nb\r\nc", "a\nb\nc\nd\n", b"a\nb\r\nc\r\nd\r\n"),
             (b"caf\xe9\nb\n", "caf\u{fffd}\nB\n", b"caf\xe9\nB\n"),
+            (b"a\r\r\nb\r\n", "a\r\nX\nb\n", b"a\r\r\nX\r\nb\r\n"),
+            (b"a\r\r\nb\r\n", "a\r\nB\n", b"a\r\r\nB\r\n"),
+            (b"a\r\r\nb\r\n", "A\r\nb\r\n", b"A\r\nb\r\n"),
+            (b"a\r\nb\nc\r\n", "a\r\nB\nc\r\n", b"a\r\nB\nc\r\n"),
             (b"", "a\n", b"a\n"),
             (b"a", "", b""),
             (b"a\rb\n", "a\rb\nc", b"a\rb\nc"),
