@@ -237,7 +237,9 @@ fn unknown(
     found: &mut ArgumentProblems,
 ) {
     let at = place.strip_suffix(name).unwrap_or_default();
-    let beside = || properties.keys().find(|known| means_same(known, name)).cloned();
+    // One that is given has its value.
+    let others = || properties.keys().filter(|known| !given.contains_key(*known));
+    let beside = || others().find(|known| means_same(known, name)).cloned();
     let within = || {
         let missing = |list: &str| is_required(schema, list) && !given.contains_key(list);
         properties.iter().filter(|(list, _)| missing(list)).find_map(|(list, schema)| {
@@ -248,7 +250,7 @@ fn unknown(
     };
     let near = || {
         let likeness = |known: &String| strsim::jaro_winkler(known, name);
-        let near = properties.keys().map(|known| (likeness(known), known));
+        let near = others().map(|known| (likeness(known), known));
         let near = near.filter(|near| near.0 >= ALIKE);
         near.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, known)| known.clone())
     };
@@ -334,6 +336,12 @@ mod tests {
                 json!({ "source": "a", "destination": "b" }),
                 "`fromPath` and `toPath` are missing; `source` is not known; did you mean \
                  `fromPath`?; `destination` is not known; did you mean `toPath`?",
+            ),
+            (
+                Tool::ReadFile,
+                json!({ "path": "a", "file_path": "a" }),
+                "`file_path` is not known; there is `path`, `startLine`, `endLine`, `maxBytes`, \
+                 `cursor`, `lineNumbers`, `allowBinary`, `maxResultBytes`",
             ),
             (Tool::ApplyPatch, json!([]), "the arguments must be an object"),
             (
