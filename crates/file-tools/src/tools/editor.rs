@@ -33,7 +33,7 @@ pub enum EditorCommand {
         path: String,
         /// First and last line; -1 is the end.
         #[serde(default)]
-        view_range: Option<[i64; 2]>,
+        view_range: Option<Vec<i64>>,
     },
     /// Replaces a text that is in the file once.
     StrReplace {
@@ -166,7 +166,7 @@ impl Session {
         })?;
         match command {
             EditorCommand::View { path, view_range } => {
-                self.view(&path, view_range, max_characters, host)
+                self.view(&path, view_range.as_deref(), max_characters, host)
             }
             EditorCommand::StrReplace { path, old_str, new_str } => {
                 let path = self.beneath_root(&path)?;
@@ -190,7 +190,7 @@ impl Session {
     fn view(
         &self,
         path: &str,
-        range: Option<[i64; 2]>,
+        range: Option<&[i64]>,
         max_characters: Option<usize>,
         host: &mut dyn Host,
     ) -> Result<String, ToolError> {
@@ -226,8 +226,8 @@ impl Session {
         } else {
             let (start_line, end_line) = match range {
                 None => (None, None),
-                Some([first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
-                Some([first, last]) if first >= 1 && last >= first => {
+                Some(&[first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
+                Some(&[first, last]) if first >= 1 && last >= first => {
                     (u64::try_from(first).ok(), u64::try_from(last).ok())
                 }
                 Some(_) => {
@@ -323,9 +323,12 @@ impl Session {
             return Err(self.with_changed_by(error));
         }
         if line > read.line_count {
-            let message =
-                format!("insert_line is {line}, and the file has {} lines", read.line_count);
-            let wanted = format!("0 to {}", read.line_count);
+            let lines = counted(read.line_count, "line", "lines");
+            let message = format!("insert_line is {line}, and the file has {lines}");
+            let wanted = match read.line_count {
+                0 => "0".into(),
+                last => format!("from 0 to {last}"),
+            };
             return Err(ToolError::arguments(Reason::BadLine, message)
                 .remedies([Remedy::give("insert_line", wanted)]));
         }

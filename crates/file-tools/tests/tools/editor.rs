@@ -82,6 +82,23 @@ fn refuses_with_the_kind_in_the_text() {
         assert!(!ok, "{input}: {content}");
         assert!(content.starts_with(kind), "{input}: {content}");
     }
+    for (input, told) in [
+        (json!({ "command": "view", "view_range": [1] }), "let `view_range` be [first, last]"),
+        (json!({ "command": "view", "view_range": [1, 2, 3] }), "let `view_range` be [first"),
+        (
+            json!({ "command": "insert", "insert_line": 2, "insert_text": "y" }),
+            "insert_line is 2, and the file has 1 line\nnext: let `insert_line` be from 0 to 1",
+        ),
+        (
+            json!({ "command": "insert", "insert_line": 0, "insert_text": "", "new_str": "y" }),
+            "leave `new_str` out",
+        ),
+    ] {
+        let mut input = input;
+        input["path"] = "f".into();
+        let (ok, content) = run(&bench, input);
+        assert!(!ok && content.contains(told), "{content}");
+    }
     // What another command takes is not to be left out.
     let undo = run(&bench, json!({ "command": "undo_edit", "path": "f" })).1;
     assert!(undo.contains("`command` must be one of") && !undo.contains("`path`"), "{undo}");
