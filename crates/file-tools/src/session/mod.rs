@@ -360,7 +360,7 @@ impl Session {
         let found = actual.map_or(Expected::Absent, Expected::Hash);
         match (given, self.ledger.get(path)) {
             (Some(given), _) => {
-                let expected = expected(given, "expectedSha256")?;
+                let expected = expected(given, ("expectedSha256", ""))?;
                 if expected == found {
                     Ok(())
                 } else {
@@ -381,7 +381,7 @@ impl Session {
     /// When there is neither: a file that was not read is not changed.
     pub(crate) fn seen(&self, path: &str, given: Option<&str>) -> Result<Expected, ToolError> {
         if let Some(given) = given {
-            return expected(given, "expectedSha256");
+            return expected(given, ("expectedSha256", ""));
         }
         // In the midst of a plan: what it learnt about directories is kept.
         let key = crate::tools::checked(self.workspace.root(), path, Access::Read)?;
@@ -680,12 +680,14 @@ pub(crate) fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard:
 }
 
 /// Parses an expected hash: 64 hexadecimal digits, or nothing for no file.
-pub(crate) fn expected(text: &str, argument: &str) -> Result<Expected, ToolError> {
+pub(crate) fn expected(text: &str, (argument, field): (&str, &str)) -> Result<Expected, ToolError> {
     text.parse().map_err(|_| {
         let message =
             format!("{text:?} is not a SHA-256: it has 64 hexadecimal digits, or none for no file");
-        ToolError::arguments(Reason::BadSha256, message)
-            .remedies([Remedy::give(argument, SHA256_WANTED), Remedy::omit(argument)])
+        ToolError::arguments(Reason::BadSha256, message).remedies([
+            Remedy::give(format!("{argument}{field}"), SHA256_WANTED),
+            Remedy::omit(argument),
+        ])
     })
 }
 

@@ -86,9 +86,10 @@ pub struct ExpectedFile {
 }
 
 impl ExpectedFiles {
-    /// Lists each file with its hash, and with the name of the argument that has it.
-    fn each(&self) -> Vec<(&str, &str, String)> {
-        let at = |nth: usize| format!("expectedSha256ByPath[{nth}].sha256");
+    /// Lists each file with its hash, and with the name of what has both, and of its field for the
+    /// hash.
+    fn each(&self) -> Vec<(&str, &str, (String, &'static str))> {
+        let at = |nth: usize| (format!("expectedSha256ByPath[{nth}]"), ".sha256");
         match self {
             Self::List(files) => {
                 let files = files.iter().enumerate();
@@ -96,9 +97,8 @@ impl ExpectedFiles {
             }
             Self::ByPath(files) => {
                 let files = files.iter();
-                files
-                    .map(|(path, hash)| (&**path, &**hash, format!("expectedSha256ByPath.{path}")))
-                    .collect()
+                let at = |path: &str| (format!("expectedSha256ByPath.{path}"), "");
+                files.map(|(path, hash)| (&**path, &**hash, at(path))).collect()
             }
         }
     }
@@ -159,17 +159,17 @@ impl FileTool for ApplyPatch {
             let mut options =
                 session.options_for(Layer { profile, skip_applied, ..Layer::default() })?;
             options.snapshots = session.snapshots_for(self.carry);
-            for (path, hash, argument) in
+            for (path, hash, (entry, field)) in
                 self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)
             {
-                let hash = expected(hash, &argument)?;
+                let hash = expected(hash, (&entry, field))?;
                 let key = session.root().relative(path);
                 let key = key.unwrap_or_else(|| path.strip_prefix("./").unwrap_or(path).to_owned());
                 let before = options.expected.insert(key, hash);
                 if before.is_some_and(|before| before != hash) {
                     let message = format!("{path} is expected with two hashes");
                     return Err(ToolError::arguments(Reason::BadSha256, message)
-                        .remedies([Remedy::omit(argument)]));
+                        .remedies([Remedy::omit(entry)]));
                 }
             }
             let (mut text, mut patch) = PatchText::parsed(&self.patch, &options)?;

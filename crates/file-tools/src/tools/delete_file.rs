@@ -82,7 +82,7 @@ impl FileTool for DeleteFile {
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::DeleteFile, host, |call| {
             let given = self.expected_sha256.as_deref();
-            given.map(|given| expected(given, "expectedSha256")).transpose()?;
+            given.map(|given| expected(given, ("expectedSha256", ""))).transpose()?;
             let recursive = self.recursive == Some(true);
             let mut directory = None;
             let report = call.commit(&mut |files| {

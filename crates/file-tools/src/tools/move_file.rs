@@ -1,10 +1,11 @@
 //! `move_file`: gives a file another path.
 
-use patch_engine::{Host, PlanBuilder};
+use patch_engine::{Host, PlanBuilder, Remedy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::envelope::{Success, ToolResult};
+use crate::answer::error::ToolError;
 use crate::session::{Session, finish};
 use crate::tools::arguments::given;
 use crate::tools::file_tool::{About, FileTool};
@@ -78,7 +79,14 @@ impl FileTool for MoveFile {
                 }
                 let options = session.options(false, overwrite)?;
                 let mut builder = PlanBuilder::new(files, &options);
-                builder.rename(&self.from_path, &self.to_path)?;
+                builder.rename(&self.from_path, &self.to_path).map_err(|reject| {
+                    let error = ToolError::from(reject);
+                    // The advice for a patch is to leave its move out.
+                    if error.details["reason"] != "same_path" {
+                        return error;
+                    }
+                    error.remedies([Remedy::give("toPath", "another path")])
+                })?;
                 let plan = finish(builder)?;
                 let change = &plan.changes()[0];
                 session.check_expected(change.path.as_str(), change.before, given)?;

@@ -449,6 +449,32 @@ fn what_the_session_saw_counts_where_no_hash_is_given() {
 }
 
 #[test]
+fn what_a_call_needs_is_not_to_be_left_out() {
+    let bench = Bench::new(&[("f", b"x\n")]);
+    let same = json!({ "fromPath": "f", "toPath": "./f", "expectedSha256": sha(b"x\n") });
+    let error = bench.fails("move_file", &same, "command_failed");
+    assert_eq!(error["suggestedNextAction"], "let `toPath` be another path", "{error}");
+    let omit = |argument: &str| {
+        json!({ "hint": "correct_arguments", "arguments": [{
+            "change": "omit", "argument": argument,
+        }] })
+    };
+    for (expected, hint) in [
+        (json!([{ "path": "f", "sha256": "z" }]), "expectedSha256ByPath[0]"),
+        (
+            json!([{ "path": "f", "sha256": "" }, { "path": "./f", "sha256": sha(b"x\n") }]),
+            "expectedSha256ByPath[1]",
+        ),
+        (json!({ "f": "z" }), "expectedSha256ByPath.f"),
+    ] {
+        let mut args = patch("*** Delete File: f\n");
+        args["expectedSha256ByPath"] = expected;
+        let error = bench.fails("apply_patch", &args, "command_failed");
+        assert_eq!(error["hints"].as_array().unwrap().last(), Some(&omit(hint)), "{error}");
+    }
+}
+
+#[test]
 fn a_pattern_for_one_directory_says_so_when_it_finds_nothing() {
     let bench = Bench::new(&[("src/a.py", b"")]);
     let told = |pattern: &str| {
