@@ -164,8 +164,8 @@ fn page() -> String {
          by that: a\n\
          JSON text of a list, an object, a number, or true or false; empty text for what may be \
          left out; an\n\
-         absolute path beneath the root. The answer then has a list `normalised`, a sentence each, \
-         beside\n\
+         integer written as `3.0`; an absolute path beneath the root. The answer then has a list\n\
+         `normalised`, a sentence each, beside\n\
          `data` or `error` (`edit.patch`: `notes`). A list `warnings` beside `data` says which \
          files do not\n\
          [parse](profiles.md#files-that-do-not-parse) and which get conflict markers; for a patch, \
