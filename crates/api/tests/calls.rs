@@ -625,7 +625,7 @@ fn a_patch_becomes_a_commit() {
         let options = (PatchOptions::default(), GitOptions::default());
         let error = tree.apply(PATCH.as_bytes(), &options.0, &options.1, host);
         let error = error.expect_err("cancelled, or the branch is checked out");
-        if error.message.ends_with("/.git") {
+        if error.message.contains("is checked out") {
             assert!(polls_before > 3, "asked {polls_before} times");
             break;
         }
