@@ -181,19 +181,27 @@ impl<'t> BlockReader<'_, 't> {
         let bad = |at, expected| self.failure(at, ParseErrorKind::BadBlock, expected);
         let closes =
             |line: &str, sign| is_block_marker(line.as_bytes(), sign, &["REPLACE", "UPDATED"]);
-        // Five signs or more, but not the word.
+        // Five signs or more, but not the word; a last line may be cut off before it.
         let nearly_closes = |at: &usize| {
             let line = self.get(*at).trim();
-            (5..=9).contains(&line.bytes().take_while(|&byte| byte == close).count())
+            let is_cut_off = self.lines.range(*at).end == self.text.len()
+                && !self.text.ends_with('\n')
+                && [">>>>>>> REPLACE", "+++++++ REPLACE"].iter().any(|it| it.starts_with(line));
+            !is_cut_off && (5..=9).contains(&line.bytes().take_while(|&byte| byte == close).count())
+        };
+        let is_last = |at: usize| {
+            let mut rest = (at + 1..self.lines.len()).map(|at| self.get(at).trim());
+            rest.all(|line| line.is_empty() || line.starts_with("```"))
         };
         let (mut rule, mut mixed, mut end) = (None, Vec::new(), at + 1);
         loop {
             let line = self.get(end);
             if end >= self.lines.len() || opens_block(line.as_bytes()) {
-                // Models mix the signs of two tools.
+                // Models mix the signs of two tools. Where more text follows the last such line,
+                // that line may be of the text, and the block be cut off.
                 end = match mixed[..] {
-                    [mixed] => mixed,
-                    [] => {
+                    [mixed] if end < self.lines.len() || is_last(mixed) => mixed,
+                    [] | [_] => {
                         let nearly =
                             rule.and_then(|rule| (rule + 1..end).rev().find(nearly_closes));
                         return Err(match nearly {
@@ -406,6 +414,7 @@ mod tests {
             (format!("Then\n```\n{BLOCK}```\n"), 3, "no_path"),
             ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n".into(), 6, "bad_block"),
             ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>>\n".into(), 6, "bad_block"),
+            ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n+++++++ REPLACE\nz\n".into(), 8, "bad_block"),
             ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> END\n\n".into(), 6, "bad_block"),
             ("a.py\n<<<<<<< SEARCH\nx\n>>>>>>> REPLACE\n".into(), 4, "bad_block"),
             (format!("a.py\n<<<<<<< SEARCH\n{BLOCK}"), 3, "bad_block"),
