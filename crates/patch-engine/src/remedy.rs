@@ -568,6 +568,9 @@ impl Remedy {
                     vec![correct(), Self::Set(Setting::Codex)]
                 }
                 "binary_diff" => vec![correct(), Self::Set(Setting::SkipBinary)],
+                "bad_path" if other_prefixes(seen) => {
+                    vec![Self::Set(Setting::Strip(1)), correct()]
+                }
                 "too_many_sections" => vec![Self::Split],
                 "text_outside" => vec![Self::SendOne],
                 // To close it would apply half of what was meant.
@@ -577,6 +580,14 @@ impl Remedy {
             },
         }
     }
+}
+
+/// Returns whether a `diff --git` line has the same path twice, after two prefixes that are not
+/// those of git.
+fn other_prefixes(line: &str) -> bool {
+    let paths = line.strip_prefix("diff --git ").and_then(|paths| paths.split_once(' '));
+    let bare = |path: &str| path.split_once('/').map(|(_, bare)| bare.to_owned());
+    paths.is_some_and(|(old, new)| old != new && bare(old).is_some() && bare(old) == bare(new))
 }
 
 /// Returns whether a path, as messages have it, is one of the program's own files.

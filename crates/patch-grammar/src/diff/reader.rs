@@ -541,8 +541,7 @@ impl<'l, 't> Reader<'l, 't> {
                     (name.clone(), name)
                 }
                 (None, None) => {
-                    let expected = "the same path twice, after `a/` and `b/`, or after other \
-                                    prefixes with `--strip 1`";
+                    let expected = "the same path twice, after `a/` and `b/`";
                     return Err(DiffFailure {
                         within: WORDS.len(),
                         ..self.failure(first, ParseErrorKind::BadPath, expected)
