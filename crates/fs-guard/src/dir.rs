@@ -194,18 +194,29 @@ impl Dir {
     ///
     /// Only for the program's own directories.
     pub fn remove_tree(&self, name: &str) -> Result<(), Error> {
-        if let Some(dir) = self.open_dir(name)? {
-            for entry in dir.names()? {
-                let spot = dir.spot(&entry);
-                match spot.metadata()? {
-                    Some(seen) if seen.kind == FileKind::Directory => dir.remove_tree(&entry)?,
-                    Some(_) => spot.remove()?,
-                    None => {}
-                }
-            }
-            sys::remove_emptied_dir(&self.handle, name).at("remove", dir.path())?;
+        match self.open_or_find(name)? {
+            Some((dir, _, fresh)) => self.remove_open(name, &dir, fresh),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Does the same with a directory that was just opened, and that nobody else lists.
+    pub fn remove_opened(&self, name: &str, dir: &Self) -> Result<(), Error> {
+        self.remove_open(name, dir, true)
+    }
+
+    fn remove_open(&self, name: &str, dir: &Self, fresh: bool) -> Result<(), Error> {
+        for entry in sorted(sys::list_own(&dir.handle, fresh).at("list", dir.path())?) {
+            let spot = dir.spot(&entry);
+            // POSIX lets root remove a directory as if it were a file. Linux does not do that.
+            let is_dir = !cfg!(target_os = "linux")
+                && spot.metadata()?.is_some_and(|seen| seen.kind == FileKind::Directory);
+            match if is_dir { dir.remove_tree(&entry) } else { spot.remove() } {
+                Err(error) if error.is_code(code::ISDIR) => dir.remove_tree(&entry)?,
+                result => result?,
+            }
+        }
+        sys::remove_emptied_dir(&self.handle, name).at("remove", dir.path())
     }
 
     /// Removes an empty directory in it. Returns `false` if it is not empty or does not exist.

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::id::TransactionId;
 use crate::index::{INDEX, Index, IndexLine, Indexed, LINE, NewestFirst, Summary, head, stamp};
 use crate::locked::LockedStore;
-use crate::retention::{Retention, finish_removing};
+use crate::retention::{Retention, finish_removing, remove_folder};
 use crate::store::{TRASH, transactions_of};
 
 /// The most transactions that one commit removes.
@@ -157,7 +157,7 @@ impl LockedStore<'_> {
         let written = next.lines;
         next.add(id, of);
         if let Some((retention, now)) = keep {
-            self.purge_some(&mut next, written, retention, now)?;
+            self.purge_some(trash, &mut next, written, retention, now)?;
         }
         let seen = trash.metadata().ok()?;
         next.stamp = stamp(&seen);
@@ -193,6 +193,7 @@ impl LockedStore<'_> {
     /// `written` is the number of lines in the file.
     fn purge_some(
         &self,
+        trash: &Dir,
         next: &mut Summary,
         written: u32,
         retention: &Retention,
@@ -216,17 +217,20 @@ impl LockedStore<'_> {
             if !retention.is_over((next.lines - 1 - number) as usize, id, next.kept(), now) {
                 break;
             }
-            match self.unless_gone(id, self.journal(id)) {
-                Ok(Some(_)) => self.remove(id).ok()?,
-                Ok(None) => {}
-                Err(error) => {
-                    // It was trusted when the index was written: with another key, or before
-                    // someone changed it. All are looked at again.
-                    if error.is_distrust() {
-                        self.dir.spot(INDEX).remove().ok()?;
-                    }
-                    return None;
+            let purge = || match trash.open_dir(&id.to_string())? {
+                Some(folder) => {
+                    self.journal_in(&folder, id, false)?;
+                    remove_folder(trash, &folder, id)
                 }
+                None => Ok(()),
+            };
+            if let Err(error) = purge() {
+                // It was trusted when the index was written: with another key, or before someone
+                // changed it. All are looked at again.
+                if error.is_distrust() {
+                    self.dir.spot(INDEX).remove().ok()?;
+                }
+                return None;
             }
             (next.first, next.purged) = (number + 1, bytes);
         }

@@ -109,17 +109,21 @@ impl LockedStore<'_> {
 
     /// Removes one finished transaction for good.
     pub fn remove(&self, id: TransactionId) -> Result<(), Error> {
-        // Not by way of the pending transactions: recovery would finish or revert it again, over
-        // later changes.
         let trash = self.trash()?;
-        let name = id.to_string();
-        if trash.open_dir(&name)?.is_some() {
-            let removed = format!("{name}{REMOVED}");
-            trash.spot(&name).rename_new(&trash.spot(&removed))?;
-            trash.remove_tree(&removed)?;
+        match trash.open_dir(&id.to_string())? {
+            Some(folder) => remove_folder(&trash, &folder, id),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Removes the folder of a finished transaction, which was just opened.
+pub(crate) fn remove_folder(trash: &Dir, folder: &Dir, id: TransactionId) -> Result<(), Error> {
+    // Not by way of the pending transactions: recovery would finish or revert it again, over later
+    // changes.
+    let removed = format!("{id}{REMOVED}");
+    trash.spot(&id.to_string()).rename_new(&trash.spot(&removed))?;
+    Ok(trash.remove_opened(&removed, folder)?)
 }
 
 /// Continues interrupted removals. Returns whether there were any.

@@ -180,9 +180,18 @@ impl<'r> Store<'r> {
     ///
     /// If it cannot be read or is not trusted.
     pub fn journal_if(&self, id: TransactionId, trust: bool) -> Result<(Journal, bool), Error> {
-        let folder = self.folder(id)?;
+        self.journal_in(&self.folder(id)?, id, trust)
+    }
+
+    /// Does the same with the transaction's folder.
+    pub(crate) fn journal_in(
+        &self,
+        folder: &Dir,
+        id: TransactionId,
+        trust: bool,
+    ) -> Result<(Journal, bool), Error> {
         let found = self
-            .read_journal(&folder, &taken_from(&folder)?, id, trust)?
+            .read_journal(folder, &taken_from(folder)?, id, trust)?
             .map(|found| (found.journal, found.authentic));
         found.ok_or_else(|| Error::Journal {
             id,
