@@ -7,7 +7,7 @@
 //! The common forms of patterns in a list are compared directly. Regular expressions are built only
 //! for the others, and only when a path is first matched, so that they cost nothing at start-up.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use globset::{GlobBuilder, GlobSetBuilder};
 
@@ -79,10 +79,10 @@ impl GlobSet {
     }
 }
 
-/// A list of glob patterns. `*` does not match `/`; `**` does.
+/// A list of glob patterns. `*` does not match `/`; `**` does. Clones share them until one is added.
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
-    patterns: Vec<Pattern>,
+    patterns: Arc<Vec<Pattern>>,
 }
 
 /// A pattern that is not a valid glob.
@@ -114,21 +114,19 @@ impl Globs {
             build(pattern)?;
         }
         let mark = shape.mark();
-        self.patterns.push(Pattern {
-            text: pattern.into(),
-            shape,
-            mark,
-            lifts: false,
-            prefix: None,
-        });
+        self.all().push(Pattern { text: pattern.into(), shape, mark, lifts: false, prefix: None });
         Ok(())
+    }
+
+    fn all(&mut self) -> &mut Vec<Pattern> {
+        Arc::make_mut(&mut self.patterns)
     }
 
     /// Adds a pattern for paths that are relative to a directory above. `prefix` leads from there
     /// to the paths that are matched.
     pub fn push_from(&mut self, prefix: &str, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
-        let last = self.patterns.last_mut().expect("it was added");
+        let last = self.all().last_mut().expect("it was added");
         if !prefix.is_empty() {
             last.prefix = Some(fold(&format!("{prefix}/")).into());
             last.mark = Marks::ANY;
@@ -140,7 +138,7 @@ impl Globs {
     /// again.
     pub fn except(&mut self, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
-        self.patterns.last_mut().expect("it was added").lifts = true;
+        self.all().last_mut().expect("it was added").lifts = true;
         Ok(())
     }
 

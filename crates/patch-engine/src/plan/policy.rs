@@ -1,5 +1,7 @@
 //! The default rules of a workspace.
 
+use std::sync::LazyLock;
+
 use fs_guard::{Globs, Policy};
 use workspace_trash::KeyPlace;
 
@@ -99,6 +101,11 @@ pub const DEFAULT_GUARDED: &[&str] = &[
 /// Never: the patterns are globs.
 #[must_use]
 pub fn policy() -> Policy {
+    static POLICY: LazyLock<Policy> = LazyLock::new(read_defaults);
+    POLICY.clone()
+}
+
+fn read_defaults() -> Policy {
     let globs = |patterns: &[&str]| Globs::new(patterns).expect("they are globs");
     let mut policy = Policy::new(STATE_DIR);
     policy.reserved = ["key", USER_STATES].map(|name| format!("{KEY_DIR}/{name}").into()).into();
