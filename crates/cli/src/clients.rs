@@ -364,7 +364,7 @@ impl Client {
     fn who_asks(self, approve: ApprovalPolicy) -> &'static str {
         match (self, approve) {
             (Self::Goose, Never) => "the server does not ask; goose does unless GOOSE_MODE is auto",
-            (_, Never) => "no one is asked: neither the client nor the server does",
+            (_, Never) => "nobody is asked, neither by the client nor by the server",
             (Self::Codex, OnRequest) => {
                 "codex does not ask about these tools, as it does not about its own edits in a \
                  project, so that `codex exec` can use them; the server asks before what cannot be \

@@ -161,7 +161,7 @@ impl PatchForm {
 const KEYS: &[(char, &str)] = &[
     ('y', "yes, take it"),
     ('n', "no, leave it out"),
-    ('q', "leave out this and all that is undecided, and apply what was taken"),
+    ('q', "leave out this hunk and all that are undecided, and apply what was taken"),
     ('a', "take this hunk and all that follow in this file"),
     ('d', "leave out this hunk and all that follow in this file"),
     ('k', "leave it undecided, and go back to the previous undecided hunk"),

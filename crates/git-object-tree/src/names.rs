@@ -86,7 +86,7 @@ pub(crate) fn check_bytes(name: &[u8], bytes: &[u8]) -> std::result::Result<(), 
     if !is_gitmodules(name) {
         let long = bytes.len() > 100 << 20
             || bytes.split(|byte| *byte == b'\n').any(|line| line.len() >= 2048);
-        return if long { Err("a line of attributes that git takes for too long") } else { Ok(()) };
+        return if long { Err("a line of attributes that is too long for git") } else { Ok(()) };
     }
     // One that cannot be read is not an error to git either.
     let Ok(file) = gix_config::File::try_from(&*String::from_utf8_lossy(bytes)) else {

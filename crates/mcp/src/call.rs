@@ -191,8 +191,7 @@ impl<'c> CallOf<'c> {
                 (_, Some(Unapproved::ToShow(preview))) => preview,
                 (_, Some(Unapproved::TooMany(files))) => {
                     let message = format!(
-                        "the names of its {files} files are more than a person can be shown and \
-                         asked about"
+                        "its {files} files are too many to show to a person who has to approve them"
                     );
                     let error =
                         ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
@@ -239,7 +238,7 @@ impl<'c> CallOf<'c> {
             }
         }
         let message =
-            "the files changed each time while the plan was looked at; nothing was changed";
+            "the files kept changing while a person looked at the plan; nothing was applied";
         let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
             .reason(Reason::Changed)
             .remedies([Remedy::TryAgain]);

@@ -68,7 +68,7 @@ pub(crate) fn listed(proposals: &Proposals) -> Vec<Resource> {
     let mut listed = vec![log, turn];
     listed.extend(proposals.open().iter().map(|(uri, _)| {
         Resource::new(uri, "proposal")
-            .with_title("A change that is asked about")
+            .with_title("A change that waits for approval")
             .with_description("Its whole diff")
             .with_mime_type(DIFF)
     }));

@@ -48,8 +48,7 @@ pub(crate) fn narrowed<'u>(
             ))
         }
         (None, Some(uri)) => Err(refused(&format!(
-            "none of the roots of the client is the file: URI of a directory that is there; one \
-             is {uri:?}"
+            "none of the client's roots is the file: URI of an existing directory; one is {uri:?}"
         ))),
         (None, None) => Err(refused("the client says that it names roots, and names none")),
     }

@@ -15,11 +15,11 @@ pub(crate) enum Utf8 {
     Two,
     /// Three bytes.
     Three,
-    /// Two bytes after `E0`, which must not say what fewer bytes can.
+    /// Two bytes after `E0`, which must not be an overlong form.
     AfterE0,
     /// Two bytes after `ED`, which must not be a surrogate.
     AfterEd,
-    /// Three bytes after `F0`, which must not say what fewer bytes can.
+    /// Three bytes after `F0`, which must not be an overlong form.
     AfterF0,
     /// Three bytes after `F4`, which must stay below U+110000.
     AfterF4,

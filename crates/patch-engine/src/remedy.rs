@@ -401,7 +401,7 @@ pub enum Part {
     NotAscii,
     /// Whitespace errors in the lines that are inserted.
     WhitespaceErrors,
-    /// What a file does not parse with any more.
+    /// The changes that leave a file with syntax errors.
     SyntaxErrors,
     /// An edit.
     Edit,

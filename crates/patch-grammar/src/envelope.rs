@@ -69,7 +69,7 @@ pub struct Inexpressible {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsaid {
-    /// Its mode changes, or a new file can be run.
+    /// Its mode changes, or a new file is executable.
     #[error("an envelope cannot express the mode of a file")]
     Mode,
     /// It is a symbolic link.

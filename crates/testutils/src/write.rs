@@ -124,7 +124,7 @@ patch_grammar::named! {
         /// It is a symbolic link, or something else that is not a file.
         #[error("it is not a file")]
         NotAFile = "not_a_file",
-        /// Its mode changes, or a new file can be run.
+        /// Its mode changes, or a new file is executable.
         #[error("a patch cannot change a mode")]
         Mode = "mode",
         /// It is binary: there is a NUL where an applier looks for one, or in a line that has to be

@@ -302,7 +302,7 @@ impl Nfa {
         Edge::Guard(self.guards.len() - 1, then)
     }
 
-    /// Adds a state from which only texts go on that `dfa` accepts.
+    /// Adds a state that leads to `then` if `dfa` accepts the rest of the text.
     pub(crate) fn guarded(&mut self, dfa: Rc<Dfa>, then: usize) -> usize {
         let guard = self.guard(dfa, then);
         self.state(vec![guard])

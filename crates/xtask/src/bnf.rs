@@ -168,8 +168,8 @@ impl Builder<'_> {
         begin
     }
 
-    /// The state from which only texts go on to `then` that begin with one of `ahead`. To ask the
-    /// same twice is to ask once.
+    /// The state that leads to `then` if the next character is one of `ahead`. To ask the same
+    /// twice is to ask once.
     fn guard(&mut self, nfa: &mut Nfa, ahead: &CharSet, then: usize) -> usize {
         let classes = self.alphabet.classes_in(ahead);
         if self.guarded.get(&then) == Some(&classes) {

@@ -30,7 +30,7 @@ pub(crate) fn check(
     }
     let (mut notes, mut rejects) = (Vec::new(), Vec::new());
     for (index, transition) in plan.transitions.iter().enumerate() {
-        // Not by the changes, which have hashes.
+        // Not by `plan.changes()`, which would hash every file.
         let path = &transition.path;
         let was = plan.former_path(index);
         let Some(after) = &transition.after else { continue };
