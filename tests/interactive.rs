@@ -281,7 +281,7 @@ fn hunks_are_left_undecided_and_found_again_as_in_git() {
         ("/^-2[08] y q", "3", "hunk 3 of 5"),
         ("j j j /^-12$ y q", "2", "hunk 2 of 5"),
         ("/nowhere y q", "1", "No hunk matches"),
-        ("/( q", "", "This is no regular expression"),
+        ("/( q", "", "This is not a regular expression"),
         ("? q", "", "J - leave it undecided, and go on to the next hunk"),
     ] {
         let dir = place(&[("w/s", &lines), ("p", &patch)]);

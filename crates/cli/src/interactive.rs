@@ -441,7 +441,7 @@ impl Person {
         let regex = match regex.unicode(false).multi_line(true).build() {
             Ok(regex) => regex,
             Err(error) => {
-                self.say(&format!("This is no regular expression: {error}"))?;
+                self.say(&format!("This is not a regular expression: {error}"))?;
                 return Ok(None);
             }
         };

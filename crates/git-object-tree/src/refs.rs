@@ -46,7 +46,7 @@ pub(crate) fn read(layout: &Layout, name: &str) -> Result<Option<Ref>> {
         return if is_valid(target) {
             Ok(Some(Ref::Symbolic(target.into())))
         } else {
-            Err(corrupt("it names another ref by a name that is none"))
+            Err(corrupt("it points to a name that is not valid for a ref"))
         };
     }
     // What follows the id in `FETCH_HEAD` is for git.
