@@ -38,10 +38,12 @@ fn bytes(text: Text) -> Result<Vec<u8>> {
 }
 
 /// Half a character is refused: what a lossy conversion puts in its place was not meant.
-fn unicode(text: &Utf16String) -> Result<String> {
-    String::from_utf16(text).map_err(|_| {
-        Error::new(Status::InvalidArg, "the text has half a character (a lone surrogate) in it")
-    })
+fn unicode(text: &[u16]) -> Result<String> {
+    String::from_utf16(text).map_err(|_| half())
+}
+
+fn half() -> Error {
+    Error::new(Status::InvalidArg, "the text has half a character (a lone surrogate) in it")
 }
 
 /// The error as JSON, for the other half to make a `PatchError` of.
@@ -49,13 +51,16 @@ fn failed(error: ToolError) -> Error {
     Error::from_reason(json!(error).to_string())
 }
 
-fn value(json: &str) -> Value {
-    serde_json::from_str(json).unwrap_or(Value::Null)
+/// The value that a JSON text has. It is well-formed; half a character is refused in it too.
+fn value(json: &str) -> Result<Value> {
+    serde_json::from_str(json).map_err(|error| {
+        Error::new(Status::InvalidArg, format!("the options or arguments cannot be read: {error}"))
+    })
 }
 
 /// The options that a JSON text has.
 fn read<T: ReadOptions>(json: &str) -> Result<T> {
-    T::read(value(json)).map_err(failed)
+    T::read(value(json)?).map_err(failed)
 }
 
 type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, ToolError> + Send>;
@@ -261,8 +266,8 @@ pub struct JsWorkspace(Arc<api::OpenWorkspace>);
 impl JsWorkspace {
     /// Opens a directory.
     #[napi(constructor, catch_unwind)]
-    pub fn new(root: String, options: String) -> Result<Self> {
-        let options = read(&options)?;
+    pub fn new(root: Utf16String, options: String) -> Result<Self> {
+        let (root, options) = (unicode(&root)?, read(&options)?);
         Ok(Self(Arc::new(api::OpenWorkspace::open(Path::new(&root), &options).map_err(failed)?)))
     }
 
@@ -424,7 +429,8 @@ impl JsWorkspace {
 
     /// Begins a turn, and returns its name.
     #[napi(catch_unwind)]
-    pub fn begin_turn(&self, name: Option<String>) -> Result<String> {
+    pub fn begin_turn(&self, name: Option<Utf16String>) -> Result<String> {
+        let name = name.map(|name| unicode(&name)).transpose()?;
         self.0.begin_turn(name.as_deref()).map_err(failed)
     }
 
@@ -442,9 +448,14 @@ impl JsWorkspace {
         Job::task(move || Ok(workspace.end_turn()?.to_string()))
     }
 
-    fn calling(&self, tool: String, arguments: &str, host: Callbacks<'static>) -> Work<String> {
-        let (workspace, arguments) = (Arc::clone(&self.0), value(arguments));
-        Box::new(move || Ok(workspace.call(&tool, &arguments, host).to_string()))
+    fn calling(
+        &self,
+        tool: String,
+        arguments: &str,
+        host: Callbacks<'static>,
+    ) -> Result<Work<String>> {
+        let (workspace, arguments) = (Arc::clone(&self.0), value(arguments)?);
+        Ok(Box::new(move || Ok(workspace.call(&tool, &arguments, host).to_string())))
     }
 
     /// Calls a file tool.
@@ -458,13 +469,13 @@ impl JsWorkspace {
         cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<String>>> {
         let host = host(approve, observe, cancellation)?;
-        Ok(Job::task(self.calling(tool, &arguments, host)))
+        Ok(Job::task(self.calling(tool, &arguments, host)?))
     }
 
     /// The same, at once.
     #[napi(catch_unwind)]
     pub fn call_sync(&self, tool: String, arguments: String) -> Result<String> {
-        self.calling(tool, &arguments, Callbacks::default())().map_err(failed)
+        self.calling(tool, &arguments, Callbacks::default())?().map_err(failed)
     }
 }
 
@@ -476,7 +487,8 @@ pub struct JsGitTree(Arc<api::GitTree>);
 impl JsGitTree {
     /// Opens a repository at a revision.
     #[napi(constructor, catch_unwind)]
-    pub fn new(repository: String, revision: String, options: String) -> Result<Self> {
+    pub fn new(repository: Utf16String, revision: Utf16String, options: String) -> Result<Self> {
+        let (repository, revision) = (unicode(&repository)?, unicode(&revision)?);
         let options = read(&options)?;
         let tree =
             api::GitTree::open(Path::new(&repository), &revision, &options).map_err(failed)?;
@@ -497,8 +509,8 @@ impl JsGitTree {
 
     /// A file.
     #[napi(catch_unwind)]
-    pub fn read(&self, path: String) -> Result<Option<Uint8Array>> {
-        Ok(self.0.read(&path).map_err(failed)?.map(Uint8Array::from))
+    pub fn read(&self, path: Utf16String) -> Result<Option<Uint8Array>> {
+        Ok(self.0.read(&unicode(&path)?).map_err(failed)?.map(Uint8Array::from))
     }
 
     /// The paths of all files.
@@ -558,16 +570,24 @@ fn facts(plan: &api::PlannedPatch) -> std::result::Result<Value, ToolError> {
     Ok(facts)
 }
 
-fn tree(paths: Vec<String>, contents: Vec<Text>) -> Result<MemoryTree> {
+/// Files by path, as the program has them.
+fn files<T: FromIterator<(String, Vec<u8>)>>(
+    paths: Vec<Utf16String>,
+    contents: Vec<Text>,
+) -> Result<T> {
     let files = paths.into_iter().zip(contents);
-    files.map(|(path, content)| Ok((path, bytes(content)?))).collect()
+    files.map(|(path, content)| Ok((unicode(&path)?, bytes(content)?))).collect()
+}
+
+fn tree(paths: Vec<Utf16String>, contents: Vec<Text>) -> Result<MemoryTree> {
+    files(paths, contents)
 }
 
 /// Applies a patch to files in memory.
 #[napi(catch_unwind)]
 pub fn apply_in_memory<'env>(
     env: &'env Env,
-    paths: Vec<String>,
+    paths: Vec<Utf16String>,
     contents: Vec<Text>,
     patch: Text,
     options: String,
@@ -604,7 +624,7 @@ pub struct OneOfMany {
 /// Applies each patch to its own files in memory, on threads.
 #[napi(catch_unwind)]
 pub fn apply_many(
-    paths: Vec<Vec<String>>,
+    paths: Vec<Vec<Utf16String>>,
     contents: Vec<Vec<Text>>,
     patches: Vec<Text>,
     workers: Option<u32>,
@@ -714,7 +734,7 @@ pub fn convert(
     patch: Text,
     to: String,
     options: String,
-    paths: Option<Vec<String>>,
+    paths: Option<Vec<Utf16String>>,
     contents: Option<Vec<Text>>,
 ) -> Result<String> {
     let options = read(&options)?;
@@ -751,10 +771,8 @@ pub struct JsFittedGrammar(api::FittedGrammar);
 impl JsFittedGrammar {
     /// Makes it for files, by path.
     #[napi(constructor, catch_unwind)]
-    pub fn new(paths: Vec<String>, contents: Vec<Text>, options: String) -> Result<Self> {
-        let files = paths.into_iter().zip(contents);
-        let files: Vec<_> =
-            files.map(|(path, content)| Ok((path, bytes(content)?))).collect::<Result<_>>()?;
+    pub fn new(paths: Vec<Utf16String>, contents: Vec<Text>, options: String) -> Result<Self> {
+        let files: Vec<_> = files(paths, contents)?;
         Ok(Self(api::fit(&files, &read(&options)?).map_err(failed)?))
     }
 
@@ -773,30 +791,44 @@ impl JsFittedGrammar {
 
 /// A patch that is still arriving.
 #[napi(js_name = "Stream")]
-pub struct JsStream(api::JsonStream);
+pub struct JsStream {
+    stream: api::JsonStream,
+    /// The first half of a character whose second one is in the next part.
+    half: Option<u16>,
+}
 
 #[napi]
 impl JsStream {
     /// Nothing of it yet.
     #[napi(constructor, catch_unwind)]
     pub fn new(options: String) -> Result<Self> {
-        Ok(Self(api::JsonStream::new(&read(&options)?).map_err(failed)?))
+        let stream = api::JsonStream::new(&read(&options)?).map_err(failed)?;
+        Ok(Self { stream, half: None })
     }
 
     /// What the next part says.
     #[napi(catch_unwind)]
-    pub fn push(&mut self, chunk: Either<String, Uint8Array>) -> String {
-        // A character may be in two chunks.
-        json!(self.0.push(match &chunk {
-            Either::A(text) => text.as_bytes(),
-            Either::B(bytes) => bytes,
-        }))
-        .to_string()
+    pub fn push(&mut self, chunk: Text) -> Result<String> {
+        // A character may be in two parts.
+        let chunk = match chunk {
+            Either::A(text) => {
+                let mut units: Vec<u16> = self.half.take().into_iter().collect();
+                units.extend_from_slice(&text);
+                self.half = units.pop_if(|last| (0xd800..0xdc00).contains(last));
+                unicode(&units)?.into_bytes()
+            }
+            Either::B(_) if self.half.is_some() => return Err(half()),
+            Either::B(bytes) => bytes.to_vec(),
+        };
+        Ok(json!(self.stream.push(&chunk)).to_string())
     }
 
     /// What its end says.
     #[napi(catch_unwind)]
-    pub fn end(&mut self) -> String {
-        json!(self.0.end()).to_string()
+    pub fn end(&mut self) -> Result<String> {
+        if self.half.is_some() {
+            return Err(half());
+        }
+        Ok(json!(self.stream.end()).to_string())
     }
 }

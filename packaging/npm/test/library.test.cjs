@@ -305,7 +305,29 @@ test("nothing else is written for what is not Unicode", async () => {
   assert.equal(library.applyInMemory({ a: "\ufeffx\none\n" }, EDIT).files.a, "\ufeffx\ntwo\n");
   const stream = new PatchStream();
   const split = ADD("\u{1f600}").split("").flatMap((half) => stream.push(half));
-  assert.equal(split[0].type, "begun");
+  assert.deepEqual([split[0].type, split[0].path], ["begun", "\u{1f600}"]);
+  assert.throws(() => new PatchStream().push("\ude00"), /half a character/);
+  const cut = new PatchStream();
+  cut.push("\ud83d");
+  assert.throws(() => cut.end(), /half a character/);
+  // Nor are settings left out, or another path taken.
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place);
+  for (const call of [
+    () => workspace.applySync(EDIT, { dryRun: true, allow: ["\ud83d"] }),
+    () => workspace.applySync(EDIT, { expectedSha256ByPath: { "\ud83d": "" } }),
+    () => workspace.callSync("create_file", { path: "\ud83d", content: "" }),
+    () => workspace.beginTurn("\ud83d"),
+    () => new Workspace(`${place}\ud83d`),
+    () => new Workspace(place, { allow: ["\ud83d"] }),
+    () => library.applyInMemory({ a: "one\n", "\ud83d": "" }, EDIT),
+    () => library.convert(EDIT, "unified", { files: { a: "one\n", "\ud83d": "" } }),
+    () => library.fit({ "\ud83d": "" }),
+  ]) {
+    assert.throws(call, /half a character|surrogate|hex escape/, String(call));
+    assert.equal(readFileSync(join(place, "a"), "utf8"), "one\n");
+  }
+  rmSync(place, { recursive: true });
 });
 
 test("an operation is not answered by what became of one before it", async () => {
