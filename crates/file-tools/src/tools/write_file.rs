@@ -155,9 +155,15 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         };
         return Ok(narrowed(body, text.as_bytes(), bom));
     }
+    // Where no line ends in CRLF, a carriage return is text, as it is in a file that is UTF-8.
+    let any_crlf = matches!(style, Newlines::Crlf | Newlines::Mixed);
+    let text_length = |line: &[u8]| {
+        let end = split_terminator(line).1.len();
+        line.len() - if any_crlf { end } else { end.min(1) }
+    };
     let old_lines: Vec<&[u8]> = body.split_inclusive(|&byte| byte == b'\n').collect();
     let shown = |line: &[u8]| {
-        let (text, end) = split_terminator(line);
+        let (text, end) = line.split_at(text_length(line));
         String::from_utf8_lossy(text).into_owned() + if end.is_empty() { "" } else { "\n" }
     };
     let before: Vec<_> = old_lines.iter().map(|line| shown(line)).collect();
@@ -188,12 +194,10 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         };
         let mut text = Vec::new();
         for (nth, line) in new_lines[new].iter().enumerate() {
-            match line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')) {
-                Some(line) => {
-                    text.extend_from_slice(line.as_bytes());
-                    text.extend_from_slice(model(nth));
-                }
-                None => text.extend_from_slice(line.as_bytes()),
+            let (line, end) = line.as_bytes().split_at(text_length(line.as_bytes()));
+            text.extend_from_slice(line);
+            if !end.is_empty() {
+                text.extend_from_slice(model(nth));
             }
         }
         if !unicode && !text.is_ascii() {
@@ -255,6 +259,11 @@ mod tests {
             (b"a\rb\n", "a\rb\nc", b"a\rb\nc"),
             (b"x\nx\nx\n", "x\nx\n", b"x\nx\n"),
             (b"ab", "b", b"b"),
+            // In another encoding a carriage return means the same as in UTF-8.
+            (b"a\nb\n", "a\r\nB\r\n", b"a\r\nB\r\n"),
+            (b"\xe9\nb\n", "\u{fffd}\nB\r\n", b"\xe9\nB\r\n"),
+            (b"a\xe9\nb\n", "a\r\nb\r\n", b"a\r\nb\r\n"),
+            (b"a\xe9\r\nb\r\n", "a\nb\nc\r\n", b"a\r\nb\r\nc\r\n"),
         ] {
             let found = written(old, content);
             assert_eq!(found, new, "{} <- {content:?}", String::from_utf8_lossy(old));
@@ -264,5 +273,6 @@ mod tests {
     #[test]
     fn refuses_what_would_mix_encodings() {
         assert!(rewrite("f", b"caf\xe9\n", "café\n").is_err());
+        assert!(rewrite("f", b"caf\xe9\n", "caf\u{fffd}\r\n").is_err());
     }
 }
