@@ -481,7 +481,7 @@ fn diff(
     // The lines before the first file, such as the header of a mail, are the diff's too.
     let mut first = at;
     let mut message = false;
-    while !diff::opens(line, first) {
+    while !if message { diff::opens_in_message(line, first) } else { diff::opens(line, first) } {
         let ends = first == lines.len()
             || fence.map_or_else(
                 || Fence::opened_by(lines[first]).is_some(),

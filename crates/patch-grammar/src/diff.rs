@@ -36,7 +36,7 @@ use crate::patch::{Patch, Text};
 pub use header::FileHeader;
 pub use name::push_quoted;
 pub use reader::begins_mail;
-pub(crate) use reader::{Between, extent, opens};
+pub(crate) use reader::{Between, extent, opens, opens_in_message};
 use reader::{
     BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines, Reader,
 };

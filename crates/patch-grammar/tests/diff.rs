@@ -218,6 +218,45 @@ fn files_are_what_their_headers_say() {
 }
 
 #[test]
+fn the_name_with_too_few_parts_is_the_one_that_is_pointed_at() {
+    for (names, line) in [
+        ("--- x\n+++ one/two/x\n", 1),
+        ("--- one/two/x\n+++ x\n", 2),
+        ("--- x\n+++ y\n", 1),
+        ("--- /dev/null\n+++ x\n", 2),
+    ] {
+        let diff = format!("{names}@@ -1 +1 @@\n-a\n+b\n");
+        let options = DiffOptions { strip: Some(2), ..DiffOptions::default() };
+        let error = diff::parse(&diff, &options).expect_err(names);
+        assert_eq!((error.kind.as_str(), error.line), ("bad_path", line), "{names}");
+    }
+}
+
+#[test]
+fn the_message_of_a_mail_may_show_names() {
+    let hash = "0123456789".repeat(4);
+    let mail = |shown: &str| {
+        format!(
+            "From {hash} Mon Sep 17 00:00:00 2001\nSubject: x\n\nSo:\n{shown}---\n\n\
+             diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+        )
+    };
+    check(mail("--- a/y\n+++ b/y\nwere the names.\n"), "M x\n@1\n-a\n+b\n");
+    // What may be meant as a change is not left out.
+    for shown in [
+        "--- a/y\n+++ b/y\n-a\n+b\n",
+        "--- a/y\n+++ b/y\n\nwere the names.\n",
+        "--- a/y\n+++ b/y\nBinary files a/y and b/y differ\n",
+        "diff --git a/y b/y\nindex 1..2\n--- a/y\n+++ b/y\nwere the names.\n",
+    ] {
+        let error = diff::parse(&mail(shown), &DiffOptions::default()).expect_err(shown);
+        assert_eq!(error.kind.as_str(), "file_without_hunks", "{shown}");
+    }
+    // Nor outside a message.
+    check_error("--- a/y\n+++ b/y\nwere the names.\n", "file_without_hunks 3:1");
+}
+
+#[test]
 fn lines_are_what_the_numbers_say() {
     for (body, wanted) in [
         ("@@ -4,2 +4,2 @@ fn f\n a\n-b\n+c\n", "@4 fn f\n a\n-b\n+c\n"),

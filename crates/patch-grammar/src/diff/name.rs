@@ -63,21 +63,29 @@ pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 pub(super) type RawPath = Option<Vec<u8>>;
 
 /// Removes `count` leading parts of the two names of a file, which are `None` where there is no
-/// file; without a `count`, the prefixes that git writes. Returns `None` when a name has too few
-/// parts.
+/// file; without a `count`, the prefixes that git writes.
+///
+/// # Errors
+///
+/// The first of the two that has too few parts.
 pub(super) fn stripped(
     old: Option<&[u8]>,
     new: Option<&[u8]>,
     count: Option<usize>,
-) -> Option<(RawPath, RawPath)> {
-    let each = |count: usize| {
-        let strip = |name: Option<&[u8]>| match name {
-            Some(name) => without(name, count).map(|name| Some(name.to_vec())),
-            None => Some(None),
-        };
-        Some((strip(old)?, strip(new)?))
+) -> Result<(RawPath, RawPath), ShortName> {
+    let count = count.unwrap_or_else(|| usize::from(has_prefixes(old, new)));
+    let strip = |name: Option<&[u8]>, short| match name {
+        Some(name) => without(name, count).map(|name| Some(name.to_vec())).ok_or(short),
+        None => Ok(None),
     };
-    each(count.unwrap_or_else(|| usize::from(has_prefixes(old, new))))
+    Ok((strip(old, ShortName::Old)?, strip(new, ShortName::New)?))
+}
+
+/// The name of a file that has too few parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShortName {
+    Old,
+    New,
 }
 
 /// Returns whether the names have the prefixes that git writes, which are never the same on both
@@ -115,7 +123,7 @@ pub(super) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
 /// Returns the path of a `diff --git` line, of which `rest` follows the words, if both names are
 /// the same. A rename has two names, and its own lines for them.
 pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
-    let same = |old: &[u8], new: &[u8]| match stripped(Some(old), Some(new), count)? {
+    let same = |old: &[u8], new: &[u8]| match stripped(Some(old), Some(new), count).ok()? {
         (Some(old), Some(new)) if old == new => Some(old),
         _ => None,
     };
@@ -208,7 +216,7 @@ mod tests {
             let found = stripped(name(old), name(new), count);
             let wanted = wanted
                 .map(|(old, new)| (name(old).map(<[u8]>::to_vec), name(new).map(<[u8]>::to_vec)));
-            assert_eq!(found, wanted, "{old} {new} {count:?}");
+            assert_eq!(found.ok(), wanted, "{old} {new} {count:?}");
         }
     }
 

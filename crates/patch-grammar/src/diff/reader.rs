@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::header::{BINARY_PATCH, GitLine};
-use super::name::{RawPath, of_git_header, stripped, unquoted, without};
+use super::name::{RawPath, ShortName, of_git_header, stripped, unquoted, without};
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 use crate::lines::{Lines, is_combined};
@@ -26,6 +26,18 @@ pub(crate) fn opens<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         Some(b'S') => submodule(text).is_some(),
         _ => false,
     }
+}
+
+/// Returns whether a change begins at line `at` of the message of a mail or a commit. There prose
+/// may follow two lines that look like the names of a file, as `git apply` has it.
+pub(crate) fn opens_in_message<'l>(line: impl Fn(usize) -> &'l [u8] + Copy, at: usize) -> bool {
+    let below = line(at + 2);
+    let is_prose = line(at).starts_with(b"--- ")
+        && !matches!(below.first(), None | Some(b'@' | b'+' | b'-' | b' ' | b'\t' | b'\\'))
+        && !opens(line, at + 2)
+        && !outside::belongs(line, at + 2)
+        && Between::of(line, at + 2).is_none();
+    opens(line, at) && !is_prose
 }
 
 /// A line that is no part of a file, and is of the diff all the same.
@@ -336,7 +348,8 @@ impl<'l, 't> Reader<'l, 't> {
         while self.at < self.lines.len() {
             let line = self.lines.get(self.at);
             let git = line.starts_with(b"diff --git ");
-            if git || self.begins(self.at) {
+            let get = |at| self.lines.get(at);
+            if git || (self.begins(self.at) && (!message || opens_in_message(get, self.at))) {
                 if self.files == self.most {
                     let kind = ParseErrorKind::TooManySections { limit: self.most };
                     return Err(self.failure(self.at, kind, "the end of the diff"));
@@ -368,7 +381,6 @@ impl<'l, 't> Reader<'l, 't> {
                 let expected = "`--- ` and `+++ ` lines before the hunk";
                 return Err(self.failure(self.at, ParseErrorKind::NoFile, expected));
             }
-            let get = |at| self.lines.get(at);
             match Between::of(get, self.at) {
                 // Below a signature, or the properties of a file, stands no message.
                 Some(Between::Text) => message |= !matches!(line.first(), Some(b'-' | b'P')),
@@ -450,7 +462,7 @@ impl<'l, 't> Reader<'l, 't> {
                     at += 1 + usize::from(version(at + 1));
                 }
                 Some(Between::Text) => {
-                    let stops = |&at: &usize| opens(get, at) || fence(at);
+                    let stops = |&at: &usize| opens_in_message(get, at) || fence(at);
                     at = (at + 1..self.lines.len()).find(stops).unwrap_or(self.lines.len());
                 }
                 Some(Between::Line) => at += 1,
@@ -785,24 +797,23 @@ impl<'l, 't> Reader<'l, 't> {
             }
             _ => None,
         };
-        let (mut left, mut right) =
-            match (old, new) {
-                (one, RawName { text: None, .. }) | (RawName { text: None, .. }, one)
-                    if bare(one).is_some() =>
-                {
-                    (old.text.as_ref().and(bare(one)), new.text.as_ref().and(bare(one)))
-                }
-                _ => stripped(old.text.as_deref(), new.text.as_deref(), self.strip).ok_or_else(
-                    || DiffFailure {
+        let (mut left, mut right) = match (old, new) {
+            (one, RawName { text: None, .. }) | (RawName { text: None, .. }, one)
+                if bare(one).is_some() =>
+            {
+                (old.text.as_ref().and(bare(one)), new.text.as_ref().and(bare(one)))
+            }
+            _ => {
+                stripped(old.text.as_deref(), new.text.as_deref(), self.strip).map_err(|short| {
+                    let line = if short == ShortName::Old { old.line } else { new.line };
+                    let expected = "a path with as many parts as are to be left out";
+                    DiffFailure {
                         within: 4,
-                        ..self.failure(
-                            old.line,
-                            ParseErrorKind::BadPath,
-                            "a path with as many parts as are to be left out",
-                        )
-                    },
-                )?,
-            };
+                        ..self.failure(line, ParseErrorKind::BadPath, expected)
+                    }
+                })?
+            }
+        };
         // The first line names one file, which does not move: only the prefixes differ.
         if left.is_some() && right.is_some() && left != right && named.is_some() {
             left = named.map(<[u8]>::to_vec);
