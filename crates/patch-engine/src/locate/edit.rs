@@ -13,7 +13,7 @@ use crate::locate::{
     self, Draft, HunkReject, Inserted, Located, Note, Pass, Placed, RejectReason, Rules,
 };
 use crate::plan::options::FinalNewline;
-use crate::text::lines::Lines;
+use crate::text::lines::{BOM, Lines};
 use crate::text::splices::{Splice, Splices};
 use crate::text::whitespace::{WhitespaceRule, is_blank_line};
 
@@ -123,7 +123,7 @@ fn edit_once(
     hunks: &[Hunk<'_>],
     rules: EditRules<'_>,
 ) -> Result<Edit, Vec<HunkReject>> {
-    let lines = Lines::new(source).cancelled_by(rules.cancellation);
+    let lines = lines_of(source, hunks).cancelled_by(rules.cancellation);
     let located = locate::locate(&lines, hunks, rules.placement)?;
     let again: Vec<HunkReject> = located
         .placed
@@ -141,6 +141,17 @@ fn edit_once(
     let writer = SpliceWriter { hunks, rules, located: &located, draft: &located.draft };
     let edit = writer.edit()?;
     Ok(Edit { placed: located.placed, ..edit })
+}
+
+/// Returns the lines of a file. A byte-order mark that is all of it is a line where a hunk shows it
+/// as one.
+fn lines_of<'f>(source: &'f [u8], hunks: &[Hunk<'_>]) -> Lines<'f> {
+    let mut old = hunks.iter().flat_map(Hunk::old_lines);
+    if source == BOM && old.any(|line| line.text == BOM) {
+        Lines::with_mark_as_text(source)
+    } else {
+        Lines::new(source)
+    }
 }
 
 /// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not

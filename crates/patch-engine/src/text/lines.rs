@@ -57,6 +57,11 @@ impl<'f> Lines<'f> {
         Self { bytes, bom, ..Self::default() }
     }
 
+    /// The same, with a byte-order mark as text of the first line.
+    pub(crate) fn with_mark_as_text(bytes: &'f [u8]) -> Self {
+        Self { bytes, ..Self::default() }
+    }
+
     /// Lets what searches these lines be given up. What it has found by then is not all.
     pub(crate) fn cancelled_by(self, cancellation: &'f Cancellation) -> Self {
         Self { cancellation: Some(cancellation), ..self }
