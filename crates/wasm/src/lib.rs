@@ -133,12 +133,21 @@ fn read(options: &JsValue) -> Result<api::PatchOptions> {
 
 /// The bytes of text or bytes, and whether it is text.
 fn bytes(text: &JsValue) -> Result<(Vec<u8>, bool)> {
-    match text.as_string() {
-        // It is not the same where half a character is in it.
-        Some(unicode) if JsValue::from_str(&unicode) == *text => Ok((unicode.into_bytes(), true)),
-        Some(_) => Err(js_sys::TypeError::new("the text has half a character in it").into()),
+    match unicode(text)? {
+        Some(text) => Ok((text.into_bytes(), true)),
         None if text.is_instance_of::<Uint8Array>() => Ok((Uint8Array::new(text).to_vec(), false)),
         None => Err(js_sys::TypeError::new("a text or a Uint8Array is wanted").into()),
+    }
+}
+
+/// Text, if a value is text.
+fn unicode(text: &JsValue) -> Result<Option<String>> {
+    match text.as_string() {
+        // It is not the same where half a character is in it.
+        Some(unicode) if JsValue::from_str(&unicode) != *text => {
+            Err(js_sys::TypeError::new("the text has half a character in it").into())
+        }
+        unicode => Ok(unicode),
     }
 }
 
@@ -158,7 +167,7 @@ fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
     for entry in Object::entries(files).iter() {
         let entry: Array = entry.unchecked_into();
         let (content, is_text) = bytes(&entry.get(1))?;
-        tree.insert(&entry.get(0).as_string().unwrap_or_default(), content);
+        tree.insert(&unicode(&entry.get(0))?.unwrap_or_default(), content);
         all_text &= is_text;
     }
     Ok((tree, all_text))
