@@ -7,6 +7,7 @@
 //! The common forms of patterns in a list are compared directly. Regular expressions are built only
 //! for the others, and only when a path is first matched, so that they cost nothing at start-up.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use globset::{GlobBuilder, GlobSetBuilder};
@@ -23,6 +24,9 @@ pub const MAX_GLOBS: usize = 256;
 /// The most braces that a pattern may open. Each one may be within the one before, and libraries
 /// recurse into them.
 const MAX_BRACES: usize = 32;
+
+/// What is not plain in a pattern.
+const SIGNS: [char; 8] = ['*', '?', '[', ']', '{', '}', '\\', '!'];
 
 /// The most alternatives in the braces of a pattern.
 const MAX_ALTERNATIVES: usize = 256;
@@ -80,6 +84,10 @@ impl GlobSet {
 }
 
 /// A list of glob patterns. `*` does not match `/`; `**` does. Clones share them until one is added.
+///
+/// A pattern that matches a directory covers all that is in it. Where a list
+/// [approves](Self::approves), and in an [exception](Self::except), only one with a plain last name
+/// does: `a` stands for all that is in `a`, but `a/*` only for files in it.
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
     patterns: Arc<Vec<Pattern>>,
@@ -154,10 +162,21 @@ impl Globs {
 
     /// Does the same as [`Globs::matches`], for a path that is folded already.
     pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
-        let marks = Marks::of_path(key);
-        let may_match = |pattern: &&Pattern| pattern.mark.meets(marks);
-        let found = self.patterns.iter().filter(may_match).rfind(|pattern| pattern.matches(key));
+        let found = self.last(key, |pattern| pattern.covers(key, !pattern.lifts));
         found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
+    }
+
+    /// Returns whether a list of what is allowed has the `/`-separated `path`.
+    #[must_use]
+    pub fn approves(&self, path: &str) -> bool {
+        let key = fold(path);
+        self.last(&key, |pattern| pattern.covers(&key, false)).is_some_and(|pattern| !pattern.lifts)
+    }
+
+    /// The last pattern that says something about a path.
+    fn last(&self, key: &str, says: impl Fn(&Pattern) -> bool) -> Option<&Pattern> {
+        let marks = Marks::of_path(key);
+        self.patterns.iter().rfind(|pattern| pattern.mark.meets(marks) && says(pattern))
     }
 
     /// Returns whether the list is empty.
@@ -185,17 +204,23 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn matches(&self, key: &str) -> bool {
-        match &self.prefix {
-            None => self.shape.matches(key),
-            Some(prefix) => self.shape.matches(&format!("{prefix}{key}")),
-        }
+    /// Whether the pattern matches a path, or a directory above it: only where it may cover all that
+    /// is in one (`broad`), or its last name is plain.
+    fn covers(&self, key: &str, broad: bool) -> bool {
+        let key = match &self.prefix {
+            None => Cow::Borrowed(key),
+            Some(prefix) => Cow::Owned(format!("{prefix}{key}")),
+        };
+        let names_one = || !self.text.rsplit('/').next().is_some_and(|name| name.contains(SIGNS));
+        let mut above = key.match_indices('/').map(|(end, _)| &key[..end]);
+        self.shape.matches(&key)
+            || (above.any(|above| self.shape.matches(above)) && (broad || names_one()))
     }
 }
 
-/// The two bytes that names begin with, and those that a path ends with, in a set that takes some
-/// pairs for the same. Most paths have no name that begins as one of a pattern does, nor its end,
-/// and need not be compared with it.
+/// The two bytes that names begin with, and those that they end with, in a set that takes some
+/// pairs for the same. Most paths have no name that begins as one of a pattern does, nor one
+/// with its end, and need not be compared with it.
 #[derive(Debug, Clone, Copy)]
 struct Marks(u64);
 
@@ -215,7 +240,7 @@ impl Marks {
         }
     }
 
-    /// What a path has that ends in a text. The last byte is the first of the pair, so that few ends
+    /// What a path has one of whose names ends in a text. The last byte is the first of the pair, so that few ends
     /// are also starts.
     fn ending(text: &str) -> Self {
         text.as_bytes().last_chunk().map_or(Self::ANY, |&[before, last]| Self::of([last, before]))
@@ -223,14 +248,15 @@ impl Marks {
 
     fn of_path(path: &str) -> Self {
         // With the highest bit, a path too short for any pair meets `ANY`.
-        let end = if path.len() < 2 { 0 } else { Self::ending(path).0 };
-        let mut marks = 1 << 63 | end;
-        let mut before = b'/';
-        for pair in path.as_bytes().windows(2) {
-            if before == b'/' {
+        let mut marks = 1 << 63;
+        let bytes = path.as_bytes();
+        for (at, pair) in bytes.windows(2).enumerate() {
+            if at == 0 || bytes[at - 1] == b'/' {
                 marks |= Self::of([pair[0], pair[1]]).0;
             }
-            before = pair[0];
+            if matches!(bytes.get(at + 2), None | Some(b'/')) {
+                marks |= Self::of([pair[1], pair[0]]).0;
+            }
         }
         Self(marks)
     }
@@ -272,9 +298,7 @@ struct Lazy {
 
 impl Shape {
     fn of(pattern: &str) -> Self {
-        let plain = |text: &str| {
-            !text.is_empty() && !text.contains(['*', '?', '[', ']', '{', '}', '\\', '!'])
-        };
+        let plain = |text: &str| !text.is_empty() && !text.contains(SIGNS);
         let one = |text: &str| plain(text) && !text.contains('/');
         let owned = |text: &str| fold(text).into_owned();
         if pattern == "**" || pattern == "**/*" {
@@ -483,14 +507,10 @@ mod tests {
         ];
         for pattern in patterns {
             assert!(!matches!(Shape::of(pattern), Shape::Glob(_)), "{pattern} is direct");
-            let direct = Globs::new([pattern]).unwrap();
             let built = build(pattern).unwrap();
             for path in paths {
-                assert_eq!(
-                    direct.matches(path).is_some(),
-                    built.is_match(path),
-                    "{pattern} {path}"
-                );
+                let direct = Shape::of(pattern).matches(&fold(path));
+                assert_eq!(direct, built.is_match(path), "{pattern} {path}");
             }
         }
     }
@@ -517,7 +537,7 @@ mod tests {
                 let globs = Globs::new([form.replace('?', &word)]).unwrap();
                 let pattern = &globs.patterns[0];
                 for path in &paths {
-                    if pattern.matches(path) {
+                    if pattern.covers(path, true) {
                         matched += 1;
                         assert!(pattern.mark.meets(Marks::of_path(path)), "{pattern:?} {path:?}");
                     }
@@ -534,6 +554,38 @@ mod tests {
         assert_eq!(globs.matches("b/y"), Some("{a,b}/[xy]"));
         assert_eq!(globs.matches("src/a/b/gen1.rs"), None);
         assert!(Globs::new(["a["]).is_err());
+    }
+
+    /// What is forbidden is forbidden in a directory too; what is approved, only where it is named.
+    #[test]
+    fn a_pattern_covers_what_is_in_a_directory() {
+        for (pattern, path, forbids, approves) in [
+            ("a", "a", true, true),
+            ("a", "a/b/c", true, true),
+            ("a", "A/b", true, true),
+            ("a", "ab/c", false, false),
+            ("a", "b/a/c", false, false),
+            ("a/b", "a/b/c", true, true),
+            ("a/b", "a/c", false, false),
+            ("**/a", "x/a/b/c", true, true),
+            ("*/a", "x/a/b", true, true),
+            ("a/*", "a/b", true, true),
+            ("a/*", "a/b/c", true, false),
+            ("a*", "ab/c", true, false),
+            ("**/*.key", "x.key/y", true, false),
+            ("{a,b}", "b/c", true, false),
+            ("a/**", "a/b/c", true, true),
+        ] {
+            let globs = Globs::new([pattern]).unwrap();
+            assert_eq!(globs.matches(path).is_some(), forbids, "{pattern} {path}");
+            assert_eq!(globs.approves(path), approves, "{pattern} {path}");
+            let mut excepted = Globs::new(["**"]).unwrap();
+            excepted.except(pattern).unwrap();
+            assert_eq!(excepted.matches(path).is_none(), approves, "except {pattern} {path}");
+        }
+        let mut above = Globs::default();
+        above.push_from("sub/deep", "sub").unwrap();
+        assert_eq!(above.matches("x"), Some("sub"));
     }
 
     /// None of these may reach the library as it is: it would panic, recurse without end, or take

@@ -180,17 +180,15 @@ impl Approvals {
             reasons.push(Reason::Replaces { path: change.last_path().clone() });
         }
         for path in std::iter::once(&change.path).chain(&change.to_path) {
-            if let (Some(glob), None) =
-                (self.guarded.matches(path.as_str()), self.allow.matches(path.as_str()))
+            if let Some(glob) = self.guarded.matches(path.as_str())
+                && !self.allow.approves(path.as_str())
             {
                 reasons.push(Reason::Guarded { path: path.clone(), glob: glob.to_owned() });
             }
         }
         let path = change.last_path();
         // Undo brings back what was there.
-        if plan.makes_link(change)
-            && plan.undone().is_none()
-            && self.allow.matches(path.as_str()).is_none()
+        if plan.makes_link(change) && plan.undone().is_none() && !self.allow.approves(path.as_str())
         {
             reasons.push(Reason::Links { path: path.clone() });
         }
