@@ -185,6 +185,40 @@ fn nothing_is_moved_but_the_branch_that_is_where_it_was() {
     bench.is_sound();
 }
 
+/// `-n` is refused what the commit is refused.
+#[test]
+fn a_preview_of_a_commit_is_refused_as_the_commit_is() {
+    let bench = Bench::new(FILES);
+    let work = bench.dir.path().join("work");
+    let first = git(&work, &["rev-parse", "main"]).trim().to_owned();
+    let other = format!("160000,{first},module");
+    git(&work, &["update-index", "--add", "--cacheinfo", &other]);
+    git(&work, &["commit", "-q", "-m", "module"]);
+    git(&work, &["branch", "free"]);
+    let module = "*** Begin Patch\n*** Delete File: module\n*** End Patch\n";
+    let nothing = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+one\n*** End Patch\n";
+    for (args, patch, code, said) in [
+        (&["--onto", "free", "-m", ""][..], PATCH, 2, "the message of the commit is empty"),
+        (&["--onto", "free", "-m", " \n"], PATCH, 2, "the message of the commit is empty"),
+        (&["--onto", "free", "--author", "x"], PATCH, 2, "not of the form `Name <address>`"),
+        (&["--onto", "free", "--branch", "a..b"], PATCH, 2, "a..b"),
+        (&["--onto", "main"], PATCH, 3, "is checked out in"),
+        (&["--onto", "main"], nothing, 0, ""),
+        (&["--onto", "main", "--branch", "new"], PATCH, 0, ""),
+        (&["--onto", "main", "--allow-checked-out"], PATCH, 0, ""),
+        (&["--onto", "free", "--branch", "new2"], module, 3, "module is a submodule, not a file"),
+        (&["--onto", "free"], PATCH, 0, ""),
+    ] {
+        for look in [&["-n"][..], &["--explain"], &[]] {
+            let child =
+                bench.command_in(&work, &[args, look].concat()).spawn().expect("the program");
+            let run = ended(child, patch);
+            assert_eq!(run.code, code, "{args:?} {look:?}: {run:?}");
+            assert!(run.stderr.contains(said), "{args:?} {look:?}: {run:?}");
+        }
+    }
+}
+
 #[test]
 fn requests_are_answered_line_by_line() {
     let bench = Bench::new(FILES);

@@ -92,15 +92,9 @@ impl Repository {
     /// [`Io`](Error::Io); [`NotDurable`](Error::NotDurable): of all these the only one after which
     /// the branch has moved.
     pub fn move_branch(&self, to: &BranchMove<'_>) -> Result<()> {
-        let name = full_name(to.branch)?;
         check_object(self, to.to, ObjectKind::Commit)?;
-        if !to.allow_checked_out
-            && let Some(worktree) = checked_out(self, &name)?
-        {
-            return Err(Error::CheckedOut { name, worktree });
-        }
         // A race that is lost already need not leave objects behind.
-        expect(self.layout(), &name, to.from)?;
+        let name = self.check_move(to.branch, to.from, to.allow_checked_out)?;
         self.flush()?;
         if to.from == Some(to.to) {
             return Ok(());
@@ -133,6 +127,28 @@ impl Repository {
                 other => other,
             },
         )
+    }
+
+    /// Checks whether a branch can be moved from where it is expected, as
+    /// [`move_branch`](Self::move_branch) does first; nothing is written. Returns its full name.
+    ///
+    /// # Errors
+    ///
+    /// [`RefMoved`](Error::RefMoved), [`CheckedOut`](Error::CheckedOut),
+    /// [`SymbolicRef`](Error::SymbolicRef), [`InvalidBranch`](Error::InvalidBranch),
+    /// [`CorruptRef`](Error::CorruptRef), [`Io`](Error::Io).
+    pub fn check_move(
+        &self,
+        branch: &str,
+        from: Option<Id>,
+        allow_checked_out: bool,
+    ) -> Result<String> {
+        let name = full_name(branch)?;
+        if !allow_checked_out && let Some(worktree) = checked_out(self, &name)? {
+            return Err(Error::CheckedOut { name, worktree });
+        }
+        expect(self.layout(), &name, from)?;
+        Ok(name)
     }
 
     /// Takes the lock of a ref; returns it with the directories that have changed by that.

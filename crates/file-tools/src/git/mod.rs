@@ -191,7 +191,8 @@ impl GitSession {
     ///
     /// # Errors
     ///
-    /// When there is no such commit, its branch has moved on from it, or the patch does not apply.
+    /// When there is no such commit, its branch has moved on from it or cannot be moved, the patch
+    /// does not apply, or nothing can be committed with this message and author.
     pub fn plan(
         &self,
         patch: &Patch,
@@ -202,9 +203,17 @@ impl GitSession {
         let place = self.place(request, None, (repository, &Branches::default()))?;
         let never = &Cancellation::NEVER;
         let plan = Arc::new(self.plan_over(repository, patch, options, &place, never)?);
-        let CommitTarget { onto: Resolved { commit: onto, tree }, branch, .. } = place;
-        let tree = self.tree_of(&plan, tree)?;
-        Ok(GitReport { commit: None, tree, onto, branch, report: Report::new(plan, None) })
+        let CommitTarget { onto, branch, from, .. } = place;
+        let mut tree = onto.tree;
+        if !plan.is_empty() {
+            // In memory: what the commit would be refused for refuses the preview too.
+            tree = write(&repository.isolated(), &plan, onto, request, never)?.tree;
+            if let Some(branch) = &branch {
+                repository.check_move(branch, from, request.allow_checked_out)?;
+            }
+        }
+        let (onto, report) = (onto.commit, Report::new(plan, None));
+        Ok(GitReport { commit: None, tree, onto, branch, report })
     }
 
     /// Computes the id of the tree that a plan makes of the tree `onto`, for which it was made;
