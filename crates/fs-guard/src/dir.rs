@@ -358,7 +358,7 @@ impl Spot {
         match kind {
             FileKind::File => self.open()?.0.hash(&Cancellation::NEVER).map(Some),
             FileKind::Symlink => Ok(Some(Sha256::of(&self.read_link()?))),
-            FileKind::Directory | FileKind::Other => Ok(None),
+            FileKind::Directory | FileKind::Submodule | FileKind::Other => Ok(None),
         }
     }
 

@@ -12,6 +12,8 @@ pub enum FileKind {
     Symlink,
     /// A directory.
     Directory,
+    /// A commit of another repository, in a tree of git.
+    Submodule,
     /// A FIFO, socket or device.
     Other,
 }
@@ -24,6 +26,7 @@ impl FileKind {
             Self::File => "file",
             Self::Symlink => "symbolic link",
             Self::Directory => "directory",
+            Self::Submodule => "submodule",
             Self::Other => "special file",
         }
     }
@@ -32,7 +35,7 @@ impl FileKind {
 /// The metadata of an entry of a [`Tree`](crate::Tree).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Its kind. [`FileKind::Other`] can be neither read nor entered; a submodule is an example.
+    /// Its kind. [`FileKind::Submodule`] and [`FileKind::Other`] can be neither read nor entered.
     pub kind: FileKind,
     /// Permission bits, at most `0o777`.
     pub mode: u32,

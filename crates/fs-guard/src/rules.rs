@@ -204,7 +204,7 @@ pub(crate) fn check_kind(
     match (seen.kind, access) {
         (FileKind::Symlink, Access::Delete) => Ok(true),
         (FileKind::Symlink, _) => Err(explain_link()),
-        (FileKind::Directory | FileKind::Other, _) => {
+        (FileKind::Directory | FileKind::Submodule | FileKind::Other, _) => {
             Err(Error::NotAFile { path: path.as_str().into(), kind: seen.kind })
         }
         (FileKind::File, Access::Read) => Ok(true),

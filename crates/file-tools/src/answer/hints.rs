@@ -587,7 +587,7 @@ fn like_words(like: &PathLike) -> String {
         PathLike::PartOfDirectory => "a directory in it, one after the other",
         PathLike::Free => "one where nothing is",
         PathLike::NotBeneath(file) => {
-            return format!("not beneath {}, which is a file", fs_guard::quoted(file));
+            return format!("not beneath {}, which is not a directory", fs_guard::quoted(file));
         }
         PathLike::BeneathRoot => "beneath the workspace root",
         PathLike::Relative => "relative to the workspace root, with `/` between plain names",

@@ -80,7 +80,7 @@ fn file_kind(kind: EntryKind) -> FileKind {
         EntryKind::File | EntryKind::Executable => FileKind::File,
         EntryKind::Symlink => FileKind::Symlink,
         EntryKind::Directory => FileKind::Directory,
-        EntryKind::Submodule => FileKind::Other,
+        EntryKind::Submodule => FileKind::Submodule,
     }
 }
 
@@ -95,7 +95,7 @@ impl Tree for CommitTree {
             EntryKind::Executable => Entry::file(size()?, true),
             EntryKind::Symlink => Entry::link(size()?),
             EntryKind::Directory => Entry::directory(),
-            EntryKind::Submodule => Entry { kind: FileKind::Other, ..Entry::directory() },
+            EntryKind::Submodule => Entry { kind: FileKind::Submodule, ..Entry::directory() },
         }))
     }
 

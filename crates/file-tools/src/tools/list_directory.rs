@@ -122,7 +122,7 @@ impl FileTool for ListDirectory {
             FileKind::Directory => 0,
             FileKind::File => 1,
             FileKind::Symlink => 2,
-            FileKind::Other => 3,
+            FileKind::Submodule | FileKind::Other => 3,
         };
         found.sort_by(|one, other| {
             let key = |found: &WalkEntry| (found.depth, rank(found.metadata.kind));

@@ -221,6 +221,6 @@ pub(crate) fn type_name(kind: FileKind) -> &'static str {
         FileKind::File => "file",
         FileKind::Directory => "directory",
         FileKind::Symlink => "symlink",
-        FileKind::Other => "other",
+        FileKind::Submodule | FileKind::Other => "other",
     }
 }

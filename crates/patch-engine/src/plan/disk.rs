@@ -43,9 +43,13 @@ pub(crate) fn load_unhashed(
     let wanted = |seen: &Metadata| seen.size <= SMALL || access == Access::Update;
     let found = files.inspect_and_read(path, access, wanted, max_file_size)?;
     match found {
-        Some((Metadata { kind: kind @ (FileKind::Directory | FileKind::Other), .. }, _)) => {
-            Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind }))
-        }
+        Some((
+            Metadata {
+                kind: kind @ (FileKind::Directory | FileKind::Submodule | FileKind::Other),
+                ..
+            },
+            _,
+        )) => Err(Problem::Guard(fs_guard::Error::NotAFile { path: path.to_string(), kind })),
         found => Ok(found),
     }
 }
@@ -63,7 +67,7 @@ pub(crate) fn look(
             Ok(Disk { metadata, hash: Sha256::of(&bytes).into(), bytes: Some(bytes) })
         }
         FileKind::File | FileKind::Symlink => Ok(hashed(files, path, metadata)?),
-        FileKind::Directory | FileKind::Other => Err(metadata),
+        FileKind::Directory | FileKind::Submodule | FileKind::Other => Err(metadata),
     }))
 }
 

@@ -218,7 +218,7 @@ fn on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>
     let bytes = match seen.kind {
         FileKind::Symlink => files.read_link(path).ok()?,
         FileKind::File => files.read(path, seen.size).ok()?.0,
-        FileKind::Directory | FileKind::Other => return None,
+        FileKind::Directory | FileKind::Submodule | FileKind::Other => return None,
     };
     (Sha256::of(&bytes) == sha256).then_some(bytes)
 }
