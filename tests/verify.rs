@@ -50,6 +50,22 @@ fn a_command_that_succeeds_keeps_the_change_and_another_takes_it_back() {
     assert_eq!(pending(dir.path()), 0, "{run:?}");
 }
 
+/// What cannot be moved to the trash is said, and undo finds it all the same.
+#[test]
+fn a_trash_that_is_gone_is_told_and_what_was_done_can_be_undone() {
+    let dir = files();
+    let run = verify(dir.path(), &["--verify", "rm -rf .apply-patch/trash"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for wanted in ["not in the trash yet: .apply-patch/trash", "`apply-patch recover`"] {
+        assert!(run.stderr.contains(wanted), "{run:?}");
+    }
+    assert_eq!(pending(dir.path()), 1, "{run:?}");
+    let run = program::run("apply-patch", &dir.path().join("w"), dir.path(), &["undo"], b"");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(is_old(dir.path()), "{run:?}");
+    assert_eq!(pending(dir.path()), 0, "{run:?}");
+}
+
 #[test]
 fn the_output_of_a_command_that_fails_is_shown() {
     let dir = files();
@@ -375,6 +391,10 @@ fn the_configuration_of_a_user_checks_every_change() {
         assert_eq!(is_old(dir.path()), !applied, "{case}");
         let found = fs::read_to_string(dir.path().join("ran")).unwrap_or_default();
         assert_eq!(found, ran, "{case}");
+        if args == apply {
+            let said = run.stderr.contains("verifying");
+            assert_eq!(said, !applied || !ran.is_empty(), "only what is done is said: {case}");
+        }
         if !applied && args == call {
             let error = &run.json().expect("JSON")["error"];
             assert_eq!(&error["details"]["reason"], &"unverified");

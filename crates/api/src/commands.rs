@@ -99,6 +99,10 @@ impl UserCommands {
 }
 
 impl Verify for UserCommands {
+    fn concerns(&self, paths: &[&str]) -> bool {
+        self.of(paths.iter().copied()).next().is_some()
+    }
+
     fn verify(
         &self,
         root: &Root,

@@ -46,8 +46,11 @@ impl Host for TerminalHost<'_> {
 
     fn event(&mut self, event: &Event<'_>) {
         // A message is printed on a line of its own.
-        if let Event::Recovered(_) | Event::Unlogged(_) | Event::Unsigned | Event::NotDurable(_) =
-            event
+        if let Event::Recovered(_)
+        | Event::Unlogged(_)
+        | Event::Unsigned
+        | Event::NotDurable(_)
+        | Event::NotInTrash(_) = event
         {
             self.progress.hide();
         }

@@ -418,7 +418,12 @@ impl Spot {
     pub(crate) fn not_renamed(&self, to: &Self, source: std::io::Error) -> Error {
         match source.raw_os_error() {
             Some(code::EXIST) => Error::AlreadyExists { path: to.path() },
-            Some(code::NOENT) => Error::NotFound { path: self.path() },
+            Some(code::NOENT) => {
+                // Otherwise the directory is gone that it was to go to.
+                let is_gone = matches!(self.metadata(), Ok(None));
+                let path = if is_gone { self.path() } else { to.dir.path().to_owned() };
+                Error::NotFound { path }
+            }
             _ => Error::Io { operation: "rename", path: self.path(), source },
         }
     }

@@ -256,6 +256,10 @@ pub(crate) fn warning(event: &Event<'_>) {
             ONCE.call_once(unsigned);
         }
         Event::NotDurable(why) => message(&format!("warning: {why}")),
+        Event::NotInTrash(why) => message(&format!(
+            "warning: the change is done, but what it displaced is not in the trash yet: {why}; \
+             `apply-patch recover` moves it there, and so does the next change"
+        )),
         _ => {}
     }
 }

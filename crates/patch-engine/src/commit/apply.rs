@@ -334,7 +334,10 @@ impl Workspace {
         settings: &ApplyOptions,
         journal: &Journal,
     ) -> Option<(TransactionId, Plan)> {
-        let verified = settings.commit.verify.is_some();
+        let verified = settings.commit.verify.as_ref().is_some_and(|verify| {
+            let paths: Vec<_> = journal.records.iter().map(|record| &*record.path).collect();
+            verify.concerns(&paths)
+        });
         let id = self.already_done(journal, &settings.options.expected, verified).ok()??;
         let mut builder = PlanBuilder::new(self.files(), &settings.options);
         builder.patch = Some(patch.clone());

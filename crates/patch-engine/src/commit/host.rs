@@ -185,6 +185,9 @@ pub enum Event<'e> {
     Unsigned,
     /// A power cut may undo the change; why.
     NotDurable(&'e str),
+    /// The plan is committed, but what it displaced could not be moved to the trash; why. The next
+    /// process that takes the lock moves it there.
+    NotInTrash(&'e str),
 }
 
 /// A log of commits that is written before they happen. `()` keeps none.

@@ -50,6 +50,12 @@ pub struct CommitOptions {
 
 /// A check of the published files, such as a test run.
 pub trait Verify: fmt::Debug + Send + Sync {
+    /// Returns whether there is anything to check where these paths change.
+    fn concerns(&self, paths: &[&str]) -> bool {
+        let _ = paths;
+        true
+    }
+
     /// Checks the files of the workspace, which all have their new bytes. The lock is held. A plan
     /// that undoes a transaction is not checked: what it brings back was there before.
     ///

@@ -12,7 +12,7 @@ use workspace_trash::{
 use super::create_ahead::{CreatedAhead, ToCreate, create_ahead};
 use super::error::CommitError;
 use super::held::Held;
-use super::options::{CommitOptions, Durability};
+use super::options::{CommitOptions, Durability, Verify};
 use super::publish::{self, Fresh, Publication};
 use super::siblings;
 use super::stage::Stager;
@@ -182,13 +182,14 @@ impl Commit<'_> {
                 cause: Box::new(cause),
             });
         }
-        if let Err(cause) = pending.finish_and_purge(&self.options.retention, SystemTime::now())
-            && pending.mark_done(durable).is_err()
-        {
-            return Err(CommitError::Untidy {
-                journal: pending.journal_path(),
-                cause: Box::new(cause.into()),
-            });
+        if let Err(cause) = pending.finish_and_purge(&self.options.retention, SystemTime::now()) {
+            if pending.mark_done(durable).is_err() {
+                return Err(CommitError::Untidy {
+                    journal: pending.journal_path(),
+                    cause: Box::new(cause.into()),
+                });
+            }
+            host.event(&Event::NotInTrash(&cause.to_string()));
         }
         if matches!(store.is_signed(), Ok(false)) {
             host.event(&Event::Unsigned);
@@ -385,7 +386,7 @@ impl Commit<'_> {
                 undo_of: undone.map(|undone| undone.id),
                 also_undo_of: self.plan.also_undone().to_vec(),
                 partial: undone.is_some_and(|undone| undone.partial),
-                unverified: options.verify.is_some() && undone.is_none(),
+                unverified: self.check_wanted().is_some(),
                 text: self.patch_hash(),
                 ..Header::new(id)
             },
@@ -468,7 +469,15 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Runs the caller's check on the published files, if there is one. Once it passes the
+    /// The caller's check, if there is one that concerns the plan.
+    fn check_wanted(&self) -> Option<&dyn Verify> {
+        let verify = self.options.verify.as_deref().filter(|_| self.plan.undo_of().is_none())?;
+        let transitions = self.plan.transitions().iter();
+        let paths: Vec<_> = transitions.map(|transition| transition.path().as_str()).collect();
+        verify.concerns(&paths).then_some(verify)
+    }
+
+    /// Runs the caller's check on the published files, if it concerns them. Once it passes the
     /// transaction counts. What was displaced is open in `held` from then on.
     fn verify(
         &self,
@@ -476,8 +485,7 @@ impl Commit<'_> {
         held: &mut Option<Held>,
         host: &mut dyn Host,
     ) -> Result<(), CommitError> {
-        let check = self.options.verify.as_ref().filter(|_| self.plan.undo_of().is_none());
-        let Some(verify) = check else { return Ok(()) };
+        let Some(verify) = self.check_wanted() else { return Ok(()) };
         let (pending, workspace) = (publication.pending, self.locked.workspace);
         let held = held.insert(Held::open(publication)?);
         host.event(&Event::Verifying(pending.id()));
