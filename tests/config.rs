@@ -158,6 +158,15 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
         (narrow("\"src/secrets/**\""), "", "src/secrets/a.py", None),
         (narrow("\"src/secrets/**\""), "", "src/secrets/.env", None),
         (narrow("\"src/secrets/*.py\""), "", "src/secrets/a.txt", Some("forbidden")),
+        // The name of a directory covers what is in it; in what is allowed, only where it is plain.
+        (String::new(), "forbidden = [\"src\"]\n", "src/x/a.py", Some("forbidden")),
+        ("forbidden = [\"src/*\"]\n".into(), "", "src/x/a.py", Some("forbidden")),
+        (String::new(), "", "x.key/a.py", Some("forbidden")),
+        (String::new(), "guarded = [\"src\"]\n", "src/x/a.py", Some("guarded")),
+        ("allow = [\"src\"]\n".into(), "guarded = [\"src\"]\n", "src/x/a.py", None),
+        ("allow = [\"src/*\"]\n".into(), "guarded = [\"src\"]\n", "src/x/a.py", Some("guarded")),
+        (narrow("\"src/secrets\""), "", "src/secrets/x/a.py", None),
+        (narrow("\"src/*\""), "", "src/secrets/x/a.py", Some("forbidden")),
         // What the workspace adds stays, and so does what no list has made.
         (narrow("\"**\""), "forbidden = [\"src/**\"]\n", "src/secrets/a.py", Some("forbidden")),
         (narrow("\"**\""), "", ".git/config", Some("git_directory")),
@@ -434,6 +443,19 @@ fn doctor_says_where_values_come_from() {
         "1 transaction, 1 file, 2 bytes",
         "as they were written",
         "held to strict",
+    ] {
+        assert!(run.stdout.contains(wanted), "{wanted}: {run:#?}");
+    }
+    // What is misspelt does nothing.
+    let unknown =
+        [("APPLY_PATCH_PROFLE", "x"), ("APPLY_PATCH_XYZZY", "x"), ("APPLY_PATCH_TURN", "x")];
+    let run = place.run("apply-patch", &unknown, &["doctor"]);
+    assert_eq!(run.code, 5, "{run:#?}");
+    for wanted in [
+        "`APPLY_PATCH_PROFLE` is not a variable of this program; did you mean \
+         `APPLY_PATCH_PROFILE`?",
+        "`APPLY_PATCH_XYZZY` is not a variable",
+        "there are 2 problems",
     ] {
         assert!(run.stdout.contains(wanted), "{wanted}: {run:#?}");
     }

@@ -143,6 +143,25 @@ fn keys() -> impl Iterator<Item = &'static str> {
     Layer::KEYS.iter().map(|(key, _)| *key)
 }
 
+/// The key that is most like a word, if one is meant by it.
+fn near(word: &str) -> Option<&'static str> {
+    let near = keys().map(|key| (strsim::jaro_winkler(key, word), key));
+    let nearest = near.filter(|near| near.0 > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
+    nearest.map(|(_, key)| key)
+}
+
+/// Of variables of the environment, those that are named as ours and say nothing to this program.
+/// Each with the variable that may be meant.
+pub(crate) fn unknown<'n>(
+    names: impl Iterator<Item = &'n str>,
+) -> impl Iterator<Item = (&'n str, Option<String>)> {
+    /// What programs around this one set, and those that it starts get.
+    const OTHERS: [&str; 4] = ["TURN", "CHECKED_STATE", "FILE", "NATIVE"];
+    let own = names.filter_map(|name| Some((name, name.strip_prefix("APPLY_PATCH_")?)));
+    own.filter(|(name, word)| !OTHERS.contains(word) && variables().all(|known| known != *name))
+        .map(|(name, word)| (name, near(&word.to_lowercase().replace('_', "-")).map(variable)))
+}
+
 /// The variables that have settings.
 pub(crate) fn variables() -> impl Iterator<Item = String> {
     keys().map(variable)
@@ -225,12 +244,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, String> {
     let mut layer = Layer::default();
     for (name, value) in table.get_ref() {
         let Some(key) = keys().find(|key| *key == name.get_ref()) else {
-            let near = keys().map(|key| (strsim::jaro_winkler(key, name.get_ref()), key));
-            let near = near
-                .filter(|near| near.0 > 0.8)
-                .max_by(|a, b| a.0.total_cmp(&b.0))
-                .map(|(_, key)| key);
-            let advice = match near {
+            let advice = match near(name.get_ref()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the keys are {}", keys().collect::<Vec<_>>().join(", ")),
             };

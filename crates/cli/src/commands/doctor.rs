@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::workspace;
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::settings::{Shown, Sources, user_file};
+use crate::settings::{Shown, Sources, unknown, user_file};
 use crate::{json, render};
 
 #[derive(Debug, Args)]
@@ -309,6 +309,17 @@ fn state(workspace: &Workspace, found: &mut Findings) {
 }
 
 fn settings(sources: &Sources, found: &mut Findings) {
+    let mut names: Vec<_> =
+        std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+    names.sort_unstable();
+    for (name, near) in unknown(names.iter().map(String::as_str)) {
+        let meant = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "nothing reads it; `apply-patch man` lists the variables".into(),
+        };
+        found
+            .problem("environment", format!("`{name}` is not a variable of this program; {meant}"));
+    }
     let mut values = serde_json::Map::new();
     for Shown { key, given, bound } in sources.shown() {
         if given.is_some() || bound.is_some() {
