@@ -61,6 +61,31 @@ fn kept(dir: &Path) -> Vec<String> {
         .collect()
 }
 
+/// `check` and `explain` are told what `apply` is told.
+#[test]
+fn what_is_amended_or_applied_in_part_can_be_looked_at() {
+    let dir = files();
+    let id = refused(dir.path(), THREE);
+    for (args, patch, code, said) in [
+        (&["check", "--amend", &id][..], B, 0, "it applies: 1 created, 2 updated"),
+        (&["explain", "--amend", &id], B, 0, "Section 3 (patch line 8) changes b"),
+        (&["check"], THREE, 1, ""),
+        (&["check", "--partial"], THREE, 6, "it applies: 1 created, 1 updated"),
+        (&["check", "--no-atomic"], THREE, 6, "it applies: 1 created, 1 updated"),
+        (&["explain", "--partial"], THREE, 6, "Section 3 (patch line 8) is left out."),
+        (&["check", "--format-with", "false"], B, 1, ""),
+        (&["check", "--format-with", "cat"], B, 0, "it applies: 1 updated"),
+    ] {
+        let before = tree(dir.path());
+        let run = apply(dir.path(), args, patch);
+        assert_eq!(run.code, code, "{args:?}: {run:?}");
+        assert!(run.stdout.contains(said), "{args:?}: {run:?}");
+        assert_eq!(tree(dir.path()), before, "{args:?}");
+        let answer = json(dir.path(), args, patch);
+        assert_eq!((answer.0, &answer.1["ok"]), (code, &(code == 0).into()), "{args:?}");
+    }
+}
+
 /// A later mail copies the file that an earlier one left, also when a part is sent again.
 #[test]
 fn mails_follow_one_another_in_what_is_amended() {

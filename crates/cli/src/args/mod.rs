@@ -15,4 +15,4 @@ pub(crate) use input::{From, InputArgs, Inputs};
 pub(crate) use reporting::{Detail, DiffFormat, EventsArg, Reporting};
 pub(crate) use rules::{Rules, allowing};
 pub(crate) use statistics::Statistics;
-pub(crate) use writing::{Caution, Checks, Waiting, Writing};
+pub(crate) use writing::{Caution, Checks, Formatting, Parts, Waiting, Writing};

@@ -44,6 +44,13 @@ pub(crate) struct Checks {
     /// all is as before. Others that want to change files wait meanwhile
     #[arg(long, value_name = "CMD")]
     pub(crate) verify: Option<String>,
+    #[command(flatten)]
+    pub(crate) formatting: Formatting,
+}
+
+/// The commands that format files.
+#[derive(Debug, Args)]
+pub(crate) struct Formatting {
     /// Format new files with this command of the shell before the plan is shown. It reads a file
     /// from its input and prints it; its path is in `APPLY_PATCH_FILE`
     #[arg(long, value_name = "CMD")]
@@ -57,12 +64,37 @@ impl Checks {
     /// Returns the settings that the flags give, and others.
     pub(crate) fn over(&self, others: Layer) -> Layer {
         Layer {
-            format_with: self.format_with.as_deref().map(settings::Checks::of),
             verify: self.verify.as_deref().map(settings::Checks::of),
+            ..self.formatting.over(others)
+        }
+    }
+}
+
+impl Formatting {
+    /// Returns the settings that the flags give, and others.
+    pub(crate) fn over(&self, others: Layer) -> Layer {
+        Layer {
+            format_with: self.format_with.as_deref().map(settings::Checks::of),
             verify_timeout: self.verify_timeout,
             ..others
         }
     }
+}
+
+/// Which parts of a patch are applied, where not all are, or not all are in it.
+#[derive(Debug, Args)]
+pub(crate) struct Parts {
+    /// Apply file by file and stop at the first failure; what was applied stays
+    #[arg(long)]
+    pub(crate) no_atomic: bool,
+    /// Apply the sections that fit, as one transaction, and keep the others to be amended: of a
+    /// section all hunks are applied, or none
+    #[arg(long, conflicts_with_all = ["no_atomic", "reverse"])]
+    pub(crate) partial: bool,
+    /// Take the sections of other files from this patch, which was refused: the error named it.
+    /// Those of the same files are replaced, and the whole is applied as one
+    #[arg(long, value_name = "ID", conflicts_with = "reverse")]
+    pub(crate) amend: Option<String>,
 }
 
 /// Who approves what a program asks for, and what this process may reach meanwhile.

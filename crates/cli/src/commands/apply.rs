@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
 
 use apply_patch_api::engine::commit;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
 use apply_patch_api::engine::{Atomicity, Cancellation, Failed, Options, Patch, Plan, Report};
-use apply_patch_api::tools::Session;
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::refused::RefusedForm;
 use apply_patch_api::tools::settings::Settings;
 use apply_patch_api::tools::statistics::FileStatistics;
+use apply_patch_api::tools::{Session, SessionSettings};
 use clap::Args;
 
 use super::workspace;
@@ -89,22 +88,13 @@ pub(crate) struct ApplyArgs {
     #[arg(
         short, long,
         conflicts_with_all = [
-            "dry_run", "check", "stream", "events", "call_id", "no_atomic", "json", "sandbox", "approve",
-            "reverse",
+            "dry_run", "check", "stream", "events", "call_id", "no_atomic", "partial", "json", "sandbox",
+            "approve", "reverse",
         ],
     )]
     pub(crate) interactive: bool,
-    /// Apply file by file and stop at the first failure; what was applied stays
-    #[arg(long, conflicts_with = "verify")]
-    pub(crate) no_atomic: bool,
-    /// Apply the sections that fit, as one transaction, and keep the others to be amended: of a
-    /// section all hunks are applied, or none
-    #[arg(long, conflicts_with_all = ["no_atomic", "interactive", "reverse"])]
-    pub(crate) partial: bool,
-    /// Take the sections of other files from this patch, which was refused: the error named it.
-    /// Those of the same files are replaced, and the whole is applied as one
-    #[arg(long, value_name = "ID", conflicts_with = "reverse")]
-    pub(crate) amend: Option<String>,
+    #[command(flatten)]
+    pub(crate) parts: args::Parts,
     #[command(flatten)]
     pub(crate) checks: args::Checks,
     #[command(flatten)]
@@ -119,13 +109,6 @@ pub(crate) struct ApplyArgs {
     pub(crate) reporting: args::Reporting,
 }
 
-impl ApplyArgs {
-    /// Returns which sections are applied where some do not apply.
-    fn atomicity(&self) -> Atomicity {
-        Atomicity::of(!self.no_atomic, self.partial).expect("BUG: clap refuses both")
-    }
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     apply-patch check answer.patch\n  \
@@ -135,6 +118,10 @@ pub(crate) struct CheckArgs {
     pub(crate) input: args::Inputs,
     #[command(flatten)]
     pub(crate) from: args::From,
+    #[command(flatten)]
+    pub(crate) parts: args::Parts,
+    #[command(flatten)]
+    pub(crate) formatting: args::Formatting,
     #[command(flatten)]
     pub(crate) rules: args::Rules,
 }
@@ -158,43 +145,86 @@ pub(crate) fn options_without_base(
     Ok(options)
 }
 
-/// Reads and plans the patch of a command that only looks. `None` if the patch was applied already,
-/// which is said.
-pub(super) fn planned(
+/// Shows what a patch would do.
+type Show<'s> = dyn Fn(&Patch, &Plan) -> Result<(), apply_patch_api::files::Error> + 's;
+
+/// Reads and plans the patch of a command that only looks, and shows what it would do.
+pub(super) fn looked(
     global: &Global,
     args: &CheckArgs,
-) -> Result<Option<(Patch, Arc<Plan>, Options)>, Failure> {
+    show: impl Fn(&Options, &Patch, &Plan) -> Result<(), apply_patch_api::files::Error>,
+) -> Result<Exit, Failure> {
     let options = options(global, &args.rules)?;
-    let session = workspace::session(global)?;
+    let settings = workspace::session_settings(global);
+    let atomicity = atomicity(&args.parts, &settings)?;
+    let session =
+        workspace::in_turn(workspace::session_in(workspace::open(global)?, settings), None)?;
     let sources = source::open_all(&args.input)?;
     let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
-    let planned = look(global, &session, &input, &options, Atomicity::Whole)?;
-    Ok(planned.map(|(patch, plan)| (patch, plan, options)))
+    let input = amended(input, &args.parts, &session, &options)?;
+    let show = |patch: &Patch, plan: &Plan| show(&options, patch, plan);
+    look(global, &session, &input, &options, atomicity, &show)
 }
 
-/// Plans a patch. `None` if it was applied already, which is said as applying it would: a preview
-/// does not differ from the commit.
+/// Returns which sections are applied where some do not apply.
+fn atomicity(parts: &args::Parts, settings: &SessionSettings) -> Result<Atomicity, Failure> {
+    if parts.no_atomic && settings.verify.is_some() {
+        let message = "with a `verify` command, all files of a patch are changed or none: leave \
+            out `--no-atomic`";
+        return Err(Failure::Usage(message.into()));
+    }
+    Ok(Atomicity::of(!parts.no_atomic, parts.partial).expect("BUG: clap refuses both"))
+}
+
+/// Returns a patch with the sections of other files of the refused one that it amends, if it does.
+fn amended(
+    input: Input,
+    parts: &args::Parts,
+    session: &Session,
+    options: &Options,
+) -> Result<Input, Failure> {
+    let Some(id) = &parts.amend else { return Ok(input) };
+    let sent = session.amended(id, &input.sent, options).map_err(|error| {
+        // What does not parse in it is drawn.
+        match form::parsed(&input, options) {
+            Err(failure) => failure,
+            Ok(_) => Failure::Tool(Box::new(error)),
+        }
+    })?;
+    Ok(Input::of(sent, format!("{id}, amended")))
+}
+
+/// Plans a patch, and shows what it would do: of one that does not apply as a whole, what would be
+/// applied. That it was applied already is said as applying it would: a preview does not differ
+/// from the commit.
 fn look(
     global: &Global,
     session: &Session,
     input: &Input,
     options: &Options,
     atomicity: Atomicity,
-) -> Result<Option<(Patch, Arc<Plan>)>, Failure> {
+    show: &Show<'_>,
+) -> Result<Exit, Failure> {
     let patch = form::parsed(input, options)?;
     workspace::tidy(global, session);
-    let report = session
-        .preview(&patch, options.clone(), atomicity, &Cancellation::NEVER)
-        .map_err(|failed| told(session, Failure::Failed(Box::new((input.clone(), failed)))))?;
+    let report = match session.preview(&patch, options.clone(), atomicity, &Cancellation::NEVER) {
+        Ok(report) => report,
+        Err(failed) => {
+            let failure = told(session, Failure::Failed(Box::new((input.clone(), failed))));
+            if let (Some(plan), false) = (failure.planned(), global.json) {
+                show(&patch, plan)?;
+            }
+            return Err(failure);
+        }
+    };
     if !report.already_done {
-        return Ok(Some((patch, report.plan)));
-    }
-    if global.json {
+        show(&patch, &report.plan)?;
+    } else if global.json {
         json::print(&json::applied(&[report], atomicity != Atomicity::EachSection, None));
     } else if !global.quiet {
         render::hint(&[report]);
     }
-    Ok(None)
+    Ok(Exit::Done)
 }
 
 /// The failure where approval is needed, and there is no terminal to ask at.
@@ -205,10 +235,9 @@ pub(super) fn no_terminal() -> Failure {
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
-    if let Some((_, plan, _)) = planned(global, args)? {
-        applies(global, &plan, true, None, global.quiet)?;
-    }
-    Ok(Exit::Done)
+    looked(global, args, |_, _, plan| {
+        applies(global, plan, !args.parts.no_atomic, None, global.quiet)
+    })
 }
 
 /// Says that a plan applies.
@@ -258,11 +287,7 @@ fn run(
     let show = shows_output(global, args).then_some(render::output as fn(&str));
     let settings = workspace::session_settings_showing(global, show);
     options.formatter.clone_from(&settings.formatter);
-    if args.no_atomic && settings.verify.is_some() {
-        let message = "with a `verify` command, all files of a patch are changed or none: leave \
-            out `--no-atomic`";
-        return Err(Failure::Usage(message.into()));
-    }
+    let atomicity = atomicity(&args.parts, &settings)?;
     let opened = workspace::session_in(workspace::open_with(global, guard)?, settings);
     let session = &*session.insert(workspace::in_turn(opened, None)?);
     let sources = source::open_all(&args.input)?;
@@ -275,32 +300,14 @@ fn run(
         form::all_chosen(global, sources, &args.from, &options.parse)?
     };
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
-    if let Some(id) = &args.amend {
-        let sent = session.amended(id, &input.sent, &options).map_err(|error| {
-            // What does not parse in it is drawn.
-            match form::parsed(&input, &options) {
-                Err(failure) => failure,
-                Ok(_) => Failure::Tool(Box::new(error)),
-            }
-        })?;
-        input = Input::of(sent, format!("{id}, amended"));
-    }
+    input = amended(input, &args.parts, session, &options)?;
     if looks_only && args.statistics.are_wanted() && input.sent.diff.is_some() {
         count(global, args, &form::parsed(&input, &options)?);
         return Ok(Exit::Done);
     }
     if looks_only {
-        match look(global, session, &input, &options, args.atomicity()) {
-            Ok(Some((_, plan))) => preview(global, args, &plan)?,
-            Ok(None) => {}
-            Err(failure) => {
-                if let (Some(plan), false) = (failure.planned(), global.json) {
-                    preview(global, args, plan)?;
-                }
-                return Err(failure);
-            }
-        }
-        return Ok(Exit::Done);
+        let show = |_: &Patch, plan: &Plan| preview(global, args, plan);
+        return look(global, session, &input, &options, atomicity, &show);
     }
     if args.interactive {
         input = match choose(input, session, &options)? {
@@ -309,11 +316,12 @@ fn run(
         };
     }
     // An editor is another program, and has to read and write elsewhere.
-    let prompt = Prompt::new(!args.no_atomic && !args.sandbox);
+    let prompt = Prompt::new(!args.parts.no_atomic && !args.sandbox);
     prompt.deletes_approved(args.interactive);
     loop {
         let asking = (&mut approvals, &prompt);
-        let exit = attempt(global, args, session, &options, &input, asking, events);
+        let how = (&options, atomicity);
+        let exit = attempt(global, args, session, how, &input, asking, events);
         let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
@@ -376,7 +384,7 @@ fn attempt(
     global: &Global,
     args: &ApplyArgs,
     session: &Session,
-    options: &Options,
+    (options, atomicity): (&Options, Atomicity),
     input: &Input,
     (approvals, prompt): (&mut Approvals, &Prompt),
     events: &mut Option<Events<'static>>,
@@ -388,14 +396,14 @@ fn attempt(
         "apply",
         patch,
         options.clone(),
-        args.atomicity(),
+        atomicity,
         &mut approvals.ask(&mut host),
     );
     let failed = match result {
         Ok(reports) => {
             match events {
                 Some(events) => {
-                    events.end_call(&json::applied(&reports, !args.no_atomic, None), None)
+                    events.end_call(&json::applied(&reports, !args.parts.no_atomic, None), None)
                 }
                 None => report(global, args, &reports),
             }
@@ -422,10 +430,10 @@ fn preview(
     plan: &Plan,
 ) -> Result<(), apply_patch_api::files::Error> {
     if global.json && args.statistics.are_wanted() {
-        json::print(&json::planned_counted(plan, !args.no_atomic, args.detail.diff)?);
+        json::print(&json::planned_counted(plan, !args.parts.no_atomic, args.detail.diff)?);
     } else if global.json || (args.check && !args.statistics.are_wanted()) {
         // The exit code alone tells.
-        applies(global, plan, !args.no_atomic, args.detail.diff, true)?;
+        applies(global, plan, !args.parts.no_atomic, args.detail.diff, true)?;
     } else if args.format == DiffFormat::Text {
         workspace::preview(global, plan, &args.statistics)?;
     } else {
@@ -452,11 +460,11 @@ fn count(global: &Global, args: &ApplyArgs, patch: &Patch) {
 
 fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
     if global.json && args.statistics.are_wanted() {
-        json::print(&json::applied_counted(reports, !args.no_atomic, args.detail.diff));
+        json::print(&json::applied_counted(reports, !args.parts.no_atomic, args.detail.diff));
         return;
     }
     if global.json {
-        json::print(&json::applied(reports, !args.no_atomic, args.detail.diff));
+        json::print(&json::applied(reports, !args.parts.no_atomic, args.detail.diff));
         return;
     }
     for report in reports {

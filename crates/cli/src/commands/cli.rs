@@ -175,7 +175,7 @@ impl Command {
                 approve: args.caution.approve,
                 ..args.writing.over(args::allowing(&args.allow))
             },
-            Self::Check(args) | Self::Explain(args) => args.rules.layer(),
+            Self::Check(args) | Self::Explain(args) => args.formatting.over(args.rules.layer()),
             Self::Convert(args) => args.rules.layer(),
             Self::Undo(args) => writing(&args.writing),
             Self::Redo(args) => writing(&args.writing),

@@ -15,15 +15,15 @@ use crate::render::count;
 use crate::{json, render};
 
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, Failure> {
-    if let Some((patch, plan, options)) = apply::planned(global, args)? {
-        print(global, &patch, &plan, options.placement.order);
-    }
-    Ok(Exit::Done)
+    apply::looked(global, args, |options, patch, plan| {
+        print(global, patch, plan, (options.placement.order, !args.parts.no_atomic));
+        Ok(())
+    })
 }
 
 /// Prints what a plan does with each hunk.
-pub(super) fn print(global: &Global, patch: &Patch, plan: &Plan, order: Order) {
-    let lines = words(patch, plan, order);
+pub(super) fn print(global: &Global, patch: &Patch, plan: &Plan, (order, atomic): (Order, bool)) {
+    let lines = words(patch, plan, order, atomic);
     if global.json {
         let output = format!("it applies: {}", render::summary(plan));
         json::done(output, json!({ "explanation": lines, "hunks": HunkAnswer::of_plan(plan) }));
@@ -32,11 +32,17 @@ pub(super) fn print(global: &Global, patch: &Patch, plan: &Plan, order: Order) {
     }
 }
 
-fn words(patch: &Patch, plan: &Plan, order: Order) -> Vec<String> {
+fn words(patch: &Patch, plan: &Plan, order: Order, atomic: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let carried = carried_words(plan);
     for (index, section) in patch.sections().iter().enumerate() {
-        lines.push(section_words(patch.place_in_text(index), section));
+        let place = patch.place_in_text(index);
+        if plan.left_out().contains(&index) {
+            let (nth, line) = (place + 1, section.line());
+            lines.push(format!("Section {nth} (patch line {line}) is left out."));
+            continue;
+        }
+        lines.push(section_words(place, section));
         for placed in plan.placed_in(index) {
             let carried = carried.get(&(&*section.path.text, section.place_in_text(placed.hunk)));
             lines.push(hunk_words(section, placed, order) + carried.map_or("", String::as_str));
@@ -45,7 +51,8 @@ fn words(patch: &Patch, plan: &Plan, order: Order) -> Vec<String> {
     for directory in plan.create_dirs() {
         lines.push(format!("The directory {directory} is created on the way."));
     }
-    lines.push(format!("All of this is one transaction: {}.", render::summary(plan)));
+    let how = if atomic { "All of this is one" } else { "Each section is a" };
+    lines.push(format!("{how} transaction: {}.", render::summary(plan)));
     lines
 }
 

@@ -188,7 +188,7 @@ fn preview(
 ) -> Result<(), Failure> {
     let plan = &planned.report.plan;
     if args.explain {
-        explain::print(global, patch, plan, options.placement.order);
+        explain::print(global, patch, plan, (options.placement.order, true));
     } else if global.json {
         let data = planned.data(true, DiffDetail::Full)?;
         json::print(&envelope::Success::new(
