@@ -204,6 +204,7 @@ fn a_preview_of_a_commit_is_refused_as_the_commit_is() {
         (&["--onto", "free", "--branch", "a..b"], PATCH, 2, "a..b"),
         (&["--onto", "main"], PATCH, 3, "is checked out in"),
         (&["--onto", "main"], nothing, 0, ""),
+        (&["--onto", "main", "--branch", "free/new"], PATCH, 1, "as refs/heads/free exists"),
         (&["--onto", "main", "--branch", "new"], PATCH, 0, ""),
         (&["--onto", "main", "--allow-checked-out"], PATCH, 0, ""),
         (&["--onto", "free", "--branch", "new2"], module, 3, "module is a submodule, not a file"),

@@ -124,7 +124,39 @@ fn what_cannot_be_carried_is_a_conflict_and_carry_is_not_offered() {
         [&details["base"]["text"], &details["current"]["text"], &details["wanted"]["text"]],
         ["TWO\nthree\n", "TWO\nTHREE\n", "two\nthree\n"]
     );
+    let short = &first[first.len() - 8..];
+    let advice = format!("see `apply-patch show {short}`");
+    assert_eq!(answer["error"]["suggestedNextAction"], *advice, "there is no patch to correct");
     assert!(text(dir.path()).contains("TWO\nTHREE\n"));
+}
+
+/// What stands in the way of a file that comes back is named, and no other path is asked for.
+#[test]
+fn what_is_in_the_way_of_an_undo_is_named() {
+    let patch = "*** Begin Patch\n*** Delete File: d/x\n*** End Patch\n";
+    for (there, is_dir, said) in [
+        ("d", false, "d is not a directory, so d/x cannot be beneath it"),
+        ("d/x", true, "d/x (something that is not a file is there)"),
+    ] {
+        let dir = place(&[("w/d/x", "x\n")]);
+        let answer = run(dir.path(), &["--json"], patch).json().expect("JSON");
+        assert_eq!(answer["ok"], true, "{answer}");
+        let there = dir.path().join("w").join(there);
+        if is_dir {
+            fs::create_dir(&there).expect("a folder");
+        } else {
+            fs::remove_dir(&there).expect("it is empty");
+            fs::write(&there, "").expect("a file");
+        }
+        for args in [&["-n"][..], &[], &["--carry"]] {
+            let (code, answer) = undo(dir.path(), args);
+            let error = &answer["error"];
+            assert!(code == 3 || code == 4, "{answer}");
+            assert!(error["message"].as_str().is_some_and(|it| it.contains(said)), "{answer}");
+            let advice = error["suggestedNextAction"].as_str().unwrap_or_default();
+            assert!(advice.starts_with("see `apply-patch show "), "{answer}");
+        }
+    }
 }
 
 #[test]

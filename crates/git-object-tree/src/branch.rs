@@ -105,7 +105,7 @@ impl Repository {
         let (lock, mut changed) = self.lock(base, &path, &name)?;
         expect(self.layout(), &name, to.from)?;
         if to.from.is_none()
-            && let Some(other) = Packed::read(self.layout())?.conflict(&name)
+            && let Some(other) = self.conflict(&name)?
         {
             return Err(Error::RefConflict { name, other });
         }
@@ -135,8 +135,9 @@ impl Repository {
     /// # Errors
     ///
     /// [`RefMoved`](Error::RefMoved), [`CheckedOut`](Error::CheckedOut),
-    /// [`SymbolicRef`](Error::SymbolicRef), [`InvalidBranch`](Error::InvalidBranch),
-    /// [`CorruptRef`](Error::CorruptRef), [`Io`](Error::Io).
+    /// [`SymbolicRef`](Error::SymbolicRef), [`RefConflict`](Error::RefConflict),
+    /// [`InvalidBranch`](Error::InvalidBranch), [`CorruptRef`](Error::CorruptRef),
+    /// [`Io`](Error::Io).
     pub fn check_move(
         &self,
         branch: &str,
@@ -148,7 +149,23 @@ impl Repository {
             return Err(Error::CheckedOut { name, worktree });
         }
         expect(self.layout(), &name, from)?;
-        Ok(name)
+        match self.conflict(&name)?.filter(|_| from.is_none()) {
+            Some(other) => Err(Error::RefConflict { name, other }),
+            None => Ok(name),
+        }
+    }
+
+    /// Returns the ref that keeps a new one from its name: one beneath it, or above.
+    fn conflict(&self, name: &str) -> Result<Option<String>> {
+        let base = self.layout().ref_base(name);
+        let path = self.layout().ref_path(name);
+        let above = || {
+            let above = path.ancestors().skip(1).find(|above| above.is_file());
+            let above = above.and_then(|above| above.strip_prefix(base).ok());
+            above.map(|above| above.to_string_lossy().replace('\\', "/"))
+        };
+        let packed = Packed::read(self.layout())?.conflict(name);
+        Ok(packed.or_else(|| refs::loose_beneath(&path, name)).or_else(above))
     }
 
     /// Takes the lock of a ref; returns it with the directories that have changed by that.
@@ -179,12 +196,8 @@ impl Repository {
                         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
                     ) =>
                 {
-                    let above = path.ancestors().skip(1).find(|above| above.is_file());
-                    return Err(match above.and_then(|above| above.strip_prefix(base).ok()) {
-                        Some(other) => Error::RefConflict {
-                            name: name.into(),
-                            other: other.to_string_lossy().replace('\\', "/"),
-                        },
+                    return Err(match self.conflict(name)? {
+                        Some(other) => Error::RefConflict { name: name.into(), other },
                         None => failed("create", &lock_path)(error),
                     });
                 }

@@ -449,6 +449,12 @@ impl Remedy {
         Self::ChoosePath { path: fs_guard::shortened(path).into_owned(), like }
     }
 
+    /// Returns whether the patch or the call has to be written otherwise.
+    #[must_use]
+    pub fn is_about_the_patch(&self) -> bool {
+        matches!(self, Self::ReadAgain { .. } | Self::ChoosePath { .. } | Self::RenamePath { .. })
+    }
+
     /// To do something else with a file.
     pub fn act(action: Action, path: impl Into<String>) -> Self {
         Self::Use { action, path: path.into() }

@@ -3,6 +3,7 @@
 use apply_patch_api::engine::Files;
 use apply_patch_api::tools::input::{self as convert, Converted, InputError, OutputForm};
 use clap::Args;
+use serde_json::json;
 
 use super::apply;
 use super::workspace;
@@ -37,20 +38,30 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
         let session = workspace::recovered(global).map_err(|failure| failure.error())?;
         Ok(Files::from(session.workspace().root()))
     };
-    let warn = |warnings: Vec<String>| {
-        warnings
-            .iter()
-            .filter(|_| !global.quiet)
-            .for_each(|warning| render::message(&format!("warning: {warning}")));
+    let tell = |notes: Vec<String>| {
+        let told = notes.iter().filter(|_| !global.quiet);
+        told.for_each(|note| render::message(&format!("note: {note}")));
     };
+    let output = "converted";
     match convert::convert(&input.sent, args.to, &options, &mut files) {
-        Ok(Converted::Text(text, warnings)) => {
-            warn(warnings);
+        Ok(Converted::Text(text, notes)) if global.json => {
+            let text = String::from_utf8(text).map_err(|_| {
+                Failure::Usage("the patch is not UTF-8, and JSON is: leave out `--json`".into())
+            })?;
+            json::done(output, json!({ "text": text, "notes": notes }));
+            Ok(Exit::Done)
+        }
+        Ok(Converted::Items(items, notes)) if global.json => {
+            json::done(output, json!({ "items": items, "notes": notes }));
+            Ok(Exit::Done)
+        }
+        Ok(Converted::Text(text, notes)) => {
+            tell(notes);
             render::raw(&text);
             Ok(Exit::Done)
         }
-        Ok(Converted::Items(items, warnings)) => {
-            warn(warnings);
+        Ok(Converted::Items(items, notes)) => {
+            tell(notes);
             json::print(&items);
             Ok(Exit::Done)
         }

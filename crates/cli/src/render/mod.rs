@@ -91,7 +91,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
                 || matches!(
                     **why,
                     commit::Error::Drifted { .. }
-                        | commit::Error::NotRestored(_)
+                        | commit::Error::NotRestored { .. }
                         | commit::Error::Rejected(_)
                 )
                 || !why.to_be_trusted().is_empty();

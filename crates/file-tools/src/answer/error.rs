@@ -333,7 +333,7 @@ impl ToolError {
         if error.is_cancelled() {
             return Self::cancelled();
         }
-        if let commit::Error::NotRestored(rejects) = error {
+        if let commit::Error::NotRestored { rejects, .. } = error {
             // A restore never replaces a file.
             let rejected = Self::rejected(rejects);
             let there =
@@ -343,7 +343,7 @@ impl ToolError {
                     rejected.remedies([Remedy::Ask(ForPerson::LookAtState)])
                 }
                 Some(there) => rejected.remedies([Remedy::choose(&there.path, PathLike::Free)]),
-                None => rejected,
+                None => rejected.remedies(error.remedies()),
             };
         }
         let (class, details) = match error {

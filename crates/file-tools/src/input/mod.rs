@@ -19,6 +19,7 @@ use patch_grammar::diff::{self, DiffOptions};
 use patch_grammar::{ParseOptions, Section, Text, blocks, envelope, other_form};
 use serde_json::Value;
 
+use crate::answer::changes;
 use crate::answer::error::ToolError;
 pub use crate::input::error::InputError;
 use crate::input::ops::PatchCall;
@@ -388,7 +389,7 @@ patch_grammar::named! {
 /// A patch in another form.
 #[derive(Debug)]
 pub enum Converted {
-    /// Text, with the warnings of the parser.
+    /// Text, with what a reader should know: what was left out, corrected or overlooked.
     Text(Vec<u8>, Vec<String>),
     /// Items of a response, with the same.
     Items(Vec<Value>, Vec<String>),
@@ -407,12 +408,12 @@ pub fn convert(
     files: &mut dyn FnMut() -> Result<Files, ToolError>,
 ) -> Result<Converted, InputError> {
     let mut patch = text.parse(options)?;
-    let mut warnings = Vec::new();
+    let told = patch.warnings.iter().map(|warning| format!("patch {warning}"));
+    let notes: Vec<_> = patch.notes.iter().cloned().chain(told).collect();
     if (text.diff.is_some() || text.reverse || !text.paths.are_none())
         && matches!(to, OutputForm::Envelope | OutputForm::Openai)
     {
         // A diff, or a patch that is not taken as it stands, is written as an envelope first.
-        warnings = patch.warnings.iter().map(|warning| format!("patch {warning}")).collect();
         let order = patch_engine::in_sequence(&patch).map_err(|path| {
             InputError::Inexpressible(format!(
                 "{path}: it goes to a place that another file or a directory has to leave at \
@@ -425,10 +426,10 @@ pub fn convert(
         patch = parse(envelope, &options.parse)?;
     }
     match to {
-        OutputForm::Envelope => Ok(Converted::Text(patch.text().as_bytes().to_vec(), warnings)),
+        OutputForm::Envelope => Ok(Converted::Text(patch.text().as_bytes().to_vec(), notes)),
         OutputForm::Openai => {
             let calls = ops::from_patch(&patch, options.add_newline == AddNewline::EveryLine)?;
-            Ok(Converted::Items(calls.iter().map(PatchCall::item).collect(), warnings))
+            Ok(Converted::Items(calls.iter().map(PatchCall::item).collect(), notes))
         }
         OutputForm::Unified | OutputForm::Git => {
             let files = files().map_err(Box::new)?;
@@ -454,7 +455,7 @@ pub fn convert(
                 };
                 out.extend(diff.ok_or_else(|| InputError::Inexpressible(message()))?);
             }
-            Ok(Converted::Text(out, warnings))
+            Ok(Converted::Text(out, changes::notes(&plan)))
         }
     }
 }

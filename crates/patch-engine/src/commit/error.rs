@@ -92,8 +92,13 @@ pub enum Error {
         project: Option<String>,
     },
     /// A file cannot be restored to the wanted path, or a change cannot be carried back.
-    #[error(transparent)]
-    NotRestored(Rejects),
+    #[error("{rejects}")]
+    NotRestored {
+        /// The transaction whose files come back.
+        id: TransactionId,
+        /// Why not.
+        rejects: Rejects,
+    },
     /// There is nothing to undo, or to redo.
     #[error("{}", nothing_to(.what, .gone))]
     NothingTo {
@@ -140,6 +145,9 @@ fn paths(drifts: &[Drift]) -> String {
                 format!("{path} (only its mode changed)")
             }
             (None, Some(_)) => format!("{path} (edited since)"),
+            (None, None) if drift.expected.is_none() => {
+                format!("{path} (something that is not a file is there)")
+            }
             (None, None) => format!("{path} (there is no file)"),
         }
     };
@@ -213,7 +221,7 @@ impl Error {
             Self::Files(error) => error.kind().into(),
             Self::Drifted { .. } => ErrorKind::StaleFile,
             Self::Parse(_) => ErrorKind::PatchParseError,
-            Self::Rejected(rejects) | Self::NotRestored(rejects) => {
+            Self::Rejected(rejects) | Self::NotRestored { rejects, .. } => {
                 gravest(rejects).map_or(ErrorKind::Unknown, Reject::kind)
             }
             Self::Declined | Self::Postponed => ErrorKind::PermissionDenied,
@@ -241,7 +249,7 @@ impl Error {
             Self::Files(error) => error.path(),
             Self::Drifted { drifts, .. } => drifts.first().map(|drift| &*drift.path),
             Self::NotInTransaction { path, .. } => Some(path),
-            Self::Rejected(rejects) | Self::NotRestored(rejects) => Some(&rejects[0].path),
+            Self::Rejected(rejects) | Self::NotRestored { rejects, .. } => Some(&rejects[0].path),
             Self::Commit(error) => error.path(),
             Self::Elsewhere { paths, .. } => paths.first().map(String::as_str),
             Self::NotRecovered { journal, .. } => Some(journal),
@@ -263,7 +271,15 @@ impl Error {
         let untrusted = self.to_be_trusted();
         match self {
             Self::Parse(error) => Remedy::of_parse(error),
-            Self::Rejected(rejects) | Self::NotRestored(rejects) => rejects[0].remedies(),
+            Self::Rejected(rejects) => rejects[0].remedies(),
+            Self::NotRestored { id, rejects } => {
+                let own = rejects[0].remedies();
+                // No patch is sent that could be written otherwise.
+                if own.iter().any(Remedy::is_about_the_patch) {
+                    return see(Listing::Transaction(*id));
+                }
+                own
+            }
             Self::Declined => ask(ForPerson::SayInstead),
             Self::Commit(error) => error.remedies(),
             Self::Drifted { id, carry: true, .. } => {

@@ -18,6 +18,7 @@ use crate::plan::disk::{Disk, look};
 use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
+use crate::remedy::Remedy;
 use crate::text::files::Files;
 use crate::text::lines::{Lines, with_crlf, with_lf};
 
@@ -224,7 +225,7 @@ impl Workspace {
                     let file = (path.as_str(), now);
                     *by = left_by(&Log::new(&store), [file], &reach)?.remove(path.as_str());
                 }
-                return Err(rejected(reject));
+                return Err(rejected(id, reject));
             }
         }
         Ok(builder.finish()?)
@@ -249,10 +250,20 @@ fn elsewhere<'p>(
 }
 
 /// Makes the error of a path where nothing can be restored.
-fn rejected(reject: Reject) -> Error {
+fn rejected(id: TransactionId, reject: Reject) -> Error {
     match reject.problem {
         Problem::Guard(error) => error.into(),
-        _ => Error::NotRestored(reject.into()),
+        _ => Error::NotRestored { id, rejects: reject.into() },
+    }
+}
+
+/// Makes the error of a path to which a transaction cannot be undone.
+fn refused(id: TransactionId, error: fs_guard::Error) -> Error {
+    match error.path().map(str::to_owned) {
+        Some(path) if Remedy::of_guard(&error).iter().any(Remedy::is_about_the_patch) => {
+            Error::NotRestored { id, rejects: Reject::of(&path, Problem::Guard(error)).into() }
+        }
+        _ => error.into(),
     }
 }
 
@@ -299,7 +310,7 @@ fn first_of(
 /// Returns whether a transaction cannot be undone because of what its files are now.
 fn is_of_files(error: &Error) -> bool {
     match error {
-        Error::Drifted { .. } | Error::NotRestored(_) => true,
+        Error::Drifted { .. } | Error::NotRestored { .. } => true,
         Error::Files(error) => !matches!(error, fs_guard::Error::Io { .. }),
         _ => false,
     }
@@ -311,6 +322,19 @@ fn nothing_to(what: &'static str, gone: &[TransactionId]) -> Error {
 
 /// Plans to undo transactions as one; `None` if nothing is left of their changes.
 fn plan_undo(
+    workspace: &Workspace,
+    log: (&Store<'_>, &Log<'_>),
+    ids: &[TransactionId],
+    paths: &[RelPath],
+    how: &UndoOptions<'_>,
+) -> Result<Option<Plan>, Error> {
+    brought_back(workspace, log, ids, paths, how).map_err(|error| match error {
+        Error::Files(error) => refused(ids[0], error),
+        error => error,
+    })
+}
+
+fn brought_back(
     workspace: &Workspace,
     (store, log): (&Store<'_>, &Log<'_>),
     ids: &[TransactionId],
@@ -425,9 +449,9 @@ fn plan_undo(
         return Err(Error::Drifted { id, drifts: drifted.iter().map(drift).collect(), carry });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
-        return Err(Error::NotRestored(rejects));
+        return Err(Error::NotRestored { id, rejects });
     }
-    builder.create_parents().map_err(rejected)?;
+    builder.create_parents().map_err(|reject| rejected(id, reject))?;
     // As when the transaction was committed: those of our own not against the lists.
     let checked = |dir: &String| workspace.root().check_recorded(dir, authentic);
     for (dir, mode) in &journal.removed_dirs {

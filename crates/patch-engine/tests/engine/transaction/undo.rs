@@ -602,7 +602,7 @@ fn what_may_have_been_either_of_two_lines_is_not_carried_back_between_them() {
     let first = tree.commit(&[Update("f", "a\na\na\na\nb\n")]).unwrap();
     tree.commit(&[Update("f", "a\na\nx\na\na\nb\n")]).unwrap();
     let error = tree.open().plan_undo_with(Some(first.id), &[], &carry).unwrap_err();
-    let Error::NotRestored(rejects) = &error else { panic!("{error}") };
+    let Error::NotRestored { rejects, .. } = &error else { panic!("{error}") };
     assert_eq!(rejects[0].reason(), "conflict");
     assert_eq!(error.kind(), ErrorKind::StaleFile);
 }
