@@ -555,3 +555,33 @@ fn grammars_specs_and_instructions_are_printed() {
     assert!(prompt.code == 0);
     assert!(prompt.stdout.contains("*** Begin Patch"));
 }
+
+/// What is left out or overlooked is said of a conversion as of a change.
+#[test]
+fn a_conversion_says_what_was_not_taken_as_it_stands() {
+    let dir = workspace(FILES);
+    let two = "*** Begin Patch\n*** Update File: old.txt\n@@\n-1 \n+one\n*** Add File: b\n+b\n\
+               *** End Patch\n";
+    for (args, input, noted) in [
+        (&["--to", "envelope", "--include", "b"][..], two, "are excluded: old.txt"),
+        (&["--to", "git", "--include", "b"], two, "are excluded: old.txt"),
+        (&["--to", "git", "--fuzz", "trailing"], two, "was matched with fuzz `trailing`"),
+        (&["--to", "openai"], &format!("Here it is:\n{two}"), "left out line 1"),
+        (
+            &["--to", "envelope", "--from", "openai"],
+            "{\"type\":\"delete_file\",\"path\":\"old.txt\"}",
+            "took operations without their call items",
+        ),
+    ] {
+        let run = call(&dir, &[&["convert"], args].concat(), input.as_bytes());
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        assert!(run.stderr.contains(noted), "{args:?}: {run:?}");
+        let answer = call(&dir, &[&["convert", "--json"], args].concat(), input.as_bytes());
+        let data = &answer.json().expect("one object")["data"];
+        assert!(data["notes"].to_string().contains(noted), "{args:?}: {data}");
+        match data["text"].as_str() {
+            Some(text) => assert_eq!(text, run.stdout, "{args:?}"),
+            None => assert_eq!(data["items"].to_string(), run.stdout.trim_end(), "{args:?}"),
+        }
+    }
+}

@@ -92,8 +92,8 @@ fn what_cannot_be_written_is_an_error() {
         return;
     }
     for (command, call) in CALLS {
-        let git =
-            "git init -q . && git add a && git -c user.name=a -c user.email=a@b commit -qm 1\n";
+        let git = "git init -q . && git config user.name a && git config user.email a@b && git add a && \
+             git commit -qm 1\n";
         let before = match *command {
             "git" => git,
             "redo" => "\"$it\" -q undo\n",

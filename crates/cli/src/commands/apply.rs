@@ -64,7 +64,7 @@ pub(crate) struct ApplyArgs {
     pub(crate) check: bool,
     /// Confine this process to the workspace and its state before the patch is read (Linux with
     /// Landlock; an error elsewhere)
-    #[arg(long, conflicts_with = "verify")]
+    #[arg(long, conflicts_with_all = ["verify", "format_with"])]
     pub(crate) sandbox: bool,
     /// Show file names and line counts while the patch is still arriving on standard input, and
     /// fail at the first error

@@ -212,9 +212,16 @@ impl PatchText {
             }
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => {
-                let calls = ops::calls(&String::from_utf8_lossy(sent));
-                let calls = calls.map_err(|error| in_other_form(sent, how.form, error))?;
-                converted(&calls, Vec::new())
+                match ops::calls(&String::from_utf8_lossy(sent)) {
+                    Ok(calls) => converted(&calls, Vec::new()),
+                    // Operations may come without their call items.
+                    Err(error) => match received::receive(sent, Part::default()) {
+                        Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
+                            converted(&calls, notes)
+                        }
+                        _ => Err(in_other_form(sent, how.form, error)),
+                    },
+                }
             }
             InputForm::Auto => {
                 // A text that is a patch as it stands is not searched, and one that has a patch
