@@ -64,6 +64,14 @@ fn a_trash_that_is_gone_is_told_and_what_was_done_can_be_undone() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(is_old(dir.path()), "{run:?}");
     assert_eq!(pending(dir.path()), 0, "{run:?}");
+    // A tool says so beside what it did.
+    let arguments = serde_json::json!({ "patch": PATCH }).to_string();
+    let call = ["tool", "apply_patch", "--args", &arguments];
+    let run = configured(dir.path(), "verify = 'rm -rf .apply-patch/trash'", &call, "");
+    assert_eq!(run.code, 0, "{run:?}");
+    let answer = run.json().expect("JSON");
+    let note = answer["data"]["notes"][0].as_str().unwrap_or_default();
+    assert!(note.contains("is not in the trash yet"), "{answer}");
 }
 
 #[test]

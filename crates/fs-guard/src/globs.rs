@@ -85,9 +85,9 @@ impl GlobSet {
 
 /// A list of glob patterns. `*` does not match `/`; `**` does. Clones share them until one is added.
 ///
-/// A pattern that matches a directory covers all that is in it. Where a list
-/// [approves](Self::approves), and in an [exception](Self::except), only one with a plain last name
-/// does: `a` stands for all that is in `a`, but `a/*` only for files in it.
+/// In what is [kept out](Self::matches) a pattern that matches a directory covers all that is in it.
+/// In what is [included](Self::includes), and in an [exception](Self::except), only one with a plain
+/// last name does: `a` stands for all that is in `a`, but `a/*` only for files in it.
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
     patterns: Arc<Vec<Pattern>>,
@@ -150,8 +150,8 @@ impl Globs {
         Ok(())
     }
 
-    /// Returns the last pattern that matches the `/`-separated `path`, unless an exception matches
-    /// later.
+    /// Returns the last pattern that matches the `/`-separated `path` or a directory above it, unless
+    /// an exception is later.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<&str> {
         if self.patterns.is_empty() {
@@ -166,9 +166,9 @@ impl Globs {
         found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
     }
 
-    /// Returns whether a list of what is allowed has the `/`-separated `path`.
+    /// Returns whether a list of what is allowed, or meant, has the `/`-separated `path`.
     #[must_use]
-    pub fn approves(&self, path: &str) -> bool {
+    pub fn includes(&self, path: &str) -> bool {
         let key = fold(path);
         self.last(&key, |pattern| pattern.covers(&key, false)).is_some_and(|pattern| !pattern.lifts)
     }
@@ -578,7 +578,7 @@ mod tests {
         ] {
             let globs = Globs::new([pattern]).unwrap();
             assert_eq!(globs.matches(path).is_some(), forbids, "{pattern} {path}");
-            assert_eq!(globs.approves(path), approves, "{pattern} {path}");
+            assert_eq!(globs.includes(path), approves, "{pattern} {path}");
             let mut excepted = Globs::new(["**"]).unwrap();
             excepted.except(pattern).unwrap();
             assert_eq!(excepted.matches(path).is_none(), approves, "except {pattern} {path}");

@@ -132,7 +132,7 @@ impl Policy {
         }
         if access != Access::Read
             && let Some(glob) = self.guarded.matches_folded(&key)
-            && !self.allow.approves(path.as_str())
+            && !self.allow.includes(path.as_str())
         {
             return Err(Error::Guarded { path: path.as_str().into(), glob: glob.into() });
         }
@@ -141,7 +141,7 @@ impl Policy {
 
     /// Returns whether a symbolic link may be made at a path, or changed.
     pub(crate) fn lets_link(&self, path: &RelPath) -> bool {
-        !self.guard_links || self.allow.approves(path.as_str())
+        !self.guard_links || self.allow.includes(path.as_str())
     }
 
     /// Checks the rules that no policy lifts.

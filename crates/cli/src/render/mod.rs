@@ -23,7 +23,9 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::outside;
 
-use apply_patch_api::tools::changes::{AS_BEFORE, carried_text, of_turn_text, passed_over_text};
+use apply_patch_api::tools::changes::{
+    AS_BEFORE, carried_text, of_turn_text, passed_over_text, shortfall, unlogged_text,
+};
 pub(crate) use apply_patch_api::tools::changes::{
     conflict_markers_text, note_text, outcome_text, summary, syntax_text, whitespace_text,
 };
@@ -214,7 +216,7 @@ fn advise(error: &files::Error, caller: Caller) {
 
 /// Warns that what was done is not written down.
 pub(crate) fn unlogged(why: &str) {
-    message(&format!("warning: the outcome is not in the audit log: {why}"));
+    message(&format!("warning: {}", unlogged_text(why)));
 }
 
 /// Says where the history is if root is about to make one in the directory of another user, or that
@@ -248,20 +250,12 @@ pub(crate) fn unsigned() {
 
 /// Warns of what an event says against what was done: that it is not written down, or may not last.
 pub(crate) fn warning(event: &Event<'_>) {
-    match event {
-        Event::Unlogged(why) => unlogged(why),
-        Event::Unsigned => {
-            // A patch of several transactions has one reason.
-            static ONCE: std::sync::Once = std::sync::Once::new();
-            ONCE.call_once(unsigned);
-        }
-        Event::NotDurable(why) => message(&format!("warning: {why}")),
-        Event::NotInTrash(why) => message(&format!(
-            "warning: the change is done, but what it displaced is not in the trash yet: {why}; \
-             `apply-patch recover` moves it there, and so does the next change"
-        )),
-        _ => {}
+    if let Event::Unsigned = event {
+        // A patch of several transactions has one reason.
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(unsigned);
     }
+    shortfall(event).iter().for_each(|text| message(&format!("warning: {text}")));
 }
 
 /// Prints what was done to a text to read it as a patch.

@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use patch_engine::commit::{Outcome, Recovered, TransactionId};
 use patch_engine::{
-    Change, ChangeKind, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented, Rejects,
-    Report, SyntaxFault, TurnChange, WhitespaceErrors, line_counts,
+    Change, ChangeKind, Event, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented,
+    Rejects, Report, SyntaxFault, TurnChange, WhitespaceErrors, line_counts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -449,6 +449,27 @@ pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
         }
         _ => None,
     })
+}
+
+/// Says what an event has against what was done: it is not written down, may not last, or is not
+/// tidied up.
+#[must_use]
+pub fn shortfall(event: &Event<'_>) -> Option<String> {
+    match event {
+        Event::Unlogged(why) => Some(unlogged_text(why)),
+        Event::NotDurable(why) => Some((*why).to_owned()),
+        Event::NotInTrash(why) => Some(format!(
+            "the change is done, but what it displaced is not in the trash yet: {why}; \
+             `apply-patch recover` moves it there, and so does the next change"
+        )),
+        _ => None,
+    }
+}
+
+/// Says that the log lacks what a call came to.
+#[must_use]
+pub fn unlogged_text(why: &str) -> String {
+    format!("the outcome is not in the audit log: {why}")
 }
 
 /// What is said of a file from which a change is gone that is undone.

@@ -3,7 +3,7 @@
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::{Atomicity, Cancellation, Event, Files, Host, Options, Patch, Plan, Report};
 
-use crate::answer::changes::warnings;
+use crate::answer::changes::{shortfall, warnings};
 use crate::answer::envelope::ToolResult;
 use crate::answer::error::ToolError;
 use crate::audit::Operation;
@@ -105,11 +105,13 @@ impl Host for Checked<'_> {
 pub(crate) struct Warned<'h> {
     host: &'h mut dyn Host,
     pub(crate) warnings: Vec<String>,
+    /// What the events have against what was done.
+    pub(crate) shortfalls: Vec<String>,
 }
 
 impl<'h> Warned<'h> {
     pub(crate) fn new(host: &'h mut dyn Host) -> Self {
-        Self { host, warnings: Vec::new() }
+        Self { host, warnings: Vec::new(), shortfalls: Vec::new() }
     }
 }
 
@@ -130,6 +132,7 @@ impl Host for Warned<'_> {
         if let Event::Committed(report) = event {
             self.warnings.extend(warnings(&report.plan));
         }
+        self.shortfalls.extend(shortfall(event));
         self.host.event(event);
     }
 }

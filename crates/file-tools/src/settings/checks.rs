@@ -38,7 +38,7 @@ impl Checks {
         for Check { pattern, command } in &self.0 {
             let is_for_one = pattern.as_ref().is_none_or(|pattern| {
                 let globs = Globs::new([pattern]).expect("it was checked");
-                paths.clone().into_iter().any(|path| globs.matches(path).is_some())
+                paths.clone().into_iter().any(|path| globs.includes(path))
             });
             if is_for_one && !commands.contains(&command.as_str()) {
                 commands.push(command);

@@ -224,7 +224,10 @@ impl Reply {
 
     /// Adds what the person who was asked about the change said, in one line.
     pub fn add_remark(&mut self, said: &str) {
-        let remark = format!("the person who was asked says: {said}");
+        self.add(format!("the person who was asked says: {said}"));
+    }
+
+    fn add(&mut self, remark: String) {
         match self {
             Self::Failure(failure) => failure.error.message += &format!("; {remark}"),
             Self::Success(Success { data: Data::ApplyPatch(data), .. }) => data.notes.push(remark),
@@ -313,6 +316,7 @@ impl Session {
         };
         reply.add_notes(notes);
         reply.add_warnings(host.warnings);
+        host.shortfalls.into_iter().for_each(|shortfall| reply.add(shortfall));
         let most = self.settings().max_output.unwrap_or(usize::MAX);
         // Reading tools have limits of their own, and give a cursor to go on from where they cut.
         let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };

@@ -142,7 +142,7 @@ impl Session {
             Ok(content) => EditorReply { content, is_error: false },
             Err(error) => EditorReply::failed(within(error, &self.settings().layers)),
         };
-        for note in notes.into_iter().chain(host.warnings) {
+        for note in notes.into_iter().chain(host.warnings).chain(host.shortfalls) {
             reply.content +=
                 &format!("{}note: {note}", if reply.content.ends_with('\n') { "" } else { "\n" });
         }

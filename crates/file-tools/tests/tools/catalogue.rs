@@ -164,13 +164,15 @@ fn page() -> String {
          by that: a\n\
          JSON text of a list, an object, a number, or true or false; empty text for what may be \
          left out; an\n\
-         integer written as `3.0`; an absolute path beneath the root. The answer then has a list\n\
-         `normalised`, a sentence each, beside\n\
-         `data` or `error` (`edit.patch`: `notes`). A list `warnings` beside `data` says which \
-         files do not\n\
-         [parse](profiles.md#files-that-do-not-parse) and which get conflict markers; for a patch, \
-         the `notes`\n\
-         do.\n\
+         integer written as `3.0`; an absolute path beneath the root. The answer then has a list \
+         `normalised`, a\n\
+         sentence each, beside `data` or `error` (`edit.patch`: `notes`).\n\
+         \n\
+         A list `warnings` beside `data` says which files do not \
+         [parse](profiles.md#files-that-do-not-parse)\n\
+         and which get conflict markers, and whether a change is missing in the log, may not last, \
+         or has left\n\
+         something to tidy up. For a patch, the `notes` do.\n\
          \n\
          `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with \
          about 8 KiB at\n\

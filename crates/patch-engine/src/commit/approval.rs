@@ -181,14 +181,14 @@ impl Approvals {
         }
         for path in std::iter::once(&change.path).chain(&change.to_path) {
             if let Some(glob) = self.guarded.matches(path.as_str())
-                && !self.allow.approves(path.as_str())
+                && !self.allow.includes(path.as_str())
             {
                 reasons.push(Reason::Guarded { path: path.clone(), glob: glob.to_owned() });
             }
         }
         let path = change.last_path();
         // Undo brings back what was there.
-        if plan.makes_link(change) && plan.undone().is_none() && !self.allow.approves(path.as_str())
+        if plan.makes_link(change) && plan.undone().is_none() && !self.allow.includes(path.as_str())
         {
             reasons.push(Reason::Links { path: path.clone() });
         }

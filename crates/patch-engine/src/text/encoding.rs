@@ -67,7 +67,7 @@ impl Encodings {
         self.declared
             .iter()
             .rev()
-            .find(|(globs, _)| globs.matches(path).is_some())
+            .find(|(globs, _)| globs.includes(path))
             .map(|&(_, charset)| charset)
     }
 }
