@@ -23,6 +23,7 @@ test("text for text, errors with their fields", () => {
   assert.throws(() => library.applyInMemory({}, EDIT, { frobnicate: 1 }), /frobnicate/);
   assert.throws(() => library.applyInMemory({}, 7), TypeError);
   assert.throws(() => library.applyInMemory({ a: "one\n" }, EDIT.replace("two", "\ud83d")), TypeError);
+  assert.throws(() => library.applyInMemory({ a: "one\n", "\ud83d": "" }, EDIT), TypeError);
   assert.deepEqual(library.applyInMemory({ a: "\u{1f600}\none\n" }, EDIT).files, { a: "\u{1f600}\ntwo\n" });
 });
 

@@ -11,9 +11,10 @@
 //! ```
 //!
 //! Each block is a hunk of the file that a line above it names: the line before it, or before the
-//! fence around it, the first line in that fence, or the words after its language. A block without
-//! such a line changes the file of the block before it. A block that searches nothing makes a new
-//! file. Who applies them must take exact and unique lines only: that is what blocks mean.
+//! fence around it, the first line in that fence, the words after its language, or `<path>` above
+//! `<diff>`. A block that follows another one at once may be without such a line: it changes the
+//! same file. A block that searches nothing makes a new file. Who applies them must take exact and
+//! unique lines only: that is what blocks mean.
 
 use std::ops::Range;
 
@@ -87,6 +88,33 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
     }];
     notes.extend(left_out(around.into_iter().filter(|range| range.clone().any(says))));
     Ok(Converted { text: written(&blocks), notes })
+}
+
+/// Writes the lines of a hunk, prefixes included, as those of a block. Returns `None` if one of them
+/// would be read as a marker.
+#[must_use]
+pub fn of_hunk(lines: &[String]) -> Option<Vec<String>> {
+    const RULE: &str = "=======";
+    let side = |other: char| {
+        let lines = lines.iter().filter(move |line| !line.starts_with(other));
+        lines.map(|line| line.get(1..).unwrap_or_default().to_owned())
+    };
+    let marks = |line: &String| {
+        let closes = BLOCK_SIGNS.iter().any(|&(_, sign)| closes(line, sign));
+        closes || opens_block(line.as_bytes()) || line.trim() == RULE
+    };
+    let (old, new) = (side('+'), side('-'));
+    if old.clone().chain(new.clone()).any(|line| marks(&line)) {
+        return None;
+    }
+    let marker = |text: &str| std::iter::once(text.to_owned());
+    let above = marker("<<<<<<< SEARCH").chain(old).chain(marker(RULE));
+    Some(above.chain(new).chain(marker(">>>>>>> REPLACE")).collect())
+}
+
+/// Returns whether a line closes a block, by this sign.
+fn closes(line: &str, sign: u8) -> bool {
+    is_block_marker(line.as_bytes(), sign, &["REPLACE", "UPDATED"])
 }
 
 fn written(blocks: &[SearchReplaceBlock<'_>]) -> Vec<u8> {
@@ -179,8 +207,6 @@ impl<'t> BlockReader<'_, 't> {
         let signs = opening.trim().bytes().take_while(|&byte| byte == sign).count();
         let is_rule = |line: &str| line.trim_end().trim_start_matches(' ') == "=".repeat(signs);
         let bad = |at, expected| self.failure(at, ParseErrorKind::BadBlock, expected);
-        let closes =
-            |line: &str, sign| is_block_marker(line.as_bytes(), sign, &["REPLACE", "UPDATED"]);
         // Five signs or more, but not the word; a last line may be cut off before it.
         let nearly_closes = |at: &usize| {
             let line = self.get(*at).trim();
@@ -253,22 +279,33 @@ impl<'t> BlockReader<'_, 't> {
                 .collect()
         };
         let (old, new) = (side(first..rule)?, side(rule + 1..end)?);
-        let (path, named_in) = match (self.path(at, floor), &self.last) {
+        // Text between two blocks may be about another file.
+        let last = self.last.as_ref().filter(|_| (floor..at).all(|at| self.says_nothing(at)));
+        let (path, named_in) = match (self.path(at, floor), last) {
             (Some((path, at)), _) => (path, Some(at)),
             (None, Some(last)) => (last.clone(), None),
             (None, None) => {
-                let expected = "the path of the file in the line above";
+                let expected = "the path of the file, and nothing else, in the line above (`File: \
+                                NAME` if it has neither `/` nor `.`)";
                 return Err(self.failure(at, ParseErrorKind::NoBlockPath, expected));
             }
         };
         Ok(SearchReplaceBlock { lines: at..end + 1, named_in, path, old, new })
     }
 
+    /// Returns whether a line is empty, or a fence without more than a language.
+    fn says_nothing(&self, at: usize) -> bool {
+        let line = self.get(at).trim();
+        line.is_empty() || (Fence::opened_by(line).is_some() && !line.contains([' ', '=', ':']))
+    }
+
     /// Finds the line that names the file of the block in line `at`.
     fn path(&self, at: usize, floor: usize) -> Option<(String, usize)> {
         let above = |from: usize| {
             let says = |at: &usize| !self.get(*at).trim().is_empty();
-            (floor.max(from.saturating_sub(2))..from).rev().find(says)
+            // What is around the blocks in a call that is written as XML.
+            let is_tag = |at: &usize| ["<diff>", "<content>"].contains(&self.get(*at).trim());
+            (floor..from).rev().filter(|at| !is_tag(at)).take(2).find(says)
         };
         let line = above(at);
         match &self.fence {
@@ -294,8 +331,11 @@ impl<'t> BlockReader<'_, 't> {
 
 /// Returns the path of a line that says nothing else; `sure` if no prose can stand there.
 fn named(line: &str, sure: bool) -> Option<String> {
-    let mut path = line.trim().trim_start_matches('#').trim_start();
+    let mut path = line.trim().trim_start_matches('#').trim_start_matches("//").trim_start();
     let mut sure = sure || path.len() < line.trim().len();
+    if let Some(rest) = path.strip_prefix("<path>") {
+        (path, sure) = (rest.strip_suffix("</path>")?.trim(), true);
+    }
     for words in ["File: ", "file: ", "Filename: ", "File path: ", "Path: ", "path: "] {
         if let Some(rest) = path.strip_prefix(words) {
             (path, sure) = (rest.trim(), true);
@@ -356,6 +396,9 @@ mod tests {
             format!("a.py\n{}", BLOCK.replace("SEARCH", "ORIGINAL").replace("REPLACE", "UPDATED")),
             format!("a.py\n{}", BLOCK.replace("SEARCH\n", "SEARCH\n:start_line:3\n-------\n")),
             format!("- a.py\n\n  a.py\n  {}", BLOCK.trim_end().replace('\n', "\n  ")),
+            format!("```js\n// a.py\n{BLOCK}```\n"),
+            format!("<apply_diff>\n<path>a.py</path>\n<diff>\n{BLOCK}</diff>\n</apply_diff>\n"),
+            format!("<path>a.py</path>\n<diff>\n<content>\n{BLOCK}</content>\n</diff>\n"),
         ] {
             let found =
                 to_envelope(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -372,7 +415,7 @@ mod tests {
         for (text, wanted) in [
             (
                 format!("a\n{BLOCK}").replace("a\n<", "a.py\n<")
-                    + "and\n<<<<<<< SEARCH\ny\nz\n=======\ny\n>>>>>>> REPLACE\n",
+                    + "\n```\n<<<<<<< SEARCH\ny\nz\n=======\ny\n>>>>>>> REPLACE\n",
                 "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n@@\n y\n-z\n",
             ),
             (
@@ -411,6 +454,11 @@ mod tests {
         for (text, line, reason) in [
             (BLOCK.to_owned(), 1, "no_path"),
             (format!("Change it like this:\n{BLOCK}"), 2, "no_path"),
+            // It may be another file than that of the block before.
+            (format!("a.py\n{BLOCK}Now in `b.py`:\n\n{BLOCK}"), 9, "no_path"),
+            (format!("a.py\n{BLOCK}\nMakefile\n{BLOCK}"), 9, "no_path"),
+            (format!("a.py\n{BLOCK}b.py\n\n\n\n{BLOCK}"), 11, "no_path"),
+            (format!("a.py\n{BLOCK}```py title=\"b.py\"\n{BLOCK}```\n"), 8, "no_path"),
             (format!("Then\n```\n{BLOCK}```\n"), 3, "no_path"),
             ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n".into(), 6, "bad_block"),
             ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>>\n".into(), 6, "bad_block"),
