@@ -259,7 +259,9 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         return None;
     }
     let start = start as isize - before as isize;
+    // But for blanks, all of them may be here.
     let scattered = offsets.len() > 1
+        && (vote.0 as usize) < offsets.values().map(Vec::len).sum()
         && offsets.iter().all(|(id, offsets)| seen.get(id).is_some_and(|&n| n >= offsets.len()));
     let found = region(lines, needle, start, 0);
     let paste = match usize::try_from(start) {
@@ -394,9 +396,17 @@ fn paste(
     let mut places = start..start + needle.old_without(dropped).len();
     let long = |index: usize| lines.content(index).len() > SHOWN_WIDTH;
     let Ok(written) = written else { return Vec::new() };
-    if hunk.len() > PASTED_LINES || places.end > lines.len() || places.clone().any(long) {
+    if hunk.len() > PASTED_LINES || places.end > lines.len() {
         return Vec::new();
     }
+    let whole = with_context(lines, needle, places.clone(), hunk);
+    if whole.clone().any(long) {
+        return Vec::new();
+    }
+    let context = |places: Range<usize>| {
+        places.map(|index| Some(format!(" {}", str::from_utf8(lines.content(index)).ok()?)))
+    };
+    let (above, below) = (context(whole.start..places.start), context(places.end..whole.end));
     let mut inserted = written.lines.iter();
     let pasted = hunk.iter().map(|line| {
         let text = match line.kind {
@@ -406,7 +416,38 @@ fn paste(
         let carriage = if line.kind == LineKind::Insert && line.crlf { "\r" } else { "" };
         Some(format!("{}{}{carriage}", line.kind.sign(), std::str::from_utf8(text).ok()?))
     });
-    pasted.collect::<Option<_>>().unwrap_or_default()
+    above.chain(pasted).chain(below).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Returns the lines of the file that a hunk has to show, so that it stands at `places` only and,
+/// if it is of a diff, is not taken for one at an end of the file.
+fn with_context(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    places: Range<usize>,
+    hunk: &[Line<'_>],
+) -> Range<usize> {
+    if marks_end(needle.hunk) || places.is_empty() {
+        return places;
+    }
+    let Range { mut start, mut end } = places;
+    if let Some(first_line) = needle.hunk.old_start.filter(|_| needle.hunk.endings.is_of_diff()) {
+        let shows = |line: Option<&Line<'_>>| line.is_some_and(|of| of.kind == LineKind::Context);
+        let (above, below) = (shows(hunk.first()), shows(hunk.last()));
+        if !above && (!below || first_line <= 1) {
+            start = start.saturating_sub(1);
+        }
+        if !below {
+            end = lines.len().min(end + 1);
+        }
+    }
+    let block: Vec<&[u8]> = (start..end).map(|index| lines.content(index)).collect();
+    let starts = Blocks::new(lines, vec![&block], &[Pass::Exact]).first(Pass::Exact, 0, SATURATION);
+    match advice(lines, &starts, start, block.len(), None) {
+        Some(Advice::Before(more)) => start - more.len()..end,
+        Some(Advice::After(more)) => start..end + more.len(),
+        Some(Advice::Header(_)) | None => start..end,
+    }
 }
 
 /// The places `starts`, each with what would make a hunk mean it, unless there are `more` places to
