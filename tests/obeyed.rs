@@ -318,6 +318,9 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
             let range = lines.hunk(line);
             let at = if hint["below"] == true { range.end } else { range.start };
             lines.0.splice(at..at, list("lines"));
+            if let Some(header) = hint["header"].as_str() {
+                lines.0.splice(line..range.start, [header.to_owned()]);
+            }
             vec![call.with_lines(&lines.0)]
         }
         "use_header" => {

@@ -48,20 +48,23 @@ pub enum Remedy {
     },
     /// Take these lines in place of the hunk's.
     ReplaceHunk {
-        /// All its lines below the `@@`, with their prefixes.
+        /// All its lines below the `@@`, with their prefixes; or a SEARCH/REPLACE block, with its
+        /// markers.
         lines: Vec<String>,
     },
     /// Put these lines into the hunk: then it means one place.
     AddContext {
         /// The line of that place in the file.
         means_line: usize,
+        /// Whether to leave out the text after `@@` too.
+        bare: bool,
         /// Below the hunk's last line; otherwise above its first.
         below: bool,
         /// The lines, without their prefix.
         lines: Vec<String>,
     },
-    /// Put more of the file around the text of an edit, and around its new text too: then it means
-    /// one place.
+    /// Put more of the file around the text of an edit, or of a SEARCH part, and around what
+    /// replaces it too: then it means one place.
     AddText {
         /// The line of that place in the file.
         means_line: usize,

@@ -203,7 +203,7 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
     let file = root.zip(reject.hunk_reason()).and_then(|(root, reason)| {
         let path = root.check(&reject.path, Access::Read).ok()?;
         let (bytes, _) = root.read(&path, MAX_FILE).ok()?;
-        Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason)))
+        Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason, reject.exact)))
     });
     let in_file: Vec<(DrawnExcerpt, Vec<Range<usize>>, &DrawnPlace)> = file
         .iter()
@@ -279,15 +279,16 @@ struct DrawnPlace {
     whole: bool,
 }
 
-/// Says which context means a place.
-fn context_label(lines: &[String], side: &str) -> String {
+/// Says which context means a place. Lines of a block have no sign.
+fn context_label(lines: &[String], exact: bool, side: &str) -> String {
+    let sign = if exact { "" } else { " " };
     match lines {
-        [line] => format!("for this place: add ` {}` {side}", sanitize(line)),
+        [line] => format!("for this place: add `{sign}{}` {side}", sanitize(line)),
         lines => format!("for this place: add {} more lines of context {side}", lines.len()),
     }
 }
 
-fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
+fn places(reason: &RejectReason, exact: bool) -> Vec<DrawnPlace> {
     /// How many candidates are shown.
     const CANDIDATES: usize = 3;
     let place = |lines: &std::ops::RangeInclusive<usize>, line, label: &str| DrawnPlace {
@@ -324,8 +325,8 @@ fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
             .map(|candidate| {
                 let label = match &candidate.advice {
                     Some(Advice::Header(header)) => format!("for this place: `@@ {header}`"),
-                    Some(Advice::Before(lines)) => context_label(lines, "above"),
-                    Some(Advice::After(lines)) => context_label(lines, "below"),
+                    Some(Advice::Before(lines)) => context_label(lines, exact, "above"),
+                    Some(Advice::After(lines)) => context_label(lines, exact, "below"),
                     None => "here".into(),
                 };
                 place(&candidate.lines, Some(*candidate.lines.start()), &label)

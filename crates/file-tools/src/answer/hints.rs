@@ -90,20 +90,24 @@ pub enum Hint {
     },
     /// Take these lines in place of the hunk's.
     ReplaceHunk {
-        /// All its lines below the `@@`, with their prefixes.
+        /// All its lines below the `@@`, with their prefixes; or a SEARCH/REPLACE block, with its
+        /// markers.
         lines: Vec<String>,
     },
     /// Put these lines into the hunk: then it means one place.
     AddContext {
         /// The line of that place in the file.
         means_line: usize,
+        /// The line to begin the hunk with, if it has another.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        header: Option<&'static str>,
         /// Below the hunk's last line; otherwise above its first.
         below: bool,
         /// The lines, with their prefix.
         lines: Vec<String>,
     },
-    /// Put more of the file around the text of an edit, and around its new text too: then it means
-    /// one place.
+    /// Put more of the file around the text of an edit, or of a SEARCH part, and around what
+    /// replaces it too: then it means one place.
     AddText {
         /// The line of that place in the file.
         means_line: usize,
@@ -348,9 +352,9 @@ impl Hint {
                 end_line: lines.as_ref().map(|lines| *lines.end()),
             },
             Remedy::ReplaceHunk { lines } => Self::ReplaceHunk { lines },
-            Remedy::AddContext { means_line, below, lines } => {
+            Remedy::AddContext { means_line, bare, below, lines } => {
                 let lines = lines.iter().map(|line| format!(" {line}")).collect();
-                Self::AddContext { means_line, below, lines }
+                Self::AddContext { means_line, header: bare.then_some("@@"), below, lines }
             }
             Remedy::AddText { means_line, before, after } => {
                 Self::AddText { means_line, before, after }
@@ -695,22 +699,36 @@ impl Hint {
                     Caller::Tool(tool) if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch) => {
                         "repeat the call for what is there now"
                     }
+                    _ if lines.is_empty() => "write the change for what is there now",
                     _ => "copy the context and the removed lines from there",
                 };
                 format!("{read} {lines}{} again and {copy}", fs_guard::quoted(path))
             }
             Self::ReplaceHunk { lines } => {
+                let is_block = lines.first().is_some_and(|line| line.starts_with('<'));
+                let what = if is_block { "block" } else { "hunk's lines" };
                 let lines: String = lines.iter().map(|line| format!("\n{line}")).collect();
-                format!("if that place is meant, take for the hunk's lines:{lines}")
+                format!("if that place is meant, take for the {what}:{lines}")
             }
-            Self::AddContext { means_line, below, lines } => {
+            Self::AddContext { means_line, header, below, lines } => {
+                let header = header.map(|line| format!("begin the hunk with `{line}` alone, and "));
+                let header = header.unwrap_or_default();
                 let side = if *below {
                     "below the hunk's last line"
                 } else {
                     "above the hunk's first line"
                 };
                 let lines: String = lines.iter().map(|line| format!(" `{line}`")).collect();
-                format!("to mean line {means_line}, put {side}:{lines}")
+                format!("to mean line {means_line}, {header}put {side}:{lines}")
+            }
+            Self::AddText { means_line, before, after } if !sends_edits(caller) => {
+                let (side, text) =
+                    if after.is_empty() { ("above", before) } else { ("below", after) };
+                let lines: String = text.lines().map(|line| format!(" `{line}`")).collect();
+                format!(
+                    "to mean line {means_line}, put {side} the lines of both SEARCH and REPLACE:\
+                     {lines}"
+                )
             }
             Self::AddText { means_line, before, after } => {
                 let (old, new) = if caller == Caller::Editor {
@@ -794,6 +812,11 @@ impl Hint {
             Self::TryAgain {} => "try the same again".into(),
         }
     }
+}
+
+/// Returns whether a caller sends old and new texts, and no patch.
+fn sends_edits(caller: Caller) -> bool {
+    matches!(caller, Caller::Editor | Caller::Tool(Tool::EditFile))
 }
 
 fn change_words(change: &ArgumentChange) -> String {

@@ -135,8 +135,18 @@ fn quoted<'r>(
     }
     let difference = &nearest["firstDifference"];
     add(number(&difference["fileLine"]), difference["found"].as_str().into_iter().collect());
+    let region = nearest["region"].as_array().into_iter().flatten();
+    let region: Vec<&str> = region.filter_map(|line| line["text"].as_str()).collect();
     for hunk in hunks {
-        add(start, hunk.into_iter().filter_map(|line| line.strip_prefix([' ', '-'])).collect());
+        let is_block = hunk.first().is_some_and(|line| line.starts_with('<'));
+        let old: Vec<&str> = if is_block {
+            hunk.into_iter().skip(1).take_while(|line| *line != "=======").collect()
+        } else {
+            hunk.into_iter().filter_map(|line| line.strip_prefix([' ', '-'])).collect()
+        };
+        // A hunk to paste may have more lines above the region.
+        let above = (0..old.len()).find(|&above| old[above..].starts_with(&region));
+        add(start.map(|start| start.saturating_sub(above.unwrap_or(0))), old);
     }
     let current = &details["current"];
     add(

@@ -75,6 +75,98 @@ fn a_wrong_path_gets_the_one_that_was_probably_meant() {
 }
 
 #[test]
+fn advice_about_a_block_is_lines_of_a_block() {
+    const FILE: &[u8] = b"def a():\n    x = 1\n\n\ndef b():\n    x = 1\n    return x\n";
+    let block = |old: &str, new: &str| {
+        let text = format!("f.py\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n");
+        json!({ "patch": text })
+    };
+    let hints = |bench: &Bench, old: &str, new: &str| {
+        let reply = bench.call("apply_patch", &block(old, new));
+        let error = &reply["error"];
+        let next = error["suggestedNextAction"].as_str().unwrap_or_default().to_owned();
+        (error["hints"].as_array().cloned().unwrap_or_else(|| panic!("{reply}")), next)
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (old, new) = ("    x = 1\n", "    x = 2\n");
+    for nth in 0..2 {
+        let bench = Bench::new(&[("f.py", FILE)]);
+        let (told, next) = hints(&bench, old, new);
+        assert!(next.contains("above the lines of both SEARCH and REPLACE: `def a():`"), "{next}");
+        assert_eq!(told[nth]["hint"], "add_text", "{next}");
+        let around = |lines: &str| {
+            format!("{}{lines}{}", text(&told[nth]["before"]), text(&told[nth]["after"]))
+        };
+        let reply = bench.call("apply_patch", &block(&around(old), &around(new)));
+        assert_eq!(reply["ok"], true, "{reply}");
+        let lines = String::from_utf8(bench.read("f.py")).expect("text");
+        let line = told[nth]["meansLine"].as_u64().expect("a line") as usize;
+        assert_eq!(lines.lines().nth(line - 1), Some("    x = 2"), "{next}");
+    }
+    let bench = Bench::new(&[("f.py", FILE)]);
+    let (told, _) =
+        hints(&bench, "def b():\n    x = 1\n    retrun x\n", "def b():\n    return 1\n");
+    assert_eq!(told[0]["hint"], "replace_hunk");
+    let lines: Vec<String> = told[0]["lines"].as_array().expect("lines").iter().map(text).collect();
+    let sent = format!("f.py\n{}\n", lines.join("\n"));
+    let reply = bench.call("apply_patch", &json!({ "patch": sent }));
+    assert_eq!(reply["ok"], true, "{sent} {reply}");
+    assert!(bench.read("f.py").ends_with(b"def b():\n    return 1\n"));
+    // What would be read as a marker cannot be sent.
+    let bench = Bench::new(&[("f.py", b"a\n=======\nb\n")]);
+    let (told, _) = hints(&bench, "a\n======\nb\n", "c\n");
+    assert_eq!(told[0]["hint"], "read_again", "{told:?}");
+    let (told, next) = hints(&bench, "", "c\n");
+    assert_eq!(told[0]["hint"], "read_again", "{next}");
+}
+
+#[test]
+fn a_hunk_to_paste_stands_at_its_place_only() {
+    for (file, sent, wanted) in [
+        // Its lines are there twice.
+        (
+            "h\nh\ng\n",
+            "*** Begin Patch\n*** Update File: f\n@@\n-h \n+H\n*** End Patch\n",
+            "H\nh\ng\n",
+        ),
+        (
+            "x\n}\na\nx\n}\nb\n",
+            "f.x\n<<<<<<< SEARCH\nx \n}\n=======\ny\n}\n>>>>>>> REPLACE\n",
+            "y\n}\na\nx\n}\nb\n",
+        ),
+        // A diff shows no lines below where there are none.
+        ("i\n    x\na\n\nb\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,1 @@\n i\n-  x\n-a\n", "i\n\nb\n"),
+        ("a\nb\nc\n", "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b \n+B\n", "a\nB\nc\n"),
+    ] {
+        let name = if sent.starts_with("f.x") { "f.x" } else { "f" };
+        let bench = Bench::new(&[(name, file.as_bytes())]);
+        let reply = bench.call("apply_patch", &json!({ "patch": sent }));
+        let hints = reply["error"]["hints"].as_array().expect("hints");
+        let paste = hints.iter().find(|hint| hint["hint"] == "replace_hunk");
+        let lines = paste.unwrap_or_else(|| panic!("{reply}"))["lines"].as_array();
+        let lines: String = lines
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .flat_map(|it| [it, "\n"])
+            .collect();
+        // Who pastes into a diff counts the lines, too.
+        let again = if sent.starts_with("f.x") {
+            format!("f.x\n{lines}")
+        } else if sent.starts_with("---") {
+            let count = |sign| lines.lines().filter(|line| !line.starts_with(sign)).count();
+            let (old, new) = (count('+'), count('-'));
+            format!("--- a/f\n+++ b/f\n@@ -1,{old} +1,{new} @@\n{lines}")
+        } else {
+            format!("*** Begin Patch\n*** Update File: f\n@@\n{lines}*** End Patch\n")
+        };
+        let reply = bench.call("apply_patch", &json!({ "patch": again }));
+        assert_eq!(reply["ok"], true, "{again} {reply}");
+        assert_eq!(String::from_utf8_lossy(&bench.read(name)), wanted, "{again}");
+    }
+}
+
+#[test]
 fn each_caller_is_told_in_its_own_words() {
     let bench = Bench::new(&[("f", b"x x\n"), ("there", b"y\n")]);
     // No tool is given a flag, or an argument that it does not have.

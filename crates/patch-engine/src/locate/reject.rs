@@ -228,8 +228,10 @@ impl RejectReason {
             Self::MultipleMatches { candidates, .. }
             | Self::OutsideScope { candidates, .. }
             | Self::HeaderNotFound { candidates, .. } => {
-                let remedies: Vec<_> =
-                    candidates.iter().filter_map(chosen).take(MAX_PLACES).collect();
+                // Without its header, which would lead elsewhere again.
+                let bare = !matches!(self, Self::MultipleMatches { .. });
+                let remedies = candidates.iter().filter_map(|place| chosen(place, bare));
+                let remedies: Vec<_> = remedies.take(MAX_PLACES).collect();
                 match (self, &candidates[..]) {
                     _ if !remedies.is_empty() => return remedies,
                     // No lines around them tell the places apart.
@@ -250,6 +252,7 @@ impl RejectReason {
                 return vec![
                     Remedy::AddContext {
                         means_line: *means_line,
+                        bare: false,
                         below: false,
                         lines: vec![line.clone()],
                     },
@@ -481,7 +484,7 @@ pub struct Nearest {
     /// The first lines of the region, at most 12.
     pub region: Vec<Shown>,
     /// The hunk, ready to paste, with the lines of the region in place of its context and deleted
-    /// lines, prefixes included. Empty if the region has fewer lines, or they are too many.
+    /// lines, and with as much context as makes it stand there only, prefixes included. Empty if the region has fewer lines, or they are too many.
     pub paste: Vec<String>,
 }
 
@@ -596,15 +599,15 @@ fn places(f: &mut fmt::Formatter<'_>, candidates: &[Candidate], more: bool) -> f
     }
 }
 
-/// Returns what makes a hunk mean this place.
-fn chosen(place: &Candidate) -> Option<Remedy> {
+/// Returns what makes a hunk mean this place; `bare` if its header has to go.
+fn chosen(place: &Candidate, bare: bool) -> Option<Remedy> {
     let means_line = *place.lines.start();
     Some(match place.advice.as_ref()? {
         Advice::Before(lines) => {
-            Remedy::AddContext { means_line, below: false, lines: lines.clone() }
+            Remedy::AddContext { means_line, bare, below: false, lines: lines.clone() }
         }
         Advice::After(lines) => {
-            Remedy::AddContext { means_line, below: true, lines: lines.clone() }
+            Remedy::AddContext { means_line, bare, below: true, lines: lines.clone() }
         }
         Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
     })
@@ -619,5 +622,5 @@ fn within(edge: &Edge, means_line: usize) -> Remedy {
         Edge::Bare { below, .. } => (true, below),
         Edge::Start { above } => (false, above),
     };
-    Remedy::AddContext { means_line, below, lines: lines.clone() }
+    Remedy::AddContext { means_line, bare: false, below, lines: lines.clone() }
 }

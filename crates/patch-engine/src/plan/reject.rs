@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use fs_guard::{Cancellation, Sha256, quoted};
-use patch_grammar::Patch;
+use patch_grammar::{Patch, blocks};
 use workspace_trash::TransactionId;
 
 use crate::carry::{Conflict, Excerpt};
@@ -468,24 +468,38 @@ impl Reject {
     pub fn remedies(&self) -> Vec<Remedy> {
         let mut remedies = self.all_remedies();
         if self.exact {
-            // No option changes what an exact patch means.
-            let loosens = |remedy: &Remedy| {
-                matches!(
-                    remedy,
-                    Remedy::Set(
-                        Setting::Fuzz(_)
-                            | Setting::Codex
-                            | Setting::Overwrite
-                            | Setting::FirstPlace
-                    )
-                )
-            };
-            remedies.retain(|remedy| !loosens(remedy));
+            remedies = remedies.into_iter().filter_map(|remedy| self.of_block(remedy)).collect();
             if remedies.is_empty() {
                 remedies.push(Remedy::read_again(&self.path));
             }
         }
         remedies
+    }
+
+    /// Returns a remedy for the author of a SEARCH/REPLACE block, which has other lines than a hunk
+    /// and no header.
+    fn of_block(&self, remedy: Remedy) -> Option<Remedy> {
+        match remedy {
+            // No option changes what an exact patch means.
+            Remedy::Set(
+                Setting::Fuzz(_) | Setting::Codex | Setting::Overwrite | Setting::FirstPlace,
+            )
+            | Remedy::Use { action: Action::Edit, .. }
+            | Remedy::UseHeader { .. } => None,
+            Remedy::AddContext { means_line, bare: _, below, lines } => {
+                let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+                let (before, after) =
+                    if below { (String::new(), text) } else { (text, String::new()) };
+                Some(Remedy::AddText { means_line, before, after })
+            }
+            Remedy::ReplaceHunk { lines } => {
+                Some(Remedy::ReplaceHunk { lines: blocks::of_hunk(&lines)? })
+            }
+            Remedy::MoveHunk { path: to, .. } => {
+                Some(Remedy::RenamePath { from: self.path.clone(), to })
+            }
+            remedy => Some(remedy),
+        }
     }
 
     fn all_remedies(&self) -> Vec<Remedy> {
