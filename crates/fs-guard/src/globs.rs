@@ -83,11 +83,12 @@ impl GlobSet {
     }
 }
 
-/// A list of glob patterns. `*` does not match `/`; `**` does. Clones share them until one is added.
+/// A list of glob patterns. `*` does not match `/`; `**` does. Clones share them until one is
+/// added.
 ///
-/// In what is [kept out](Self::matches) a pattern that matches a directory covers all that is in it.
-/// In what is [included](Self::includes), and in an [exception](Self::except), only one with a plain
-/// last name does: `a` stands for all that is in `a`, but `a/*` only for files in it.
+/// In what is [kept out](Self::matches) a pattern that matches a directory covers all that is in
+/// it. In what is [included](Self::includes), and in an [exception](Self::except), only one with a
+/// plain last name does: `a` stands for all that is in `a`, but `a/*` only for files in it.
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
     patterns: Arc<Vec<Pattern>>,
@@ -150,8 +151,8 @@ impl Globs {
         Ok(())
     }
 
-    /// Returns the last pattern that matches the `/`-separated `path` or a directory above it, unless
-    /// an exception is later.
+    /// Returns the last pattern that matches the `/`-separated `path` or a directory above it,
+    /// unless an exception is later.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<&str> {
         if self.patterns.is_empty() {
@@ -204,8 +205,8 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Whether the pattern matches a path, or a directory above it: only where it may cover all that
-    /// is in one (`broad`), or its last name is plain.
+    /// Whether the pattern matches a path, or a directory above it: only where it may cover all
+    /// that is in one (`broad`), or its last name is plain.
     fn covers(&self, key: &str, broad: bool) -> bool {
         let key = match &self.prefix {
             None => Cow::Borrowed(key),
@@ -240,8 +241,8 @@ impl Marks {
         }
     }
 
-    /// What a path has one of whose names ends in a text. The last byte is the first of the pair, so that few ends
-    /// are also starts.
+    /// What a path has one of whose names ends in a text. The last byte is the first of the pair,
+    /// so that few ends are also starts.
     fn ending(text: &str) -> Self {
         text.as_bytes().last_chunk().map_or(Self::ANY, |&[before, last]| Self::of([last, before]))
     }

@@ -90,8 +90,8 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
     Ok(Converted { text: written(&blocks), notes })
 }
 
-/// Writes the lines of a hunk, prefixes included, as those of a block. Returns `None` if one of them
-/// would be read as a marker.
+/// Writes the lines of a hunk, prefixes included, as those of a block. Returns `None` if one of
+/// them would be read as a marker.
 #[must_use]
 pub fn of_hunk(lines: &[String]) -> Option<Vec<String>> {
     const RULE: &str = "=======";

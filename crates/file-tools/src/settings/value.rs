@@ -332,8 +332,8 @@ struct PatternArg {
     glob: String,
 }
 
-/// Checks the glob that stands at this place of a list. Errors do not quote it: a file may be a link
-/// to another one, which has secrets.
+/// Checks the glob that stands at this place of a list. Errors do not quote it: a file may be a
+/// link to another one, which has secrets.
 pub(super) fn checked_glob(nth: usize, text: &str) -> Result<(), Wrong> {
     glob(text).map(drop).map_err(|problem| Wrong::Because(format!("glob {nth}: {problem}")))
 }

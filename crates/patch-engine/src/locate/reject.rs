@@ -484,7 +484,8 @@ pub struct Nearest {
     /// The first lines of the region, at most 12.
     pub region: Vec<Shown>,
     /// The hunk, ready to paste, with the lines of the region in place of its context and deleted
-    /// lines, and with as much context as makes it stand there only, prefixes included. Empty if the region has fewer lines, or they are too many.
+    /// lines, and with as much context as makes it stand there only, prefixes included. Empty if
+    /// the region has fewer lines, or they are too many.
     pub paste: Vec<String>,
 }
 
