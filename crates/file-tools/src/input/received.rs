@@ -115,9 +115,9 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
             }
             JsonLayer::Calls(calls, note) => {
                 notes.push(note);
-                return Ok(Received { form: ReceivedForm::Calls(calls), notes });
+                return only(Received { form: ReceivedForm::Calls(calls), notes }, part);
             }
-            JsonLayer::Shell(call) => return Ok(of_shell(call, notes)),
+            JsonLayer::Shell(call) => return only(of_shell(call, notes), part),
         }
     }
     wrapped("there is JSON in JSON in JSON", "send the patch alone")
@@ -361,7 +361,7 @@ fn in_text(
         Ok(utf8) => {
             let unquoted = unquote(utf8, &mut notes);
             if let Some(call) = shell::find(&unquoted)? {
-                return Ok(of_shell(call, notes));
+                return only(of_shell(call, notes), part);
             }
             match markers(&unquoted, &mut notes)? {
                 Some(corrected) => Cow::Owned(corrected.into_bytes()),
@@ -376,7 +376,7 @@ fn in_text(
         let converted = blocks::to_envelope(&text);
         let converted = converted.map_err(|error| NotReceived::parse(&text, error))?;
         notes.extend(converted.notes);
-        return Ok(Received { form: ReceivedForm::Blocks(converted.text), notes });
+        return only(Received { form: ReceivedForm::Blocks(converted.text), notes }, part);
     }
     if found.is_empty() {
         unfound(&String::from_utf8_lossy(&text))?;
@@ -421,6 +421,14 @@ fn in_text(
         },
     };
     Ok(Received { form, notes })
+}
+
+/// Returns a patch that is the only one of its text, if that is meant.
+fn only(received: Received, part: Part) -> Result<Received, NotReceived> {
+    match part {
+        Part::Nth(wanted) if wanted != 1 => Err(NotReceived::NoSuchPart { wanted, there: 1 }),
+        Part::Only | Part::Nth(_) | Part::All => Ok(received),
+    }
 }
 
 /// Whether a fence, a string literal or a tag is open above a diff, and closed by what would be the
@@ -772,6 +780,25 @@ mod tests {
         let bytes = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+\xff\n";
         assert!(plain_diff(&(&bytes[..]).into(), &DiffOptions::default()).is_some());
         assert!(plain > 5 && others > 300, "{plain} {others}");
+    }
+
+    #[test]
+    fn a_part_that_is_not_there_is_refused_in_every_form() {
+        let block = "a\n```a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```\n";
+        let shell = format!("apply_patch <<'EOF'\n{DELETES}EOF\n");
+        let words = json!(["apply_patch", DELETES]).to_string();
+        let script = json!({ "command": ["bash", "-lc", shell] }).to_string();
+        let operation = json!({ "type": "delete_file", "path": "a" }).to_string();
+        for sent in [DELETES, block, &shell, &words, &script, &operation] {
+            for part in [Part::Only, Part::Nth(1), Part::All] {
+                assert!(receive(sent.as_bytes(), part).is_ok(), "{sent} {part:?}");
+            }
+            for wanted in [0, 2] {
+                let found = receive(sent.as_bytes(), Part::Nth(wanted));
+                let missing = Err(NotReceived::NoSuchPart { wanted, there: 1 });
+                assert_eq!(found, missing, "{sent}");
+            }
+        }
     }
 
     #[test]
