@@ -204,7 +204,12 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
             }
         }
     }
-    let elsewhere = |&pass: &Pass| find_block(lines, needle.old_without(0), pass);
+    // Of several places, the one that its diff states, or the nearest to that.
+    let elsewhere = |&pass: &Pass| {
+        let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[pass]);
+        let places = blocks.first(pass, 0, SATURATION).into_iter().map(|place| place as usize);
+        places.min_by_key(|place| needle.stated.map_or(0, |stated| stated.abs_diff(*place)))
+    };
     let start = rules.passes.iter().find_map(elsewhere)?;
     let end = start + needle.old.len();
     let texts = |range: Range<usize>| {

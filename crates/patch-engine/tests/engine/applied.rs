@@ -299,6 +299,12 @@ fn a_hunk_of_a_diff_stands_at_the_end_of_the_file_that_it_was_made_at() {
     };
     assert_eq!(nearest.not_at, Some(Edge::End { below: vec!["more".into()] }));
     assert_eq!(of_diff(&file, &format!("{end} more\n")), Ok(count(1..=21) + "more\n"));
+    // Of several places, the one that the diff states is told of.
+    let bare = of_diff("x\na\nx\nb\n", "@@ -3 +3 @@\n-x\n+y\n");
+    let Err(RejectReason::ContextNotFound { nearest: Some(nearest) }) = bare else {
+        panic!("it is not all of the file: {bare:?}");
+    };
+    assert_eq!(nearest.lines, 3..=3);
 }
 
 #[test]
