@@ -249,7 +249,7 @@ fn the_message_of_a_mail_may_show_names() {
         "--- a/y\n+++ b/y\nBinary files a/y and b/y differ\n",
         "diff --git a/y b/y\nindex 1..2\n--- a/y\n+++ b/y\nwere the names.\n",
     ] {
-        let error = diff::parse(&mail(shown), &DiffOptions::default()).expect_err(shown);
+        let error = diff::parse(mail(shown), &DiffOptions::default()).expect_err(shown);
         assert_eq!(error.kind.as_str(), "file_without_hunks", "{shown}");
     }
     // Nor outside a message.
