@@ -149,16 +149,12 @@ pub struct NewCommit<'a> {
     pub author: &'a Signature,
     /// Who makes the commit.
     pub committer: &'a Signature,
-    /// The message, which may not be blank. NULs are removed, and a line end is added if there is
-    /// none.
+    /// The message. NULs are removed, and a line end is added if there is none.
     pub message: &'a str,
 }
 
 impl NewCommit<'_> {
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
-        if self.message.trim_matches(['\0', ' ', '\t', '\r', '\n']).is_empty() {
-            return Err(Error::EmptyMessage);
-        }
         let mut text = format!("tree {}\n", self.tree);
         for parent in self.parents {
             let _ = writeln!(text, "parent {parent}");

@@ -177,9 +177,6 @@ pub enum Error {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// The message of a commit says nothing.
-    #[error("the message of the commit is empty")]
-    EmptyMessage,
     /// The branch has moved, but its new place may not outlast a power cut.
     #[error("{name} has moved, but may be back after a power cut: cannot sync its directory")]
     NotDurable {
@@ -268,8 +265,7 @@ impl Error {
             | Self::WrongKind { .. }
             | Self::InvalidPath { .. }
             | Self::InvalidBranch { .. }
-            | Self::InvalidIdentity { .. }
-            | Self::EmptyMessage => ErrorKind::InvalidInput,
+            | Self::InvalidIdentity { .. } => ErrorKind::InvalidInput,
             Self::CorruptObject { .. } | Self::CorruptRef { .. } => ErrorKind::Corrupt,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::PathConflict { .. } | Self::RefConflict { .. } => ErrorKind::Conflict,

@@ -76,8 +76,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`InvalidIdentity`](crate::Error::InvalidIdentity),
-    /// [`EmptyMessage`](crate::Error::EmptyMessage);
+    /// [`InvalidIdentity`](crate::Error::InvalidIdentity);
     /// [`MissingObject`](crate::Error::MissingObject) and [`WrongKind`](crate::Error::WrongKind) if
     /// the tree or a parent is no such object of this repository.
     pub fn write_commit(&self, commit: &NewCommit<'_>) -> Result<Id> {

@@ -626,6 +626,13 @@ fn write(
         None => repository.signature(Role::Author)?,
     };
     let message = request.message.clone().unwrap_or_else(|| message_of(plan));
+    // git's plumbing takes such a message; `git commit` does not.
+    if message.chars().all(|sign| sign == '\0' || sign.is_ascii_whitespace()) {
+        let (class, kind) = (FailureClass::Usage, ErrorKind::CommandFailed);
+        let error = ToolError::new(class, kind, "the message of the commit is empty");
+        let reason = git_object_tree::ErrorKind::InvalidInput.as_str();
+        return Err(error.details(json!({ "reason": reason })));
+    }
     let (parents, message) = (&[onto.commit], message.as_str());
     let commit = NewCommit { tree, parents, author: &author, committer: &committer, message };
     let commit = repository.write_commit(&commit)?;

@@ -58,14 +58,23 @@ fn what_is_named_is_taken_back_and_brought_again() {
     assert_eq!(bench.read("f"), b"mine\n".to_vec());
 }
 
+/// What is in it is forbidden too, but for what is allowed: that goes and comes back.
 #[test]
-fn what_is_in_a_directory_with_the_name_of_a_forbidden_file_is_forbidden() {
+fn a_directory_with_the_name_of_a_forbidden_file_goes_and_comes_back() {
     let bench = Bench::new(&[]);
-    let patch = "diff --git a/.env/f b/.env/f\nnew file mode 100644\n--- /dev/null\n\
-                 +++ b/.env/f\n@@ -0,0 +1 @@\n+f\n";
-    let error = bench.fails("apply_patch", &json!({ "patch": patch }), "permission_denied");
+    let file = ".env/.env.example";
+    let patch = |file: &str| {
+        let header = format!("diff --git a/{file} b/{file}\nnew file mode 100644\n");
+        json!({ "patch": format!("{header}--- /dev/null\n+++ b/{file}\n@@ -0,0 +1 @@\n+f\n") })
+    };
+    let error = bench.fails("apply_patch", &patch(".env/f"), "permission_denied");
     assert_eq!(error["details"]["reason"], "forbidden", "{error}");
     assert!(!bench.exists(".env"));
+    let made = bench.done("apply_patch", &patch(file));
+    let undone = bench.done("undo", &json!({ "transactionId": made["transactionId"] }));
+    assert!(!bench.exists(".env"));
+    bench.done("undo", &json!({ "transactionId": undone["transactionId"] }));
+    assert_eq!(bench.read(file), b"f\n".to_vec());
 }
 
 #[test]
