@@ -7,7 +7,6 @@
 //! write that file, so it can only make the program stricter. Those of all directories from the
 //! root up to the project's top hold, each with patterns that are relative to its own directory.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -55,28 +54,13 @@ impl Sources {
                 .map_err(|error| Failure::Usage(unreadable(error)))?;
             Ok(bytes.map(|bytes| (path, bytes)))
         };
-        let user = user_file().map(read).transpose()?.flatten();
-        let user = user.as_ref().map(|(path, bytes)| (path.as_path(), bytes.as_slice()));
-        Self::of(root, user, |name| std::env::var_os(name))
-    }
-
-    /// The same, with the path and the bytes of the user's file and the variables of the
-    /// environment given.
-    pub(crate) fn of(
-        root: &Path,
-        user: Option<(&Path, &[u8])>,
-        environment: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<Self, Failure> {
         let mut sources = Self::default();
-        if let Some((path, bytes)) = user {
-            sources.user = parse(path, bytes).map_err(Failure::Usage)?;
+        if let Some((path, bytes)) = user_file().map(read).transpose()?.flatten() {
+            sources.user = parse(&path, &bytes).map_err(Failure::Usage)?;
         }
-        for key in keys() {
-            let name = variable(key);
-            let Some(value) = environment(&name) else { continue };
-            let wrong = |problem: String| Failure::Usage(format!("${name}: {problem}"));
-            let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
-            sources.environment.read(key, key, Raw::Text(text)).map_err(wrong)?;
+        // To look through all variables once costs less than to look for each of ours.
+        if std::env::vars_os().any(|(name, _)| is_own(name.as_encoded_bytes())) {
+            sources.environment = environment().map_err(Failure::Usage)?;
         }
         let Some(root) = open_workspace(root).map_err(Failure::Usage)? else { return Ok(sources) };
         sources.add_bounds(bounds(&root), &Prefix::default());
@@ -137,6 +121,26 @@ impl Sources {
         };
         keys().map(shown).collect()
     }
+}
+
+/// Returns whether a variable has a name of this program. On Windows upper and lower case are the
+/// same there.
+fn is_own(name: &[u8]) -> bool {
+    const PREFIX: &[u8] = b"APPLY_PATCH_";
+    name.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+}
+
+/// The settings of the environment.
+fn environment() -> Result<Layer, String> {
+    let mut layer = Layer::default();
+    for key in keys() {
+        let name = variable(key);
+        let Some(value) = std::env::var_os(&name) else { continue };
+        let wrong = |problem: String| format!("${name}: {problem}");
+        let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
+        layer.read(key, key, Raw::Text(text)).map_err(wrong)?;
+    }
+    Ok(layer)
 }
 
 fn keys() -> impl Iterator<Item = &'static str> {
