@@ -195,7 +195,8 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
     ] {
         let place = Place::new(user, workspace, &add(path));
         let run = place.run("apply-patch", &[], &["../p"]);
-        assert!(run.code == 3 && run.stderr.contains(said), "{run:#?}");
+        assert_eq!(run.code, 3, "{run:#?}");
+        assert!(run.stderr.contains(said), "{run:#?}");
         let answer = place.run("apply-patch", &[], &["--json", "../p"]).stdout;
         assert!(answer.contains(said), "{answer}");
     }
@@ -210,7 +211,8 @@ fn what_is_forbidden_is_narrowed_by_the_user_alone() {
 fn a_flag_with_a_pattern_that_can_match_no_path_is_refused() {
     for flag in ["--allow=./a", "--allow=/a", "--allow=d/", "--encoding=./a=windows-1252"] {
         let run = Place::new("", "", UPDATE).run("apply-patch", &[], &[flag, "../p"]);
-        assert!(run.code == 2 && run.stderr.contains("can match no path"), "{run:#?}");
+        assert_eq!(run.code, 2, "{run:#?}");
+        assert!(run.stderr.contains("can match no path"), "{run:#?}");
     }
 }
 

@@ -486,7 +486,8 @@ fn a_state_directory_whose_mode_was_changed_is_used_again_as_the_message_says() 
         obeyed.push(path);
         undone = at(&dir, "", &["undo"], "");
     }
-    assert!(!obeyed.is_empty() && undone.code == 0, "{obeyed:?}: {undone:?}");
+    assert!(!obeyed.is_empty());
+    assert_eq!(undone.code, 0, "{obeyed:?}: {undone:?}");
     assert_eq!(read(&dir, "src/b.py"), "b\n");
 }
 

@@ -306,8 +306,10 @@ fn what_has_no_flags_for_rules_names_variables() {
         (restore("a"), "choose another path than a: one where nothing is", ""),
     ] {
         let told = run(dir.path(), &args, "");
-        assert!(told.code != 0 && told.stderr.contains(said), "{told:?}");
-        assert!(told.stderr.contains(flag) && !told.stderr.contains("--"), "{told:?}");
+        assert_ne!(told.code, 0, "{told:?}");
+        assert!(told.stderr.contains(said), "{told:?}");
+        assert!(told.stderr.contains(flag), "{told:?}");
+        assert!(!told.stderr.contains("--"), "{told:?}");
         let answer = run(dir.path(), &[&args[..], &["--json"]].concat(), "").json().expect("JSON");
         let hints = answer["error"]["hints"].as_array().expect("hints");
         assert!(hints.iter().all(|hint| hint["hint"] != "use_flag"), "{answer}");

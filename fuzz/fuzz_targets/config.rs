@@ -187,9 +187,8 @@ fuzz_target!(|input: Input<'_>| {
     fs::create_dir_all(&root).expect("a directory");
     let (user, variables) = (file(&input.user), variables(&input.variables));
     let load = || {
-        Sources::of(&root, Some((Path::new("config.toml"), user.as_bytes())), |name| {
-            variables.get(name).cloned()
-        })
+        let find = Some(|name: &str| variables.get(name).cloned());
+        Sources::of(&root, Some((Path::new("config.toml"), user.as_bytes())), find)
     };
     let profile = if input.strict { Profile::Strict } else { Profile::Codex };
     let resolve = |sources: &Sources| {

@@ -7,6 +7,7 @@
 //! write that file, so it can only make the program stricter. Those of all directories from the
 //! root up to the project's top hold, each with patterns that are relative to its own directory.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -54,13 +55,26 @@ impl Sources {
                 .map_err(|error| Failure::Usage(unreadable(error)))?;
             Ok(bytes.map(|bytes| (path, bytes)))
         };
-        let mut sources = Self::default();
-        if let Some((path, bytes)) = user_file().map(read).transpose()?.flatten() {
-            sources.user = parse(&path, &bytes).map_err(Failure::Usage)?;
-        }
+        let user = user_file().map(read).transpose()?.flatten();
+        let user = user.as_ref().map(|(path, bytes)| (path.as_path(), bytes.as_slice()));
         // To look through all variables once costs less than to look for each of ours.
-        if std::env::vars_os().any(|(name, _)| is_own(name.as_encoded_bytes())) {
-            sources.environment = environment().map_err(Failure::Usage)?;
+        let any = std::env::vars_os().any(|(name, _)| is_own(name.as_encoded_bytes()));
+        Self::of(root, user, any.then_some(|name: &str| std::env::var_os(name)))
+    }
+
+    /// The same, with the path and the bytes of the user's file given, and what finds a variable of
+    /// the environment; `None` where none is of this program.
+    pub(crate) fn of(
+        root: &Path,
+        user: Option<(&Path, &[u8])>,
+        variables: Option<impl Fn(&str) -> Option<OsString>>,
+    ) -> Result<Self, Failure> {
+        let mut sources = Self::default();
+        if let Some((path, bytes)) = user {
+            sources.user = parse(path, bytes).map_err(Failure::Usage)?;
+        }
+        if let Some(find) = variables {
+            sources.environment = environment(find).map_err(Failure::Usage)?;
         }
         let Some(root) = open_workspace(root).map_err(Failure::Usage)? else { return Ok(sources) };
         sources.add_bounds(bounds(&root), &Prefix::default());
@@ -131,11 +145,11 @@ fn is_own(name: &[u8]) -> bool {
 }
 
 /// The settings of the environment.
-fn environment() -> Result<Layer, String> {
+fn environment(find: impl Fn(&str) -> Option<OsString>) -> Result<Layer, String> {
     let mut layer = Layer::default();
     for key in keys() {
         let name = variable(key);
-        let Some(value) = std::env::var_os(&name) else { continue };
+        let Some(value) = find(&name) else { continue };
         let wrong = |problem: String| format!("${name}: {problem}");
         let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
         layer.read(key, key, Raw::Text(text)).map_err(wrong)?;

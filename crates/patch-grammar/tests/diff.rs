@@ -228,7 +228,8 @@ fn the_name_with_too_few_parts_is_the_one_that_is_pointed_at() {
         let diff = format!("{names}@@ -1 +1 @@\n-a\n+b\n");
         let options = DiffOptions { strip: Some(2), ..DiffOptions::default() };
         let error = diff::parse(&diff, &options).expect_err(names);
-        assert_eq!((error.kind.as_str(), error.line), ("bad_path", line), "{names}");
+        assert_eq!(error.kind.as_str(), "bad_path", "{names}");
+        assert_eq!(error.line, line, "{names}");
     }
 }
 

@@ -97,7 +97,8 @@ fn refuses_with_the_kind_in_the_text() {
         let mut input = input;
         input["path"] = "f".into();
         let (ok, content) = run(&bench, input);
-        assert!(!ok && content.contains(told), "{content}");
+        assert!(!ok, "{content}");
+        assert!(content.contains(told), "{content}");
     }
     // What another command takes is not to be left out.
     let undo = run(&bench, json!({ "command": "undo_edit", "path": "f" })).1;
