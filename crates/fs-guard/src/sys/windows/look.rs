@@ -75,7 +75,7 @@ pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
         FileKind::Directory => 0o700 | others | others >> 2 & 0o011,
         FileKind::File if attributes & FILE_ATTRIBUTE_READONLY != 0 => 0o400 | others & 0o044,
         FileKind::File => 0o600 | others,
-        FileKind::Symlink | FileKind::Other => 0o777,
+        FileKind::Symlink | FileKind::Submodule | FileKind::Other => 0o777,
     };
     Ok(Metadata {
         kind,
