@@ -220,7 +220,7 @@ impl LockedStore<'_> {
             let purge = || match trash.open_dir(&id.to_string())? {
                 Some(folder) => {
                     self.journal_in(&folder, id, false)?;
-                    remove_folder(trash, &folder, id)
+                    remove_folder(trash, folder, id)
                 }
                 None => Ok(()),
             };

@@ -111,19 +111,25 @@ impl LockedStore<'_> {
     pub fn remove(&self, id: TransactionId) -> Result<(), Error> {
         let trash = self.trash()?;
         match trash.open_dir(&id.to_string())? {
-            Some(folder) => remove_folder(&trash, &folder, id),
+            Some(folder) => remove_folder(&trash, folder, id),
             None => Ok(()),
         }
     }
 }
 
 /// Removes the folder of a finished transaction, which was just opened.
-pub(crate) fn remove_folder(trash: &Dir, folder: &Dir, id: TransactionId) -> Result<(), Error> {
+pub(crate) fn remove_folder(trash: &Dir, folder: Dir, id: TransactionId) -> Result<(), Error> {
+    // Windows renames no directory that is open.
+    let folder = Some(folder).filter(|_| cfg!(unix));
     // Not by way of the pending transactions: recovery would finish or revert it again, over later
     // changes.
     let removed = format!("{id}{REMOVED}");
     trash.spot(&id.to_string()).rename_new(&trash.spot(&removed))?;
-    Ok(trash.remove_opened(&removed, folder)?)
+    match folder {
+        Some(folder) => trash.remove_opened(&removed, &folder)?,
+        None => trash.remove_tree(&removed)?,
+    }
+    Ok(())
 }
 
 /// Continues interrupted removals. Returns whether there were any.
