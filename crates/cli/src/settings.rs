@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use apply_patch_api::engine::commit::{self, Prefix};
 use apply_patch_api::files::{Access, Error, Root};
 use apply_patch_api::tools::settings::{
-    Layer, Layers, Raw, WORKSPACE_FILE, variable_of as variable,
+    Layer, Layers, Raw, VARIABLES, WORKSPACE_FILE, variable_of as variable,
 };
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
@@ -140,8 +140,8 @@ impl Sources {
 /// Returns whether a variable has a name of this program. On Windows upper and lower case are the
 /// same there.
 fn is_own(name: &[u8]) -> bool {
-    const PREFIX: &[u8] = b"APPLY_PATCH_";
-    name.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+    let start = name.get(..VARIABLES.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(VARIABLES.as_bytes()))
 }
 
 /// The settings of the environment.
@@ -175,7 +175,7 @@ pub(crate) fn unknown<'n>(
 ) -> impl Iterator<Item = (&'n str, Option<String>)> {
     /// What programs around this one set, and those that it starts get.
     const OTHERS: [&str; 4] = ["TURN", "CHECKED_STATE", "FILE", "NATIVE"];
-    let own = names.filter_map(|name| Some((name, name.strip_prefix("APPLY_PATCH_")?)));
+    let own = names.filter_map(|name| Some((name, name.strip_prefix(VARIABLES)?)));
     own.filter(|(name, word)| !OTHERS.contains(word) && variables().all(|known| known != *name))
         .map(|(name, word)| (name, near(&word.to_lowercase().replace('_', "-")).map(variable)))
 }

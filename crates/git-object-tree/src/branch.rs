@@ -104,10 +104,8 @@ impl Repository {
         let directory = path.parent().expect("a ref is in `refs`").to_owned();
         let (lock, mut changed) = self.lock(base, &path, &name)?;
         expect(self.layout(), &name, to.from)?;
-        if to.from.is_none()
-            && let Some(other) = self.conflict(&name)?
-        {
-            return Err(Error::RefConflict { name, other });
+        if to.from.is_none() {
+            self.check_free(&name)?;
         }
         if path.is_dir() {
             // Refs that were removed leave empty directories.
@@ -149,9 +147,17 @@ impl Repository {
             return Err(Error::CheckedOut { name, worktree });
         }
         expect(self.layout(), &name, from)?;
-        match self.conflict(&name)?.filter(|_| from.is_none()) {
-            Some(other) => Err(Error::RefConflict { name, other }),
-            None => Ok(name),
+        if from.is_none() {
+            self.check_free(&name)?;
+        }
+        Ok(name)
+    }
+
+    /// Fails if another ref keeps a new one from its name.
+    fn check_free(&self, name: &str) -> Result<()> {
+        match self.conflict(name)? {
+            Some(other) => Err(Error::RefConflict { name: name.into(), other }),
+            None => Ok(()),
         }
     }
 

@@ -23,7 +23,7 @@ use patch_engine::{Ambiguous, Options, Pass, Profile, Syntax, Whitespace, Whites
 pub use checks::Checks;
 pub use choice::{Choice, Color};
 pub use keep::{keep, since};
-pub use names::{WORKSPACE_FILE, variable_of};
+pub use names::{VARIABLES, WORKSPACE_FILE, variable_of};
 pub use value::{Charsets, Count, Kind, Patterns, Raw, Size, TrashKeep, charset, glob, seconds};
 use value::{Value, Wrong};
 

@@ -38,10 +38,13 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
     }
 }
 
+/// What the variables of the environment that are for this program begin with.
+pub const VARIABLES: &str = "APPLY_PATCH_";
+
 /// Returns the variable of the environment that gives a setting.
 #[must_use]
 pub fn variable_of(key: &str) -> String {
-    format!("APPLY_PATCH_{}", key.replace('-', "_").to_uppercase())
+    format!("{VARIABLES}{}", key.replace('-', "_").to_uppercase())
 }
 
 /// Returns the argument of a tool that gives a setting.

@@ -20,8 +20,8 @@ where
 
 /// Takes the arguments for what the schema wants, where nothing is lost by that: a JSON text of a
 /// list, an object, a number, or true or false for what is in it; and for what may be left out,
-/// empty text as left out. An integer may be written as 3.0: to
-/// JSON schema both are the same. Adds a note for each.
+/// empty text as left out. An integer may be written as 3.0: to JSON schema both are the same. Adds
+/// a note for each.
 pub(crate) fn normalise(schema: &Value, args: &mut Value, notes: &mut Vec<String>) {
     normalise_at(schema, args, "", notes);
 }
