@@ -53,7 +53,7 @@ pub use fold::{fold, normalisations};
 pub use globs::{GlobError, GlobSet, Globs, MAX_GLOB, MAX_GLOBS, bounded};
 pub use kind::ErrorKind;
 pub use list::DirEntry;
-pub use lock::{LockFile, Wait, process_number};
+pub use lock::{LockFile, Wait};
 pub use metadata::{Entry, FileKind, FileTime, Metadata};
 pub use named::{read_config, real_path, started_at};
 pub use names::{NamePolicy, Spelling, is_invisible};

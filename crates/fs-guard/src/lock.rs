@@ -9,12 +9,8 @@ use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Fd, Open};
 
-/// Returns the number of this process, for which the system is asked once.
-#[must_use]
-pub fn process_number() -> u32 {
-    static NUMBER: LazyLock<u32> = LazyLock::new(std::process::id);
-    *NUMBER
-}
+/// The number of this process, which is asked for once.
+static OWN_NUMBER: LazyLock<u32> = LazyLock::new(std::process::id);
 
 /// A held lock. It is released when this is dropped, and when the process ends in any way.
 #[derive(Debug)]
@@ -79,7 +75,7 @@ impl Spot {
         }
         // This text is for people only: on a full disk the lock holds all the same. It has always
         // the same length, because truncating a file first costs a millisecond on ext4.
-        let _ = sys::write_at_start(&file, format!("{:<10}\n", process_number()).as_bytes());
+        let _ = sys::write_at_start(&file, format!("{:<10}\n", *OWN_NUMBER).as_bytes());
         Ok(Some(LockFile { _file: file, spot: self.clone() }))
     }
 

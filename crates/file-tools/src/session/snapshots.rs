@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot, process_number};
+use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot};
 use patch_engine::commit::{self, Prefix, Reach, Workspace};
 use workspace_trash::{FileState, OwnKey, Store};
 use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
@@ -68,8 +68,9 @@ impl SessionSettings {
             }
         };
         let folder = state.open_or_create_dir(FOLDER)?;
+        // Asked for each time: a process that was forked has another number, and the same drafts.
         let draft =
-            format!("{name}.{}-{}", process_number(), DRAFTS.fetch_add(1, Ordering::Relaxed));
+            format!("{name}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
         let draft = folder.spot(&draft);
         let mut file = match draft.create(0o600) {
             // A process with this number was killed while it wrote.
