@@ -33,7 +33,7 @@ fn the_one_patch_of_an_answer_is_applied() {
         (
             DIFF.replace("@@ -1 +1 @@", "@@ -1,7 +1,9 @@"),
             "apply-patch: warning: patch line 3: the numbers of the hunk do not fit its lines, \
-             which were taken as they stand\n",
+             which were taken as they stand: it promises 7 old and 9 new lines, and has 1 and 1\n",
         ),
         (items.to_string(), "apply-patch: note: read the operations of a response\n"),
     ] {

@@ -135,6 +135,8 @@ pub struct PatchOptions {
     /// Whether binary files of a diff are left out whose bytes it does not have.
     #[serde(alias = "skip_binary")]
     pub skip_binary: bool,
+    /// Whether the numbers of hunks of a diff are not looked at where they do not fit their lines.
+    pub recount: bool,
     /// Whether the patch is reversed.
     pub reverse: bool,
     /// The directory that the paths of the patch are beneath.
@@ -260,6 +262,7 @@ impl PatchOptions {
             part: self.part,
             strip: self.strip,
             skip_binary: self.skip_binary,
+            recount: self.recount,
             reverse: self.reverse,
             paths: PathRules::new(self.directory.as_deref(), patterns)?,
         })

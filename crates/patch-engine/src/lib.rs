@@ -112,6 +112,7 @@
 
 pub mod carry;
 pub mod commit;
+mod git_id;
 mod locate;
 mod plan;
 mod processors;

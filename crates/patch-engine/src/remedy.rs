@@ -148,6 +148,8 @@ pub enum Setting {
     SkipApplied,
     /// Leave out binary files whose bytes the diff does not have.
     SkipBinary,
+    /// Take the last hunk of a diff as it stands, whatever its numbers promise.
+    Recount,
     /// Take names for new files that other systems cannot hold.
     NativeNames,
     /// Leave out so many leading parts of the paths of a diff.
@@ -406,6 +408,10 @@ pub enum Part {
     WhitespaceErrors,
     /// The changes that leave a file with syntax errors.
     SyntaxErrors,
+    /// The numbers of a hunk, after `@@`.
+    Numbers,
+    /// The `index` line of a git diff.
+    Ids,
     /// An edit.
     Edit,
 }
@@ -555,6 +561,11 @@ impl Remedy {
         }]
     }
 
+    /// Returns the remedies for a diff that seems to be cut off within its last hunk.
+    pub(crate) fn of_cut_off() -> Vec<Self> {
+        vec![Self::SendAgain, Self::Set(Setting::Recount), Self::LeaveOut(Part::Numbers)]
+    }
+
     /// Returns the remedies for a text that does not parse.
     #[must_use]
     pub fn of_parse(error: &ParseError) -> Vec<Self> {
@@ -584,6 +595,10 @@ impl Remedy {
                 "text_outside" => vec![Self::SendOne],
                 // To close it would apply half of what was meant.
                 "no_end" => vec![Self::SendAgain],
+                "cut_off" => match error.kind {
+                    ParseErrorKind::CutOff { .. } => Self::of_cut_off(),
+                    _ => vec![Self::SendAgain],
+                },
                 kind if error.seen.is_none() && kind != "empty" => vec![Self::SendAgain],
                 _ => vec![correct()],
             },

@@ -181,20 +181,31 @@ pub struct AddedLines<'p> {
     pub endings: LineEndings,
     /// Whether a marker says that the last line has no line feed.
     pub no_newline: bool,
+    /// What shows whether the last line is whole, where it ends a diff.
+    pub last: Option<LastLine<'p>>,
+}
+
+/// What shows whether a new file was cut off within its last line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastLine<'p> {
+    /// The id in git that the file has when it is whole.
+    pub id: &'p str,
+    /// The text ends without a line feed.
+    pub unterminated: bool,
 }
 
 impl<'p> AddedLines<'p> {
     /// Makes a new file without lines.
     #[must_use]
     pub fn empty(endings: LineEndings) -> Self {
-        Self { text: b"", endings, no_newline: false }
+        Self { text: b"", endings, no_newline: false, last: None }
     }
 
     /// Takes the lines of `body`, each after its sign, up to a marker for a missing line feed.
     #[must_use]
     pub fn of_body(body: &'p [u8], endings: LineEndings) -> Self {
         let end = memchr::memmem::find(body, b"\n\\").map_or(body.len(), |end| end + 1);
-        Self { text: &body[..end], endings, no_newline: end < body.len() }
+        Self { text: &body[..end], endings, no_newline: end < body.len(), last: None }
     }
 
     /// Iterates over the lines without plus signs and line feeds. A carriage return at the end of a
@@ -239,8 +250,44 @@ pub struct Hunk<'p> {
     // As data, the lines show it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub endings: LineEndings,
+    /// What the last hunk of a diff lacks, where nothing shows that the text is whole.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub shortfall: Option<Box<Shortfall<'p>>>,
     /// The lines, without markers.
     pub lines: Vec<Line<'p>>,
+}
+
+/// What the last hunk of a diff lacks by its numbers, and nothing stands behind it that ends it:
+/// the text was cut off, or its author counted wrong. The file may tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortfall<'p> {
+    /// How many lines the numbers promise, of the old file and of the new one.
+    pub promised: (u64, u64),
+    /// How many of them are missing; of a hunk that has all, none.
+    pub missing: (u64, u64),
+    /// The 1-based lines of the old and the new file where the hunk begins, as it states.
+    pub starts: (u64, u64),
+    /// The diff has other hunks, and their numbers are right.
+    pub others_are_right: bool,
+    /// The text ends without a line feed.
+    pub unterminated: bool,
+    /// The ids of the old and the new file in git, where the diff has them.
+    pub ids: Option<(&'p str, &'p str)>,
+}
+
+impl Shortfall<'_> {
+    /// Returns the same of the reversed hunk.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let swapped = |(old, new)| (new, old);
+        Self {
+            promised: swapped(self.promised),
+            missing: swapped(self.missing),
+            starts: swapped(self.starts),
+            ids: self.ids.map(|(old, new)| (new, old)),
+            ..*self
+        }
+    }
 }
 
 impl<'p> Hunk<'p> {

@@ -49,6 +49,8 @@ pub struct Detected {
     pub text: Vec<u8>,
     /// What was removed to get the patch; none when the text was nothing but the patch.
     pub notes: Vec<String>,
+    /// Whether something other than blanks stood behind it.
+    pub ended: bool,
 }
 
 /// Why there is no one patch.
@@ -201,6 +203,8 @@ pub struct Found {
     pub lines: Range<usize>,
     /// The patch alone.
     pub text: Vec<u8>,
+    /// Whether something other than blanks stands behind it.
+    pub ended: bool,
     notes: Vec<String>,
 }
 
@@ -223,7 +227,7 @@ impl Found {
     pub fn into_detected(self) -> Detected {
         let mut text = vec![b'\n'; self.lines.start - 1];
         text.extend_from_slice(&self.text);
-        Detected { kind: self.kind, text, notes: self.notes }
+        Detected { kind: self.kind, text, notes: self.notes, ended: self.ended }
     }
 }
 
@@ -333,6 +337,7 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
     let found = |one: PatchCandidate| {
         let before = first.filter(|&first| first < one.lines.start).map(|_| 0..one.lines.start);
         let after = last.filter(|&last| last >= one.lines.end).map(|_| one.lines.end..lines.len());
+        let ended = after.is_some();
         let mut notes: Vec<_> = note(one.kind, &one.lines, before, after).into_iter().collect();
         let bytes = &text[whole.range(one.lines.start).start..whole.range(one.lines.end).start];
         let mut text = Vec::with_capacity(bytes.len());
@@ -342,7 +347,7 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
         if one.indent > 0 {
             notes.push(format!("removed the indentation of {} blanks", one.indent));
         }
-        Found { kind: one.kind, lines: numbers(&one.lines), text, notes }
+        Found { kind: one.kind, lines: numbers(&one.lines), text, ended, notes }
     };
     candidates(&lines, &whole).into_iter().map(found).collect()
 }

@@ -25,7 +25,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::ast::{
-    AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperation, Spanned, hunk_lines,
+    AddedLines, Hunk, LastLine, LineEndings, LineKind, Section, SectionOperation, Shortfall,
+    Spanned, hunk_lines,
 };
 use crate::binary::{self, Binary, BinaryDamage, BinaryPart};
 use crate::diagnose;
@@ -55,6 +56,25 @@ pub fn are_parted(patch: &Patch, one: &Section<'_>, other: &Section<'_>) -> bool
     !between.is_empty() && reader::parts_diffs(patch.bytes(between))
 }
 
+/// Returns the error of a diff whose last hunk lacks lines, for those who do not see its files: a
+/// change may be missing.
+#[must_use]
+pub fn may_be_cut_off(patch: &Patch) -> Option<ParseError> {
+    let hunks = || patch.sections().iter().flat_map(Section::hunks);
+    let (hunk, found) = hunks().find_map(|hunk| Some((hunk, hunk.shortfall.as_deref()?)))?;
+    let Shortfall { promised, missing, others_are_right, .. } = *found;
+    let is_likely = missing.0 != missing.1 || (others_are_right && missing != (0, 0));
+    is_likely.then(|| {
+        let found = (promised.0 - missing.0, promised.1 - missing.1);
+        let kind = ParseErrorKind::CutOff { promised, found };
+        let whole = patch.text();
+        diagnose::at_offset(whole.whole(), hunk.span.end, 0, kind, vec![REST_OF_HUNK])
+    })
+}
+
+/// What is missing where a hunk is cut off.
+const REST_OF_HUNK: &str = "the rest of the hunk";
+
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffOptions {
@@ -65,13 +85,20 @@ pub struct DiffOptions {
     /// Whether binary files are left out whose bytes the diff does not have, with a warning:
     /// `Binary files a/x and b/x differ`. Default: `false`, which refuses them.
     pub skip_binary: bool,
+    /// Whether the numbers of hunks are not looked at that do not fit their lines, as in `git apply
+    /// --recount`. Default: `false`: they are told, and the last hunk of a diff may be
+    /// [cut off](ParseErrorKind::CutOff).
+    pub recount: bool,
+    /// Whether something stood behind the diff that shows that it is whole, such as the end of a
+    /// fence. Default: `false`.
+    pub ended: bool,
     /// How many files a diff may have. Default: 10 000.
     pub max_sections: usize,
 }
 
 impl Default for DiffOptions {
     fn default() -> Self {
-        Self { strip: None, skip_binary: false, max_sections: 10_000 }
+        Self { strip: None, skip_binary: false, recount: false, ended: false, max_sections: 10_000 }
     }
 }
 
@@ -88,7 +115,8 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
     let read = |text: &Text| {
         let lines = text.lines();
         let mut reader = Reader::new(&lines, options.strip, options.max_sections);
-        reader.skip_binary = options.skip_binary;
+        (reader.skip_binary, reader.recount) = (options.skip_binary, options.recount);
+        reader.ended = options.ended;
         let mut files = Vec::new();
         let mut left_out = false;
         let result = loop {
@@ -100,7 +128,11 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
                 Err(failure) => break Err(failure),
             }
         };
-        let Reader { warnings, framed, .. } = reader;
+        let Reader { warnings, framed, others_are_right, .. } = reader;
+        let hunks = files.iter_mut().flat_map(|file: &mut DiffFile| &mut file.hunks);
+        for shortfall in hunks.filter_map(|hunk| hunk.shortfall.as_mut()) {
+            shortfall.others_are_right = others_are_right == Some(true);
+        }
         (result.map(|()| files), warnings, framed.unwrap_or(false))
     };
     let mut text = given.clone();
@@ -138,17 +170,23 @@ fn section<'p>(
     room: &mut u64,
 ) -> Result<Section<'p>, DiffFailure> {
     let spanned = |Name { text, span, line }| Spanned { text: Cow::Owned(text), span, line };
-    let hunks = || file.hunks.iter().map(|part| hunk(text, part, endings)).collect();
+    let ids = file.ids.as_ref();
+    let hunks = || file.hunks.iter().map(|part| hunk(text, part, endings, ids)).collect();
     let binary = match &file.binary {
         Some(parts) => Some(Box::new(binary_of(text, parts, room)?)),
         None => None,
     };
     let operation = match file.operation {
         // The reader has checked that a new file has one hunk at most.
-        DiffOperation::Add => SectionOperation::Add(AddedLines::of_body(
-            file.hunks.first().map_or(b"", |hunk| &text[hunk.body.clone()]),
-            LineEndings::Exact,
-        )),
+        DiffOperation::Add => {
+            let part = file.hunks.first();
+            let lines = part.map_or(&b""[..], |part| &text[part.body.clone()]);
+            let shortfall = part.and_then(|part| hunk(text, part, endings, ids).shortfall);
+            let last = shortfall
+                .and_then(|it| Some(LastLine { id: it.ids?.1, unterminated: it.unterminated }));
+            let lines = AddedLines::of_body(lines, LineEndings::Exact);
+            SectionOperation::Add(AddedLines { last, ..lines })
+        }
         DiffOperation::Delete => SectionOperation::Delete(Some(hunks())),
         DiffOperation::Update { to } => {
             SectionOperation::Update { move_to: to.map(spanned), hunks: hunks() }
@@ -192,7 +230,12 @@ fn binary_of<'p>(
     })
 }
 
-fn hunk<'p>(text: &'p [u8], part: &HunkPart, endings: LineEndings) -> Hunk<'p> {
+fn hunk<'p>(
+    text: &'p [u8],
+    part: &HunkPart,
+    endings: LineEndings,
+    ids: Option<&(Range<usize>, Range<usize>)>,
+) -> Hunk<'p> {
     let (lines, _) = hunk_lines(&text[part.body.clone()], part.line + 1, endings);
     let header = |span: &Range<usize>| {
         let text = Cow::Borrowed(std::str::from_utf8(&text[span.clone()]).ok()?);
@@ -210,6 +253,11 @@ fn hunk<'p>(text: &'p [u8], part: &HunkPart, endings: LineEndings) -> Hunk<'p> {
         endings,
         old_start: part.old_start,
         new_start: part.new_start,
+        shortfall: part.shortfall.as_ref().map(|found| {
+            let id = |span: &Range<usize>| std::str::from_utf8(&text[span.clone()]).ok();
+            let ids = ids.and_then(|(old, new)| Some((id(old)?, id(new)?)));
+            Box::new(Shortfall { ids, ..found.clone() })
+        }),
         span: part.span.clone(),
         line: part.line,
         ..Hunk::default()

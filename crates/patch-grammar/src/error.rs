@@ -158,6 +158,21 @@ crate::names::named! {
         /// ends.
         #[error("the numbers of the hunk do not fit its lines, and this may be its end or not")]
         HunkEnd = "hunk_end",
+        /// A diff ends within its last hunk.
+        #[error(
+            "the diff was cut off: its last hunk promises {} old and {} new lines, and has {} and \
+             {}",
+            promised.0, promised.1, found.0, found.1
+        )]
+        CutOff {
+            /// How many lines of the old and the new file the numbers promise.
+            promised: (u64, u64),
+            /// How many it has.
+            found: (u64, u64),
+        } = "cut_off",
+        /// A diff ends within a line.
+        #[error("the diff was cut off: it ends within this line")]
+        HalfLine = "cut_off",
         /// A path of a diff cannot be read.
         #[error("the path cannot be read")]
         BadPath = "bad_path",
@@ -268,7 +283,12 @@ pub enum WarningKind {
     /// A diff was itself stored with CRLF; its carriage returns were left out.
     StoredWithCrlf,
     /// The numbers of a hunk of a diff do not fit its lines, which were taken as they are.
-    HunkNumbers,
+    HunkNumbers {
+        /// How many lines of the old and the new file the numbers promise.
+        promised: (u64, u64),
+        /// How many it has.
+        found: (u64, u64),
+    },
     /// A hunk of a diff has no numbers.
     NoHunkNumbers,
     /// A line of a diff says that something is there or changed, and the diff does not have it.
@@ -290,8 +310,13 @@ impl fmt::Display for Warning {
                 "the diff was stored with CRLF, which says nothing about the ends of lines in its \
                  files"
             }
-            WarningKind::HunkNumbers => {
-                "the numbers of the hunk do not fit its lines, which were taken as they stand"
+            WarningKind::HunkNumbers { promised, found } => {
+                return write!(
+                    f,
+                    "line {}: the numbers of the hunk do not fit its lines, which were taken as \
+                     they stand: it promises {} old and {} new lines, and has {} and {}",
+                    self.line, promised.0, promised.1, found.0, found.1
+                );
             }
             WarningKind::NoHunkNumbers => {
                 "the hunk has no numbers; its lines were taken as they stand"

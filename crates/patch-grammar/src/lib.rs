@@ -42,7 +42,8 @@ mod stream;
 mod wrapper;
 
 pub use ast::{
-    AddedLines, Header, Hunk, Line, LineEndings, LineKind, Section, SectionOperation, Spanned,
+    AddedLines, Header, Hunk, LastLine, Line, LineEndings, LineKind, Section, SectionOperation,
+    Shortfall, Spanned,
 };
 pub use error::{OtherForm, ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};

@@ -275,9 +275,11 @@ fn lines_are_what_the_numbers_say() {
             "@@ -1 +1 @@\n-a\n+b\n\n@@ -9 +9 @@\n-c\n",
             "@1\n-a\n+b\n@?\n-c\n\
              ! line 7: the numbers of the hunk do not fit its lines, which were taken as they \
-             stand\n",
+             stand: it promises 1 old and 1 new lines, and has 1 and 0\n",
         ),
         ("@@ -1 +1 @@\n-a\n+b\n\n@@ -9 +8,0 @@\n-c\n\nBye.\n", "@1\n-a\n+b\n@9\n-c\n"),
+        // A surplus empty line of context.
+        ("@@ -1 +1 @@\n-a\n+b\n \n@@ -9 +8,0 @@\n-c\n \n", "@1\n-a\n+b\n@9\n-c\n"),
     ] {
         check(format!("{HEAD}{body}"), &format!("M x\n{wanted}"));
     }
@@ -291,35 +293,60 @@ fn lines_are_what_the_numbers_say() {
 
 #[test]
 fn lines_are_read_as_they_stand_where_the_numbers_do_not_fit() {
-    let fits =
-        "! line 3: the numbers of the hunk do not fit its lines, which were taken as they stand\n";
-    let none = "! line 3: the hunk has no numbers; its lines were taken as they stand\n";
+    let fits = |numbers: &str| {
+        format!(
+            "! line 3: the numbers of the hunk do not fit its lines, which were taken as they \
+             stand: it promises {numbers}\n"
+        )
+    };
+    let nine = "9 old and 1 new lines, and has 1 and 1";
+    let none = "! line 3: the hunk has no numbers; its lines were taken as they stand\n".to_owned();
     for (body, wanted, warning) in [
-        ("@@ -1,7 +1,9 @@\n a\n-b\n+c\n", "@?\n a\n-b\n+c\n", fits),
-        ("@@ -1 +1 @@\n-a\n+b\n+c\n", "@?\n-a\n+b\n+c\n", fits),
-        ("@@ -1 +1 @@\n-a\n+b\n c\n", "@?\n-a\n+b\n c\n", fits),
-        ("@@ -1,9 +1 @@\n-a\n+b\n@@ -5 +5 @@\n-c\n+d\n", "@?\n-a\n+b\n@5\n-c\n+d\n", fits),
+        (
+            "@@ -1,7 +1,9 @@\n a\n-b\n+c\n",
+            "@?\n a\n-b\n+c\n",
+            fits("7 old and 9 new lines, and has 2 and 2"),
+        ),
+        (
+            "@@ -1 +1 @@\n-a\n+b\n+c\n",
+            "@?\n-a\n+b\n+c\n",
+            fits("1 old and 1 new lines, and has 1 and 2"),
+        ),
+        (
+            "@@ -1 +1 @@\n-a\n+b\n c\n",
+            "@?\n-a\n+b\n c\n",
+            fits("1 old and 1 new lines, and has 2 and 2"),
+        ),
+        ("@@ -1,9 +1 @@\n-a\n+b\n@@ -5 +5 @@\n-c\n+d\n", "@?\n-a\n+b\n@5\n-c\n+d\n", fits(nine)),
         (
             "@@ -1,9 +1 @@\n-a\n+b\n\n\n@@ -5 +5 @@\n-c\n+d\n",
             "@?\n-a\n+b\n \n \n(2 empty)\n@5\n-c\n+d\n",
-            fits,
+            fits(nine),
         ),
-        ("@@ -1,9 +1 @@\n-a\n+b\n-- \n2.39\n", "@?\n-a\n+b\n", fits),
-        ("@@ -1,9 +1 @@\n--\n+b\n", "@?\n--\n+b\n", fits),
-        ("@@ ... @@\n-a\n+b\n", "@?\n-a\n+b\n", none),
-        ("@@\n-a\n+b\n", "@?\n-a\n+b\n", none),
-        ("@@ def f():\n a\n+b\n", "@? def f():\n a\n+b\n", none),
-        ("@@ -1,x +1 @@\n-a\n", "@?\n-a\n", none),
+        ("@@ -1,9 +1 @@\n-a\n+b\n-- \n2.39\n", "@?\n-a\n+b\n", fits(nine)),
+        (
+            "@@ -1 +1 @@\n x\n \n \n-a\n+b\n",
+            "@?\n x\n \n \n-a\n+b\n",
+            fits("1 old and 1 new lines, and has 4 and 4"),
+        ),
+        ("@@ -1,9 +1 @@\n--\n+b\n", "@?\n--\n+b\n", fits(nine)),
+        ("@@ ... @@\n-a\n+b\n", "@?\n-a\n+b\n", none.clone()),
+        ("@@\n-a\n+b\n", "@?\n-a\n+b\n", none.clone()),
+        ("@@ def f():\n a\n+b\n", "@? def f():\n a\n+b\n", none.clone()),
+        ("@@ -1,x +1 @@\n-a\n", "@?\n-a\n", none.clone()),
     ] {
         check(format!("{HEAD}{body}"), &format!("M x\n{wanted}{warning}"));
     }
     check(
         format!("{HEAD}@@ -1,9 +1 @@\n-a\n+b\n{HEAD}@@ -1 +1 @@\n-a\n+b\n"),
-        &format!("M x\n@?\n-a\n+b\nM x\n@1\n-a\n+b\n{fits}"),
+        &format!("M x\n@?\n-a\n+b\nM x\n@1\n-a\n+b\n{}", fits(nine)),
     );
     check(
         format!("--- /dev/null\n+++ b/x\n@@ -0,0 +1,9 @@\n+a\n\n\n{HEAD}@@ -1 +1 @@\n-a\n+b\n"),
-        &format!("A x [\"a\"]\nM x\n@1\n-a\n+b\n{fits}"),
+        &format!(
+            "A x [\"a\"]\nM x\n@1\n-a\n+b\n{}",
+            fits("0 old and 9 new lines, and has 0 and 1")
+        ),
     );
 }
 

@@ -52,6 +52,10 @@ pub(crate) struct From {
     /// Of a diff: leave out the binary files whose bytes it does not have (`Binary files … differ`)
     #[arg(long)]
     pub(crate) skip_binary: bool,
+    /// Of a diff: take hunks as they stand, whatever their numbers say; otherwise a diff is refused
+    /// that seems to be cut off within its last hunk
+    #[arg(long)]
+    pub(crate) recount: bool,
     /// Apply the patch in reverse: from the files as it left them to the files that it was made for
     #[arg(short = 'R', long)]
     pub(crate) reverse: bool,
@@ -70,6 +74,7 @@ impl From {
             part: self.part,
             strip: self.strip,
             skip_binary: self.skip_binary,
+            recount: self.recount,
             reverse: self.reverse,
             paths: PathRules::new(self.directory.as_deref(), self.patterns.0.iter().cloned())?,
         })

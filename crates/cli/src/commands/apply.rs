@@ -71,7 +71,7 @@ pub(crate) struct ApplyArgs {
     #[arg(
         long,
         conflicts_with_all = [
-            "files", "clipboard", "from", "strip", "skip_binary", "reverse", "directory", "include",
+            "files", "clipboard", "from", "strip", "skip_binary", "recount", "reverse", "directory", "include",
             "exclude", "quiet",
         ],
     )]

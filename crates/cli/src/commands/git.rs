@@ -83,7 +83,7 @@ pub(crate) struct GitArgs {
     #[arg(
         long,
         conflicts_with_all = [
-            "files", "clipboard", "from", "part", "strip", "skip_binary", "reverse", "directory",
+            "files", "clipboard", "from", "part", "strip", "skip_binary", "recount", "reverse", "directory",
             "include", "exclude", "events", "call_id",
         ],
     )]

@@ -565,6 +565,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::FirstPlace
         | Setting::SkipApplied
         | Setting::SkipBinary
+        | Setting::Recount
         | Setting::NativeNames
         | Setting::Strip(_)
         | Setting::UnidiffZero
@@ -789,6 +790,8 @@ impl Hint {
                 Part::WhitespaceErrors => "insert lines without whitespace errors".into(),
                 Part::SyntaxErrors => "send it so that the file still parses".into(),
                 Part::NotAscii => "insert ASCII only".into(),
+                Part::Numbers => "leave out the numbers after its last `@@`, if it is whole".into(),
+                Part::Ids => "leave out its last `index` line, if it is whole".into(),
                 Part::Edit if caller == Caller::Editor => "do not repeat the command".into(),
                 Part::Edit => "leave the edit out".into(),
             },

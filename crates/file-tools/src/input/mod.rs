@@ -56,6 +56,8 @@ pub struct ReadAs {
     pub strip: Option<usize>,
     /// Whether binary files of a diff are left out whose bytes it does not have.
     pub skip_binary: bool,
+    /// Whether the last hunk of a diff is taken as it stands, whatever its numbers promise.
+    pub recount: bool,
     /// Whether the patch is to be reversed.
     pub reverse: bool,
     /// The directory that its paths are beneath, and which of its files are taken.
@@ -149,7 +151,10 @@ impl PatchText {
             }
         }
         let converted = all.iter().any(|one| one.converted);
-        Ok((Self { notes, converted, ..first.with_text(text) }, begins))
+        let ended = |one: &&Self| one.diff.is_some_and(|diff| diff.ended);
+        let ended = all.iter().all(ended);
+        let diff = first.diff.map(|diff| DiffOptions { ended, ..diff });
+        Ok((Self { notes, converted, diff, ..first.with_text(text) }, begins))
     }
 
     /// Finds the patch in a text; it will be parsed with `options`, and is already where that is
@@ -188,6 +193,7 @@ impl PatchText {
         let diff = DiffOptions {
             strip: how.strip,
             skip_binary: how.skip_binary,
+            recount: how.recount,
             ..DiffOptions::default()
         };
         let converted = |calls: &[PatchCall], notes| {
@@ -252,7 +258,7 @@ impl PatchText {
                 }
                 let received = received::receive(sent, how.part.unwrap_or_default());
                 if how.strip.is_some()
-                    && !matches!(received, Ok(Received { form: ReceivedForm::Diff(_), .. }))
+                    && !matches!(received, Ok(Received { form: ReceivedForm::Diff { .. }, .. }))
                 {
                     return usage("--strip is about the paths of a diff, and this is none");
                 }
@@ -260,10 +266,11 @@ impl PatchText {
                     Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => {
                         Ok(Self { text: bytes.into(), notes, ..given })
                     }
-                    Ok(Received { form: ReceivedForm::Diff(bytes), notes }) => {
+                    Ok(Received { form: ReceivedForm::Diff { text, ended }, notes }) => {
                         // A copy is not kept.
-                        let text = if bytes == sent { given.text.clone() } else { bytes.into() };
-                        Ok(Self { text, diff: Some(diff), notes, ..given })
+                        let text = if text == sent { given.text.clone() } else { text.into() };
+                        let diff = Some(DiffOptions { ended, ..diff });
+                        Ok(Self { text, diff, notes, ..given })
                     }
                     Ok(Received { form: ReceivedForm::Beneath(directory, bytes), notes }) => {
                         let patch = parse(&bytes, options)
@@ -353,7 +360,7 @@ fn in_other_form(sent: &[u8], own: InputForm, error: impl Into<InputError>) -> I
     let found = match form {
         ReceivedForm::Envelope(_) | ReceivedForm::Beneath(..) => InputForm::Envelope,
         ReceivedForm::Blocks(_) => InputForm::Blocks,
-        ReceivedForm::Diff(_) => InputForm::Unified,
+        ReceivedForm::Diff { .. } => InputForm::Unified,
         ReceivedForm::Calls(_) => InputForm::Openai,
     };
     if found == own { error.into() } else { NotReceived::OtherForm(form.words()).into() }
@@ -420,6 +427,10 @@ pub fn convert(
     if (text.diff.is_some() || text.reverse || !text.paths.are_none())
         && matches!(to, OutputForm::Envelope | OutputForm::Openai)
     {
+        // The numbers of a diff are lost, which say how long its last hunk is.
+        if let Some(error) = diff::may_be_cut_off(&patch) {
+            return Err(error.into());
+        }
         // A diff, or a patch that is not taken as it stands, is written as an envelope first.
         let order = patch_engine::in_sequence(&patch).map_err(|path| {
             InputError::Inexpressible(format!(

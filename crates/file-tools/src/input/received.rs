@@ -44,7 +44,12 @@ pub enum ReceivedForm {
     /// An envelope that was written from SEARCH/REPLACE blocks.
     Blocks(Vec<u8>),
     /// A unified or git diff.
-    Diff(Vec<u8>),
+    Diff {
+        /// The diff.
+        text: Vec<u8>,
+        /// Whether something stood behind it that shows that it is whole.
+        ended: bool,
+    },
     /// Operations of the Responses API.
     Calls(Vec<PatchCall>),
 }
@@ -55,7 +60,7 @@ impl ReceivedForm {
         match self {
             Self::Envelope(_) | Self::Beneath(..) => "this is a patch in the envelope",
             Self::Blocks(_) => "these are SEARCH/REPLACE blocks",
-            Self::Diff(_) => "this is a diff",
+            Self::Diff { .. } => "this is a diff",
             Self::Calls(_) => "these are operations of the Responses API",
         }
     }
@@ -396,7 +401,7 @@ fn in_text(
         ))
     };
     let there = found.len();
-    let Detected { kind, text, notes: more } = match part {
+    let Detected { kind, text, notes: more, ended } = match part {
         Part::Only if there > 1 => return Err(several(found)),
         Part::Nth(wanted) if wanted == 0 || wanted > there => {
             return Err(NotReceived::NoSuchPart { wanted, there });
@@ -411,11 +416,11 @@ fn in_text(
     };
     notes.extend(more);
     let form = match kind {
-        DetectedKind::Diff => ReceivedForm::Diff(text),
+        DetectedKind::Diff => ReceivedForm::Diff { text, ended },
         DetectedKind::Envelope => match diff_inside(&text) {
             Some(diff) => {
                 notes.push("took the diff between `*** Begin Patch` and `*** End Patch`".into());
-                ReceivedForm::Diff(diff)
+                ReceivedForm::Diff { text: diff, ended: true }
             }
             None => ReceivedForm::Envelope(text),
         },
@@ -465,7 +470,8 @@ fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
     }
     let notes = vec![format!("took all {} parts as one", found.len())];
     let (text, _) = one_of(kind, found.iter().map(|one| &one.text[..]));
-    Ok(Detected { kind, text, notes })
+    let ended = found.iter().all(|one| one.ended);
+    Ok(Detected { kind, text, notes, ended })
 }
 
 /// Joins patches of one kind to one. Also returns at which line of it the lines of each begin, and
@@ -768,7 +774,8 @@ mod tests {
                     let sent = [above, diff, below].concat();
                     if plain_diff(&sent.as_str().into(), &DiffOptions::default()).is_some() {
                         let received = receive(sent.as_bytes(), Part::Only).expect("a diff");
-                        let form = ReceivedForm::Diff(sent.clone().into_bytes());
+                        let text = sent.clone().into_bytes();
+                        let form = ReceivedForm::Diff { text, ended: false };
                         assert_eq!(received, Received { form, notes: Vec::new() }, "{sent:?}");
                         plain += 1;
                     } else {

@@ -686,18 +686,8 @@ impl<'f> Edits<'f> {
             .chain(of(&news[head..news.len() - tail], LineKind::Insert))
             .chain(of(&all[all.len() - tail..], LineKind::Context))
             .collect();
-        let hunk = Hunk {
-            opened: true,
-            headers: Vec::new(),
-            lines,
-            separators: 0,
-            end_of_file: false,
-            endings: LineEndings::Framing,
-            old_start: None,
-            new_start: None,
-            span: 0..0,
-            line: 1,
-        };
+        let hunk =
+            Hunk { opened: true, lines, endings: LineEndings::Framing, line: 1, ..Hunk::default() };
         let rules = Options::new(Profile::Strict).placement;
         let rejects = patch_engine::edit(
             &self.bytes[self.bom..],

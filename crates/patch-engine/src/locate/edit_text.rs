@@ -4,7 +4,7 @@ use patch_grammar::Hunk;
 
 use crate::locate::edit::{Edit, edit_by, not_storable};
 use crate::locate::edit_rules::EditRules;
-use crate::locate::{HunkReject, RejectReason, fixed};
+use crate::locate::{HunkReject, RejectReason, cut, fixed};
 use crate::text::encoding::FileText;
 
 /// Places the hunks of one update in the text of a file, and returns the changes of its bytes.
@@ -15,6 +15,9 @@ pub(crate) fn edit_text(
 ) -> Result<Edit, Vec<HunkReject>> {
     let mut edit = edit_by(text.bytes(), hunks, rules)
         .or_else(|rejects| fixed::edit(text.bytes(), hunks, rules).ok_or(rejects))?;
+    if let Some(reject) = cut::off(text, hunks, &edit.placed, &edit.splices) {
+        return Err(vec![reject]);
+    }
     if let Some(splices) = text.stored(std::mem::take(&mut edit.splices)) {
         return Ok(Edit { splices, ..edit });
     }

@@ -6,6 +6,7 @@
 //! `codex`). Similarity appears only in the words of a refusal.
 
 mod applied;
+pub(crate) mod cut;
 mod draft;
 pub(crate) mod edit;
 pub(crate) mod edit_rules;

@@ -114,6 +114,15 @@ patch_grammar::named! {
         /// Text beyond ASCII is inserted into a file that is not UTF-8. What to do: insert ASCII,
         /// or convert the file first.
         Encoding = "encoding",
+        /// The diff ends within its last hunk: it has fewer lines than its numbers promise, and
+        /// more than context may be missing (`docs/dialects.md#diffs-that-are-cut-off`). What to
+        /// do: send all of it; if it is whole, `--recount`, or `@@` without numbers.
+        CutOff {
+            /// How many lines of the old and of the new file the numbers promise.
+            promised: (u64, u64),
+            /// How many of them are missing; none, if the end of the last line is.
+            missing: (u64, u64),
+        } = "cut_off",
     }
 }
 
@@ -188,6 +197,17 @@ impl fmt::Display for RejectReason {
             Self::FinalNewline => f.write_str(
                 "its marker for a missing line feed does not fit: that line is not \
                              the last, or the file ends in a line feed",
+            ),
+            Self::CutOff { missing: (0, 0), .. } => f.write_str(
+                "the diff was cut off: with this last line, the file has not the id that the diff \
+                 states",
+            ),
+            Self::CutOff { promised: (old, new), missing } => write!(
+                f,
+                "the diff was cut off: the hunk promises {old} old and {new} new lines, and has {} \
+                 and {}",
+                old - missing.0,
+                new - missing.1
             ),
             Self::Encoding if cfg!(feature = "encodings") => f.write_str(
                 "it inserts text that the encoding of the file cannot \
@@ -266,6 +286,10 @@ impl RejectReason {
                 Remedy::read_again(path)
             }
             Self::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
+            Self::CutOff { missing: (0, 0), .. } => {
+                return vec![Remedy::SendAgain, Remedy::LeaveOut(Part::Ids)];
+            }
+            Self::CutOff { .. } => return Remedy::of_cut_off(),
             Self::Encoding => {
                 return vec![
                     Remedy::LeaveOut(Part::NotAscii),

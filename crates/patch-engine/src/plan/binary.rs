@@ -1,9 +1,8 @@
 //! Applies the binary parts of a git diff: to the file that they were made for, and to no other.
 
-use fs_guard::Hasher;
 use patch_grammar::binary::{Binary, BinaryKind};
-#[cfg(feature = "binary-diffs")]
-use sha1::{Digest, Sha1};
+
+use crate::git_id::is_blob;
 
 /// What is wrong with a binary patch, and the file that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -79,74 +78,5 @@ fn check_result(binary: &Binary<'_>, new: &[u8]) -> Result<(), BinaryProblem> {
     match binary.new_id.and_then(|id| is_blob(id, new)) {
         Some(false) => Err(BinaryProblem::Result),
         _ => Ok(()),
-    }
-}
-
-/// The fewest digits of an id that tell files apart: as many as git abbreviates to.
-const FEWEST_DIGITS: usize = 7;
-
-/// How many digits an id has by SHA-1; more are SHA-256.
-const SHA1_DIGITS: usize = 40;
-
-/// Returns whether a file has this id in git, or one that begins with it; `None` if it has too few
-/// digits, or is the one for no file.
-fn is_blob(id: &str, bytes: &[u8]) -> Option<bool> {
-    if id.len() < FEWEST_DIGITS || id.bytes().all(|digit| digit == b'0') {
-        return None;
-    }
-    let id = id.to_ascii_lowercase();
-    #[cfg(feature = "binary-diffs")]
-    let by_sha1 = || blob_id(bytes).starts_with(&id);
-    // No binary patch is read then.
-    #[cfg(not(feature = "binary-diffs"))]
-    let by_sha1 = || false;
-    let by_sha256 = || {
-        let mut hasher = Hasher::new();
-        hasher.update(header(bytes).as_bytes());
-        hasher.update(bytes);
-        hasher.finish().to_string().starts_with(&id)
-    };
-    Some((id.len() <= SHA1_DIGITS && by_sha1()) || (id.len() != SHA1_DIGITS && by_sha256()))
-}
-
-/// Returns the id of a file in git, by SHA-1.
-#[cfg(feature = "binary-diffs")]
-pub(crate) fn blob_id(bytes: &[u8]) -> String {
-    let hash = Sha1::new().chain_update(header(bytes)).chain_update(bytes).finalize();
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn header(bytes: &[u8]) -> String {
-    format!("blob {}\0", bytes.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_those_of_git() {
-        // `git hash-object`, with both object formats.
-        let sha1 = "ce013625030ba8dba906f756967f9e9ca394464a";
-        let sha256 = "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4";
-        for (id, expected) in [
-            (sha1, Some(true)),
-            (&sha1[..7], Some(true)),
-            (&sha1.to_ascii_uppercase(), Some(true)),
-            (sha256, Some(true)),
-            (&sha256[..7], Some(true)),
-            (&sha256[..50], Some(true)),
-            // The beginning of one that is as long as the other.
-            (&sha256[..40], Some(false)),
-            ("ce013625030ba8dba906f756967f9e9ca394464b", Some(false)),
-            ("ce01363", Some(false)),
-            // Too short; no file.
-            ("ce0136", None),
-            ("0000000", None),
-            (&"0".repeat(40), None),
-            ("", None),
-        ] {
-            assert_eq!(is_blob(id, b"hello\n"), expected, "{id}");
-        }
     }
 }

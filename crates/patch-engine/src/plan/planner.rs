@@ -10,6 +10,7 @@ use patch_grammar::binary::Binary;
 use patch_grammar::{Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned};
 
 use crate::carry::CarriedHunk;
+use crate::locate::cut;
 use crate::locate::edit;
 use crate::locate::edit_rules::EditRules;
 use crate::locate::edit_text::edit_text;
@@ -24,6 +25,7 @@ use crate::plan::paths::{is_file, is_git_diff, is_of_git, names, plain};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
+use crate::plan::shared_lines;
 use crate::plan::simultaneous::{self, Indexed};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::{WhitespaceOfPatch, blank_at_end};
@@ -358,6 +360,12 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.builder.create(&section.path.text, made.map_err(at)?)?;
             self.base.leave(&path, None);
             return self.set_executable(section, &section.path);
+        }
+        if let Some(last) = lines.last
+            && cut::is_within_last_line(&shared_lines::added(lines, self.options.add_newline), last)
+        {
+            let reason = RejectReason::CutOff { promised: (0, 0), missing: (0, 0) };
+            return Err(at(Problem::Hunk(reason)).into());
         }
         let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
         let added = added.or_else(|| self.texts.make(&path, lines));

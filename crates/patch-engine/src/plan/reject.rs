@@ -414,6 +414,7 @@ impl Reject {
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
                 RejectReason::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
+                RejectReason::CutOff { .. } => ErrorKind::PatchParseError,
                 _ => ErrorKind::PatchApplyError,
             },
         }

@@ -170,6 +170,7 @@ fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Op
         lines,
         old_start: hunk.new_start,
         new_start: hunk.old_start,
+        shortfall: hunk.shortfall.as_deref().map(|it| Box::new(it.reversed())),
         ..hunk.clone()
     })
 }

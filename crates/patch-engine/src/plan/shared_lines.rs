@@ -67,7 +67,7 @@ pub(crate) struct SharedLines {
 impl SharedLines {
     /// Shares the lines of a section of the patch.
     pub(crate) fn of(patch: &Patch, added: &AddedLines<'_>, rule: AddNewline) -> Self {
-        let &AddedLines { text, endings, no_newline } = added;
+        let &AddedLines { text, endings, no_newline, last: _ } = added;
         Self { text: patch.share(text), endings, no_newline, rule }
     }
 
@@ -117,6 +117,7 @@ impl SharedLines {
             text: self.text.as_bytes(),
             endings: self.endings,
             no_newline: self.no_newline,
+            last: None,
         }
     }
 }
@@ -142,7 +143,7 @@ mod tests {
             ("+a\r\n+b\r\n", LineEndings::Framing, false, "a\nb\n"),
             ("+a\n+\n", LineEndings::Stated, false, "a\n"),
         ] {
-            let lines = AddedLines { text: text.as_bytes(), endings, no_newline };
+            let lines = AddedLines { text: text.as_bytes(), endings, no_newline, last: None };
             assert_eq!(added(&lines, AddNewline::Joined), expected.as_bytes(), "{text:?}");
             for size in 1..9 {
                 let (mut all, mut longest) = (Vec::new(), 0);

@@ -139,6 +139,10 @@ fn of_reject(reject: &Reject) -> Value {
             set("matchedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
             set("indentedLine", (*patch_line).into());
         }
+        Some(RejectReason::CutOff { promised, missing: (old, new) }) => {
+            set("promisedLines", json!([promised.0, promised.1]));
+            set("missingLines", json!([old, new]));
+        }
         Some(RejectReason::AlreadyApplied { lines }) => {
             set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
         }

@@ -16,6 +16,7 @@ mod bytes;
 mod capability;
 mod carry;
 mod committer;
+mod cut;
 mod diffs;
 mod fitting;
 mod functions;

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::header::{BINARY_PATCH, GitLine};
 use super::name::{RawPath, ShortName, of_git_header, stripped, unquoted, without};
+use super::{NEXT_DIFF, REST_OF_HUNK};
+use crate::ast::Shortfall;
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 use crate::lines::{Lines, is_combined};
@@ -166,6 +168,8 @@ pub(super) struct DiffFile {
     pub(super) link: bool,
     pub(super) hunks: Vec<HunkPart>,
     pub(super) binary: Option<BinaryParts>,
+    /// The ids of the old and the new file in git.
+    pub(super) ids: Option<(Range<usize>, Range<usize>)>,
     pub(super) span: Range<usize>,
 }
 
@@ -215,6 +219,8 @@ pub(super) struct HunkPart {
     pub(super) separators: usize,
     pub(super) span: Range<usize>,
     pub(super) line: u32,
+    /// What it lacks; its ids are not known yet.
+    pub(super) shortfall: Option<Shortfall<'static>>,
     /// The numbers say that the file was empty, or will be.
     from_nothing: bool,
     to_nothing: bool,
@@ -251,6 +257,13 @@ pub(super) struct Reader<'l, 't> {
     quiet: bool,
     /// Binary files without their bytes are left out.
     pub(super) skip_binary: bool,
+    /// Numbers of hunks that do not fit their lines are not looked at.
+    pub(super) recount: bool,
+    /// Something stood behind the text that shows that it is whole.
+    pub(super) ended: bool,
+    /// Whether the numbers of all hunks are right but for those with a shortfall; `None` before the
+    /// first.
+    pub(super) others_are_right: Option<bool>,
 }
 
 /// A name as it stands in a line.
@@ -308,6 +321,9 @@ impl<'l, 't> Reader<'l, 't> {
             framed: None,
             quiet: false,
             skip_binary: false,
+            recount: false,
+            ended: false,
+            others_are_right: None,
         }
     }
 
@@ -527,7 +543,7 @@ impl<'l, 't> Reader<'l, 't> {
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
         }
         let link = self.is_link(first, &head, &String::from_utf8_lossy(&shown))?;
-        let GitHeader { old_mode, new_mode, created, deleted, copy, from, to, .. } = head;
+        let GitHeader { old_mode, new_mode, created, deleted, copy, from, to, ids, .. } = head;
         if let (Some(moved), Some(_)) = (&to, created.or(deleted)) {
             let expected = "one of a new file, a deleted file, a rename and a copy";
             return Err(self.failure(moved.line, ParseErrorKind::Contradiction, expected));
@@ -591,7 +607,7 @@ impl<'l, 't> Reader<'l, 't> {
         };
         let executable = executable.and_then(FileMode::executable);
         let file = self.finish(first, path, operation, executable, hunks)?;
-        Ok(FoundFile::File(Box::new(DiffFile { link, binary, ..file })))
+        Ok(FoundFile::File(Box::new(DiffFile { link, binary, ids, ..file })))
     }
 
     /// Reads the parts of a binary file.
@@ -862,6 +878,7 @@ impl<'l, 't> Reader<'l, 't> {
             link: false,
             hunks,
             binary: None,
+            ids: None,
             span,
         })
     }
@@ -900,9 +917,9 @@ impl<'l, 't> Reader<'l, 't> {
     fn hunks(&mut self) -> Result<Vec<HunkPart>, DiffFailure> {
         let mut hunks = Vec::new();
         loop {
-            let blank = |at: &usize| self.lines.get(*at).is_empty();
+            let blank = |at: &usize| self.lines.get(*at).trim_ascii().is_empty();
             let next = (self.at..self.lines.len()).find(|at| !blank(at)).unwrap_or(self.at);
-            // People put empty lines between hunks.
+            // People put empty lines between hunks, and models a surplus one with its blank.
             if !self.lines.get(next).starts_with(b"@@") {
                 break;
             }
@@ -916,6 +933,11 @@ impl<'l, 't> Reader<'l, 't> {
         if hunks.is_empty() {
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, "`@@`"));
         }
+        // The first byte of another hunk, or of a note about the last line.
+        if self.at + 1 == self.lines.len() && matches!(self.lines.whole(self.at), b"@" | b"\\") {
+            let expected = "the rest of the line";
+            return Err(self.failure(self.at, ParseErrorKind::HalfLine, expected));
+        }
         Ok(hunks)
     }
 
@@ -927,20 +949,31 @@ impl<'l, 't> Reader<'l, 't> {
         let counted = numbers.as_ref().and_then(|numbers| self.counted(numbers));
         let (end, separators) = match counted {
             Some(end) => (end, 0),
-            None => {
-                self.warn(
-                    if numbers.is_some() {
-                        WarningKind::HunkNumbers
-                    } else {
-                        WarningKind::NoHunkNumbers
-                    },
-                    at,
-                );
-                self.uncounted()?
-            }
+            None => self.uncounted()?,
         };
         if end == self.at {
             return Err(self.failure(end, ParseErrorKind::EmptyHunk, BODY));
+        }
+        let found = HunkLines::of(self.lines, self.at..end - separators);
+        let shortfall = match &numbers {
+            Some(numbers) if !self.recount => self.shortfall(numbers, &found, end, separators),
+            _ => None,
+        };
+        if let (None, Some(numbers), false) = (counted, &numbers, self.recount) {
+            let promised = (numbers.old.1, numbers.new.1);
+            self.warn(WarningKind::HunkNumbers { promised, found: found.sides }, at);
+            // A hunk has a change, and a new file has all of its lines.
+            let lacks = shortfall.as_ref().is_some_and(|it| it.missing != (0, 0));
+            if lacks && (!found.has_changes || numbers.old == (0, 0)) {
+                let kind = ParseErrorKind::CutOff { promised, found: found.sides };
+                return Err(self.failure(end, kind, REST_OF_HUNK));
+            }
+        } else if numbers.is_none() {
+            self.warn(WarningKind::NoHunkNumbers, at);
+        }
+        if shortfall.as_ref().is_none_or(|it| it.missing == (0, 0)) {
+            let right = self.others_are_right.unwrap_or(true) && counted.is_some();
+            self.others_are_right = Some(right);
         }
         let body = self.lines.range(self.at).start..self.lines.range(end).start;
         self.at = end;
@@ -958,8 +991,43 @@ impl<'l, 't> Reader<'l, 't> {
             body,
             separators,
             line: number(at),
+            shortfall,
             from_nothing: numbers.as_ref().is_some_and(|numbers| numbers.old == (0, 0)),
             to_nothing: numbers.as_ref().is_some_and(|numbers| numbers.new == (0, 0)),
+        })
+    }
+
+    /// Returns what a hunk lacks that ends before line `end`, if it may be cut off there.
+    fn shortfall(
+        &self,
+        numbers: &Numbers,
+        found: &HunkLines,
+        end: usize,
+        separators: usize,
+    ) -> Option<Shortfall<'static>> {
+        let blank = |at: &usize| self.lines.get(*at).trim_ascii().is_empty();
+        let below = (end..self.lines.len()).find(|at| !blank(at)).map(|at| self.lines.get(at));
+        // Texts that are joined may each be cut off.
+        let joins = |line: &[u8]| line == NEXT_DIFF.trim_ascii_end();
+        if self.ended || below.is_some_and(|line| !joins(line)) {
+            return None;
+        }
+        let promised = (numbers.old.1, numbers.new.1);
+        let mut old = promised.0.checked_sub(found.sides.0)?;
+        let mut new = promised.1.checked_sub(found.sides.1)?;
+        // Empty lines may be context that has lost its blank.
+        let empty = old.min(new).min(separators as u64);
+        (old, new) = (old - empty, new - empty);
+        let last = self.lines.whole(end - 1);
+        let unterminated = end == self.lines.len() && !last.ends_with(b"\n");
+        let may_lack = (old, new) != (0, 0) || last.starts_with(b"+");
+        may_lack.then_some(Shortfall {
+            promised,
+            missing: (old, new),
+            starts: (numbers.old.0, numbers.new.0),
+            others_are_right: false,
+            unterminated,
+            ids: None,
         })
     }
 
@@ -984,8 +1052,13 @@ impl<'l, 't> Reader<'l, 't> {
         ((old, new) == (0, 0) && !self.goes_on(end)).then_some(end)
     }
 
-    /// Returns whether the line after a hunk's last one still looks like a line of the hunk.
+    /// Returns whether the line after a hunk's last one still looks like a line of the hunk. So do
+    /// empty lines of context, which have their blank, before such a line.
     fn goes_on(&self, at: usize) -> bool {
+        let next = (at..self.lines.len()).find(|&at| self.lines.get(at) != b" ").unwrap_or(at);
+        if next > at && matches!(self.lines.get(next).first(), Some(b'+' | b'-')) {
+            return self.goes_on(next);
+        }
         let line = self.lines.get(at);
         matches!(line.first(), Some(b'+' | b'-' | b' '))
             && !line.trim_ascii().is_empty()
@@ -1000,7 +1073,8 @@ impl<'l, 't> Reader<'l, 't> {
     /// Returns the end of the hunk whose lines begin here, judged by their looks, and how many
     /// empty ones are at the end.
     fn uncounted(&self) -> Result<(usize, usize), DiffFailure> {
-        const OTHERS: [&[u8]; 8] = [
+        const OTHERS: [&[u8]; 9] = [
+            NEXT_DIFF.trim_ascii_end(),
             b"@@",
             b"diff ",
             b"Index: ",
@@ -1038,6 +1112,30 @@ impl<'l, 't> Reader<'l, 't> {
             return Err(self.failure(self.at, ParseErrorKind::EmptyHunk, BODY));
         }
         Ok((end, empty))
+    }
+}
+
+/// What the lines of a hunk are.
+struct HunkLines {
+    /// How many lines of the old and of the new file they show.
+    sides: (u64, u64),
+    has_changes: bool,
+}
+
+impl HunkLines {
+    fn of(lines: &Lines<'_>, hunk: Range<usize>) -> Self {
+        let (mut sides, mut has_changes) = ((0, 0), false);
+        for line in hunk.map(|at| lines.get(at)) {
+            let (old, new) = match line.first() {
+                Some(b'\\') => (0, 0),
+                Some(b'-') => (1, 0),
+                Some(b'+') => (0, 1),
+                _ => (1, 1),
+            };
+            sides = (sides.0 + old, sides.1 + new);
+            has_changes |= old != new;
+        }
+        Self { sides, has_changes }
     }
 }
 

@@ -13,7 +13,7 @@ use workspace_trash::{FileState, Record, TransactionId};
 use crate::commit::kept::KeptFiles;
 use crate::commit::{self, LogEntry, Workspace};
 #[cfg(feature = "binary-diffs")]
-use crate::plan::binary::blob_id;
+use crate::git_id::blob_id;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{Change, Image, PostImage, PreImage};
