@@ -131,6 +131,11 @@ compare *args:
 scoreboard *args:
     conformance/all {{args}}
 
+# Cuts the diffs of a git history off, and spoils the numbers of whole ones; counts what the program makes of both.
+cut git_dir *args:
+    cargo build --quiet --release --locked -p apply-patch
+    conformance/cut --program "$(packaging/release/described target_directory)/release/apply-patch" {{args}} {{git_dir}}
+
 # Compares `apply-patch git` with the commands of git that do the same.
 compare-git *args:
     cargo build --quiet --release --locked -p apply-patch

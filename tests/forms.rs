@@ -289,9 +289,22 @@ fn a_diff_becomes_an_envelope_or_says_why_not() {
         ),
         (
             &["--to", "envelope"],
-            format!("{head}@@ -1,9 +1 @@\n-1\n+2\n"),
+            format!("{head}@@ -1,9 +1,9 @@\n-1\n+2\n"),
             0,
             "the numbers of the hunk do not fit its lines",
+        ),
+        // The numbers are lost, and a change may be missing.
+        (
+            &["--to", "envelope"],
+            format!("{head}@@ -1,9 +1 @@\n-1\n+2\n"),
+            1,
+            "the diff was cut off: its last hunk promises 9 old and 1 new lines, and has 1 and 1",
+        ),
+        (
+            &["--to", "envelope", "--recount"],
+            format!("{head}@@ -1,9 +1 @@\n-1\n+2\n"),
+            0,
+            "+2",
         ),
     ] {
         let dir = workspace(FILES);

@@ -407,6 +407,14 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 }
                 "end_of_file" => lines.0.retain(|line| line != "*** End of File"),
                 "no_newline" => lines.0.retain(|line| !line.starts_with('\\')),
+                "numbers" => {
+                    let last = lines.0.iter_mut().rfind(|line| line.starts_with("@@ -"));
+                    *last.expect("a hunk with numbers") = "@@".into();
+                }
+                "ids" => {
+                    let last = lines.0.iter().rposition(|line| line.starts_with("index "));
+                    lines.0.remove(last.expect("an `index` line"));
+                }
                 "not_ascii" => lines.0.iter_mut().for_each(|line| line.retain(|c| c.is_ascii())),
                 "whitespace_errors" => {
                     for line in lines.0.iter_mut().filter(|line| line.starts_with('+')) {

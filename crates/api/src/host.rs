@@ -224,6 +224,8 @@ impl patch_engine::Host for AskingHost<'_, '_> {
 
 impl AskingHost<'_, '_> {
     fn decided(&mut self, decision: Decision, asked: bool) -> Result<Decision, fs_guard::Error> {
+        // A question that nobody answers any more is not declined.
+        self.cancellation.check()?;
         let approved = decision.approves();
         patch_engine::Host::event(self, &Event::Decided { approved, asked });
         Ok(decision)

@@ -13,8 +13,8 @@ use apply_patch_api::{
     Callbacks, Content, Decision, HostFile, HostTree, MemoryTree, ReadOptions, ToolError,
 };
 use napi::bindgen_prelude::{
-    AsyncTask, Buffer, BufferSlice, Either, FnArgs, Function, ToNapiValue, TypeName, Uint8Array,
-    Utf16String,
+    AsyncTask, Buffer, BufferSlice, Either, FnArgs, Function, Object, ToNapiValue, TypeName,
+    Uint8Array, Utf16String,
 };
 use napi::threadsafe_function::{
     ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue,
@@ -65,6 +65,38 @@ fn read<T: ReadOptions>(json: &str) -> Result<T> {
 
 type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, ToolError> + Send>;
 
+/// Makes a call; a panic in it is an error, as Node ends when one gets out of here.
+fn done<T>(work: Work<T>) -> Result<T> {
+    let done = std::panic::catch_unwind(AssertUnwindSafe(work));
+    done.map_err(|_| Error::from_reason("BUG: the call panicked"))?.map_err(failed)
+}
+
+/// A promise of what a call comes to.
+type Promised<'env, T> = Either<AsyncTask<Job<T>>, Object<'env>>;
+
+/// Makes a call on the thread pool, or, if the program is asked in it, on a thread of its own: a
+/// question waits for as long as a person takes, and the pool has four threads for everything that
+/// the program reads meanwhile.
+fn promised<'env, T: Send + ToNapiValue + TypeName + 'static>(
+    env: &'env Env,
+    asks: bool,
+    work: Work<T>,
+) -> Result<Promised<'env, T>> {
+    if !asks {
+        return Ok(Either::A(Job::task(work)));
+    }
+    let (deferred, promise) = env.create_deferred()?;
+    let call = move || match done(work) {
+        Ok(value) => deferred.resolve(move |_| Ok(value)),
+        Err(error) => deferred.reject(error),
+    };
+    std::thread::Builder::new()
+        .name("apply-patch".into())
+        .spawn(call)
+        .map_err(|error| Error::from_reason(format!("no thread could be started: {error}")))?;
+    Ok(Either::B(promise))
+}
+
 /// A call on the thread pool.
 pub struct Job<T>(Option<Work<T>>);
 
@@ -85,9 +117,7 @@ impl<T: Send + ToNapiValue + TypeName + 'static> Task for Job<T> {
 
     fn compute(&mut self) -> Result<T> {
         let work = self.0.take().ok_or_else(|| Error::from_reason("a call is made once"))?;
-        // Node ends when a panic gets out of here.
-        let done = std::panic::catch_unwind(AssertUnwindSafe(work));
-        done.map_err(|_| Error::from_reason("BUG: the call panicked"))?.map_err(failed)
+        done(work)
     }
 
     fn resolve(&mut self, _: Env, output: T) -> Result<T> {
@@ -333,16 +363,17 @@ impl JsWorkspace {
 
     /// Applies a patch.
     #[napi(catch_unwind)]
-    pub fn apply(
+    pub fn apply<'env>(
         &self,
+        env: &'env Env,
         patch: Text,
         options: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
-    ) -> Result<AsyncTask<Job<String>>> {
-        let host = host(approve, observe, cancellation)?;
-        Ok(Job::task(self.applying(Either::A(patch), &options, host)?))
+    ) -> Result<Promised<'env, String>> {
+        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        promised(env, asks, self.applying(Either::A(patch), &options, host)?)
     }
 
     /// The same, at once.
@@ -353,15 +384,16 @@ impl JsWorkspace {
 
     /// Applies exactly a plan.
     #[napi(catch_unwind)]
-    pub fn apply_plan(
+    pub fn apply_plan<'env>(
         &self,
+        env: &'env Env,
         plan: &JsPlan,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
-    ) -> Result<AsyncTask<Job<String>>> {
-        let host = host(approve, observe, cancellation)?;
-        Ok(Job::task(self.applying(Either::B(plan), "", host)?))
+    ) -> Result<Promised<'env, String>> {
+        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        promised(env, asks, self.applying(Either::B(plan), "", host)?)
     }
 
     /// The same, at once.
@@ -378,14 +410,16 @@ impl JsWorkspace {
 
     /// Undoes a transaction.
     #[napi(catch_unwind)]
-    pub fn undo(
+    pub fn undo<'env>(
         &self,
+        env: &'env Env,
         options: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
-    ) -> Result<AsyncTask<Job<String>>> {
-        Ok(Job::task(self.undoing(&options, host(approve, observe, cancellation)?)?))
+    ) -> Result<Promised<'env, String>> {
+        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        promised(env, asks, self.undoing(&options, host)?)
     }
 
     /// The same, at once.
@@ -402,14 +436,16 @@ impl JsWorkspace {
 
     /// Reverses an undo.
     #[napi(catch_unwind)]
-    pub fn redo(
+    pub fn redo<'env>(
         &self,
+        env: &'env Env,
         options: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
-    ) -> Result<AsyncTask<Job<String>>> {
-        Ok(Job::task(self.redoing(&options, host(approve, observe, cancellation)?)?))
+    ) -> Result<Promised<'env, String>> {
+        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        promised(env, asks, self.redoing(&options, host)?)
     }
 
     /// The same, at once.
@@ -460,16 +496,17 @@ impl JsWorkspace {
 
     /// Calls a file tool.
     #[napi(catch_unwind)]
-    pub fn call(
+    pub fn call<'env>(
         &self,
+        env: &'env Env,
         tool: String,
         arguments: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
-    ) -> Result<AsyncTask<Job<String>>> {
-        let host = host(approve, observe, cancellation)?;
-        Ok(Job::task(self.calling(tool, &arguments, host)?))
+    ) -> Result<Promised<'env, String>> {
+        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        promised(env, asks, self.calling(tool, &arguments, host)?)
     }
 
     /// The same, at once.
@@ -535,19 +572,22 @@ impl JsGitTree {
 
     /// Makes a commit of a patch.
     #[napi(catch_unwind)]
-    pub fn apply(
+    #[allow(clippy::too_many_arguments, reason = "they are the parameters of a function of Node's")]
+    pub fn apply<'env>(
         &self,
+        env: &'env Env,
         patch: Text,
         options: String,
         git: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
-    ) -> Result<AsyncTask<Job<String>>> {
-        let host = host(approve, observe, cancellation)?;
+    ) -> Result<Promised<'env, String>> {
+        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
         let (tree, patch) = (Arc::clone(&self.0), bytes(patch)?);
         let (options, git) = (read(&options)?, read(&git)?);
-        Ok(Job::task(move || Ok(tree.apply(&patch, &options, &git, host)?.to_string())))
+        let work = move || Ok(tree.apply(&patch, &options, &git, host)?.to_string());
+        promised(env, asks, Box::new(work))
     }
 }
 
@@ -684,15 +724,16 @@ fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> std::result::Result<Value
 /// Plans a patch for files that the program gives when it is asked for them: what there is to say
 /// of the plan, and `edits`.
 #[napi(catch_unwind)]
-pub fn plan_over(
+pub fn plan_over<'env>(
+    env: &'env Env,
     read_file: Asking<'_>,
     patch: Text,
     options: String,
-) -> Result<AsyncTask<Job<String>>> {
+) -> Result<Promised<'env, String>> {
     let read_file: Callback<FnArgs<(String, JsReply)>> =
         read_file.build_threadsafe_function().build()?;
     let (patch, options) = (bytes(patch)?, read(&options)?);
-    Ok(Job::task(move || {
+    let work = move || {
         let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
             Some(JsAnswer::File(file)) => Ok(file),
             _ => Err(io::Error::other("the program could not read it")),
@@ -704,7 +745,8 @@ pub fn plan_over(
             edits.iter().map(|one| edit(&plan, one)).collect();
         facts["edits"] = edits?;
         Ok(facts.to_string())
-    }))
+    };
+    promised(env, true, Box::new(work))
 }
 
 /// Applies a diff without headers to a text.

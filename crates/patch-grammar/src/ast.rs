@@ -28,8 +28,8 @@ pub struct Section<'p> {
     /// The file it is about, as written, blanks around it removed.
     #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "path_and_line"))]
     pub path: Spanned<'p>,
-    /// The other name of the file, where the `--- ` line of a plain diff has another one than the
-    /// `+++ ` line: the file that is there is meant.
+    /// The other name of the file, where the `--- ` line of a diff has another one than the `+++ `
+    /// line, and nothing says that the file moves: the one that is there is meant.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_name: Option<Spanned<'p>>,
     /// The byte range from the header to the last line of the section.

@@ -129,6 +129,14 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
             }
         };
         let Reader { warnings, framed, others_are_right, .. } = reader;
+        let mut warnings = warnings;
+        if options.strip.is_none() {
+            warnings.extend(leave_out_prefix(&mut files));
+        }
+        // Nothing is to be chosen.
+        for file in files.iter_mut().filter(|file| file.operation == DiffOperation::Add) {
+            file.old_name = None;
+        }
         let hunks = files.iter_mut().flat_map(|file: &mut DiffFile| &mut file.hunks);
         for shortfall in hunks.filter_map(|hunk| hunk.shortfall.as_mut()) {
             shortfall.others_are_right = others_are_right == Some(true);
@@ -160,6 +168,28 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         let sections = files.into_iter().map(|file| section(text, file, endings, &mut room));
         Ok((sections.collect::<Result<_, _>>().map_err(located)?, warnings))
     })
+}
+
+/// Leaves out what stands before the paths of a diff of new files only, and says so: their two names
+/// tell it, as `old/x` and `new/x` do.
+fn leave_out_prefix(files: &mut [DiffFile]) -> Option<Warning> {
+    let prefix = |file: &DiffFile| {
+        let names = [&file.old_name.as_ref().filter(|_| file.is_new())?.text, &file.path.text];
+        let [old, new] = names.map(|name| name.split('/').collect::<Vec<_>>());
+        let at = old.iter().zip(&new).position(|(old, new)| old != new)?;
+        let same = old.len() == new.len() && at + 1 < new.len() && old[at + 1..] == new[at + 1..];
+        same.then(|| new[..=at].join("/") + "/")
+    };
+    let first = prefix(files.first()?)?;
+    if !files.iter().all(|file| prefix(file).as_ref() == Some(&first)) {
+        return None;
+    }
+    for file in files.iter_mut() {
+        file.path.text.drain(..first.len());
+        file.old_name = None;
+    }
+    let line = files[0].path.line;
+    Some(Warning { kind: WarningKind::PrefixLeftOut { prefix: first }, line })
 }
 
 /// `room` is how many bytes binary parts may still make.

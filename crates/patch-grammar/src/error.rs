@@ -291,6 +291,11 @@ pub enum WarningKind {
     },
     /// A hunk of a diff has no numbers.
     NoHunkNumbers,
+    /// What stands before the paths of a diff of new files was left out, as their two names tell.
+    PrefixLeftOut {
+        /// The first parts of each path.
+        prefix: String,
+    },
     /// A line of a diff says that something is there or changed, and the diff does not have it.
     NotInDiff,
     /// A binary file was left out, as asked for: the diff does not have its bytes.
@@ -320,6 +325,15 @@ impl fmt::Display for Warning {
             }
             WarningKind::NoHunkNumbers => {
                 "the hunk has no numbers; its lines were taken as they stand"
+            }
+            WarningKind::PrefixLeftOut { prefix } => {
+                let prefix = prefix.escape_debug();
+                return write!(
+                    f,
+                    "line {}: left out `{prefix}` before the paths, in which the two names of each \
+                     file differ",
+                    self.line
+                );
             }
             WarningKind::BinaryLeftOut { path } => {
                 let path = path.escape_debug();

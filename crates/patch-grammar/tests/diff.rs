@@ -138,6 +138,8 @@ fn files_are_what_their_headers_say() {
             "diff --git a/o b/p\nsimilarity index 60%\ncopy from o\ncopy to p\n--- a/o\n+++ b/p\n",
             "C o -> p\n",
         ),
+        // `git diff --no-index`: nothing says that the file moves.
+        ("diff --git a/o b/n/p\nindex 1..2 100644\n--- a/o\n+++ b/n/p\n", "M n/p or o\n"),
         // A directory called `w`, as the first line shows.
         ("diff --git w/x w/x\nindex 1..2\n--- w/x\n+++ w/x\n", "M w/x\n"),
         ("Index: x\n=====\n--- x\t(revision 1)\n+++ x\t(working copy)\n", "M x\n"),
@@ -255,6 +257,44 @@ fn the_message_of_a_mail_may_show_names() {
     }
     // Nor outside a message.
     check_error("--- a/y\n+++ b/y\nwere the names.\n", "file_without_hunks 3:1");
+}
+
+#[test]
+fn two_names_tell_the_prefix_of_new_files() {
+    let stamp = "\t1970-01-01 00:00:00.0 +0000";
+    let new = |old: &str, new: &str| format!("--- {old}{stamp}\n+++ {new}\n@@ -0,0 +1 @@\n+a\n");
+    let bare = |old: &str, new: &str| format!("--- {old}\n+++ {new}\n@@ -0,0 +1 @@\n+a\n");
+    let left_out = |prefix: &str| {
+        format!(
+            "! line 2: left out `{prefix}` before the paths, in which the two names of each file \
+             differ\n"
+        )
+    };
+    let (added, updated) = (" [\"a\"]\n", "\n@0\n+a\n");
+    for (diff, wanted) in [
+        (new("old/d/x", "new/d/x"), format!("A d/x{added}{}", left_out("new/"))),
+        (new("p-1.orig/x", "p-1/x"), format!("A x{added}{}", left_out("p-1/"))),
+        (new("t/old/x", "t/new/x"), format!("A x{added}{}", left_out("t/new/"))),
+        (bare("old/d/x", "new/d/x"), format!("M d/x{updated}{}", left_out("new/"))),
+        (
+            new("old/x", "new/x") + &new("old/d/y", "new/d/y"),
+            format!("A x{added}A d/y{added}{}", left_out("new/")),
+        ),
+        // Of the file's own name, or of other files, nothing is left out.
+        (new("d/x", "d/x"), format!("A d/x{added}")),
+        (new("d/x", "d/y"), format!("A d/y{added}")),
+        (new("old/x", "new/y"), format!("A new/y{added}")),
+        (
+            new("old/x", "new/x") + "--- old/y\n+++ new/y\n@@ -1 +1 @@\n-a\n+b\n",
+            format!("A new/x{added}M new/y or old/y\n@1\n-a\n+b\n"),
+        ),
+        (
+            new("old/x", "new/x") + &new("old/x", "other/x"),
+            format!("A new/x{added}A other/x{added}"),
+        ),
+    ] {
+        check(&diff, &wanted);
+    }
 }
 
 #[test]

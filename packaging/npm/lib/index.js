@@ -160,12 +160,19 @@ async function hosted({ approve, observe, signal }, call) {
     thrown ??= { error };
     cancellation.cancel();
   };
-  const cancel = () => cancellation.cancel();
+  // An abort ends a question that is open: nobody has to answer it any more.
+  const open = new Set();
+  const cancel = () => {
+    cancellation.cancel();
+    for (const reply of open) reply.end();
+  };
   if (signal?.aborted) throw signal.reason;
   signal?.addEventListener("abort", cancel, { once: true });
   const ask =
     approve &&
     ((question, reply) => {
+      open.add(reply);
+      if (signal?.aborted) reply.end();
       new Promise((resolve) => resolve(approve(JSON.parse(question)))).then(
         (answer) => {
           if (answer?.patch !== undefined) return reply.edit(answer.patch);
@@ -177,7 +184,7 @@ async function hosted({ approve, observe, signal }, call) {
       ).catch((error) => {
         failed(error);
         reply.end();
-      });
+      }).finally(() => open.delete(reply));
     });
   const watch =
     observe &&

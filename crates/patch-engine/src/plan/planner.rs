@@ -624,6 +624,9 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// Checks the path of a section, and returns it unless a section about it was rejected.
     fn open(&mut self, section: &Section<'_>) -> Result<Option<RelPath>, Reject> {
         let text = &*section.path.text;
+        if let Some(other) = &section.old_name {
+            return Err(Reject::of(text, Problem::TwoFiles { other: other.text.to_string() }));
+        }
         let path = self.builder.at(text, |builder| builder.check(text, access_of(section)))?;
         Ok(Some(path).filter(|path| !self.builder.is_rejected(path)))
     }

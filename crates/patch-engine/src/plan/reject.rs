@@ -222,6 +222,13 @@ pub enum Problem {
     /// The options do not let the patch move files.
     #[error("moving files is not allowed here")]
     MoveNotAllowed,
+    /// A git diff has two names for the file and no `rename from`, and both files are there.
+    #[error("the diff also names {}, which is there too, and says of neither that it moves",
+            quoted(.other))]
+    TwoFiles {
+        /// The other name.
+        other: String,
+    },
     /// A diff deletes the file and shows its lines, but the file has others.
     #[error("the diff deletes the file, but its deleted lines are not exactly those of the file")]
     LeavesLines,
@@ -312,6 +319,9 @@ patch_grammar::named! {
         DeleteNotAllowed = "delete_not_allowed",
         /// `--allow-move=false`, and the patch moves. What to do: leave the section out.
         MoveNotAllowed = "move_not_allowed",
+        /// A git diff has two names for a file and no `rename from`, and both files are there. What
+        /// to do: write the one that is meant in all lines above the hunks.
+        TwoFiles = "two_files",
         /// A diff deletes a file, and its deleted lines are not all of the file. What to do: make
         /// the diff anew.
         LeavesLines = "leaves_lines",
@@ -406,6 +416,7 @@ impl Reject {
             Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
             Problem::LeavesLines
+            | Problem::TwoFiles { .. }
             | Problem::OtherLink { .. }
             | Problem::BinaryPatch(_)
             | Problem::Whitespace(_)
@@ -441,6 +452,7 @@ impl Reject {
             Problem::TooManyFiles { .. } => ProblemName::TooManyFiles,
             Problem::DeleteNotAllowed => ProblemName::DeleteNotAllowed,
             Problem::MoveNotAllowed => ProblemName::MoveNotAllowed,
+            Problem::TwoFiles { .. } => ProblemName::TwoFiles,
             Problem::LeavesLines => ProblemName::LeavesLines,
             Problem::OtherLink { .. } => ProblemName::OtherLink,
             Problem::BinaryPatch(BinaryProblem::Mismatch) => ProblemName::BinaryMismatch,
@@ -551,6 +563,13 @@ impl Reject {
             Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
             Problem::Stale { expected: Expected::Absent, .. } => {
                 Remedy::choose(path, PathLike::Free)
+            }
+            Problem::TwoFiles { other } => {
+                let rename = |from: &str, to: &str| Remedy::RenamePath {
+                    from: from.to_owned(),
+                    to: to.to_owned(),
+                };
+                return vec![rename(&self.path, other), rename(other, &self.path)];
             }
             Problem::Stale { .. } | Problem::LeavesLines | Problem::OtherLink { .. } => {
                 Remedy::read_again(path)

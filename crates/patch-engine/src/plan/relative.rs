@@ -34,7 +34,8 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
     let mut changed = patch.map_sections(|sections| {
         let mut sections = sections.to_vec();
         for section in &mut sections {
-            notes.extend(choose_name(files, section));
+            let is_git = is_of_git(patch, section);
+            notes.extend(choose_name(files, section, is_git));
             for path in section.paths_mut() {
                 if let Some(root) = files.directory()
                     && let Some(rest) = root.relative(&path.text)
@@ -66,8 +67,13 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
 }
 
 /// Takes the other name of a file where that is the one that is there, and says so. If both are, or
-/// none is, one that goes on after the other is that of a copy beside it.
-fn choose_name(files: &Files, section: &mut Section<'_>) -> Option<String> {
+/// none is, one that goes on after the other is that of a copy beside it. A git diff has no such
+/// names: of two files that are there it may mean either, and both names stay.
+fn choose_name(files: &Files, section: &mut Section<'_>, is_git: bool) -> Option<String> {
+    let is_there = |path: &Spanned<'_>| is_file(files, &path.text);
+    if is_git && is_there(&section.path) && section.old_name.as_ref().is_some_and(is_there) {
+        return None;
+    }
     let other = section.old_name.take()?;
     let longer = section.path.text.starts_with(&*other.text);
     let takes = match (is_file(files, &other.text), is_file(files, &section.path.text)) {

@@ -161,7 +161,7 @@ pub(super) enum FoundFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiffFile {
     pub(super) path: Name,
-    /// The other name that a plain diff has for the file.
+    /// The other name that a diff has for the file, and does not say that it moves.
     pub(super) old_name: Option<Name>,
     pub(super) operation: DiffOperation,
     pub(super) executable: Option<bool>,
@@ -171,6 +171,18 @@ pub(super) struct DiffFile {
     /// The ids of the old and the new file in git.
     pub(super) ids: Option<(Range<usize>, Range<usize>)>,
     pub(super) span: Range<usize>,
+}
+
+impl DiffFile {
+    /// Returns whether it makes the file.
+    pub(super) fn is_new(&self) -> bool {
+        let of_nothing = || matches!(&self.hunks[..], [hunk] if hunk.from_nothing);
+        match &self.operation {
+            DiffOperation::Add => true,
+            DiffOperation::Update { to } => to.is_none() && of_nothing(),
+            DiffOperation::Delete | DiffOperation::Copy { .. } => false,
+        }
+    }
 }
 
 /// Where the parts of a binary file stand, and its ids in git, old and new.
@@ -501,7 +513,7 @@ impl<'l, 't> Reader<'l, 't> {
         let is_gone = new.text.is_none() || (new.epoch && nothing(|hunk| hunk.to_nothing));
         let (left, right) = self.without_prefixes(&old, &new, None)?;
         let (path, other, operation) = match (left, right) {
-            (_, Some(new)) if is_new => (new, None, DiffOperation::Add),
+            (old, Some(new)) if is_new => (new, old, DiffOperation::Add),
             (Some(old), _) if is_gone => (old, None, DiffOperation::Delete),
             (old, Some(new)) => (new, old, DiffOperation::Update { to: None }),
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
@@ -556,6 +568,7 @@ impl<'l, 't> Reader<'l, 't> {
             self.check_same(old, left)?;
             self.check_same(new, right)?;
         }
+        let moves = from.is_some();
         let (left, right) = match (&pair, from, to) {
             // These lines have no prefix, and one part less.
             (_, Some(from), Some(to)) => {
@@ -581,6 +594,7 @@ impl<'l, 't> Reader<'l, 't> {
                 return Err(self.failure(first, ParseErrorKind::NoPath, expected));
             }
         };
+        let mut old_name = None;
         let (path, operation) = match (left, right) {
             (_, Some(new))
                 if created.is_some()
@@ -595,10 +609,14 @@ impl<'l, 't> Reader<'l, 't> {
                 (old, DiffOperation::Delete)
             }
             (Some(old), Some(new)) if copy => (old, DiffOperation::Copy { to: new }),
-            (Some(old), Some(new)) if old.text != new.text => {
+            (Some(old), Some(new)) if moves && old.text != new.text => {
                 (old, DiffOperation::Update { to: Some(new) })
             }
-            (_, Some(new)) => (new, DiffOperation::Update { to: None }),
+            // As `git diff --no-index` names two files.
+            (old, Some(new)) => {
+                old_name = old.filter(|old| old.text != new.text);
+                (new, DiffOperation::Update { to: None })
+            }
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
         };
         let executable = match operation {
@@ -607,7 +625,7 @@ impl<'l, 't> Reader<'l, 't> {
         };
         let executable = executable.and_then(FileMode::executable);
         let file = self.finish(first, path, operation, executable, hunks)?;
-        Ok(FoundFile::File(Box::new(DiffFile { link, binary, ids, ..file })))
+        Ok(FoundFile::File(Box::new(DiffFile { old_name, link, binary, ids, ..file })))
     }
 
     /// Reads the parts of a binary file.
