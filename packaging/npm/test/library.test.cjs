@@ -136,6 +136,31 @@ test("a signal gives a call up", async () => {
   await assert.rejects(workspace.plan(EDIT, { signal: AbortSignal.abort(reason) }), (error) => error === reason);
 });
 
+test("calls that ask leave the threads of the pool to the program", async () => {
+  const { readFile } = require("node:fs/promises");
+  const add = (options) => new Workspace(folder()).apply(ADD("b"), options);
+  // As many as the pool has threads, and again.
+  const approve = async () => (await readFile(__filename), true);
+  await Promise.all(Array.from({ length: 8 }, () => add({ approve })));
+  // Questions that nobody answers.
+  const controllers = Array.from({ length: 8 }, () => new AbortController());
+  let asked;
+  const all = new Promise((resolve) => (asked = resolve));
+  let open = 0;
+  const never = () => ((open += 1) === controllers.length && asked(), new Promise(() => {}));
+  const calls = controllers.map(({ signal }) => add({ approve: never, signal }));
+  const ends = Promise.allSettled(calls);
+  await all;
+  await readFile(__filename);
+  const reason = new Error("enough");
+  for (const controller of controllers) controller.abort(reason);
+  for (const end of await ends) assert.equal(end.reason, reason);
+  // So do the files of an editor.
+  const patch = patchOf("*** Update File: a", "@@", "-one", "+two");
+  const read = async (path) => (await readFile(__filename), path === "a" ? "one\n" : undefined);
+  await Promise.all(Array.from({ length: 8 }, () => library.planOver({ read }, patch)));
+});
+
 test("what is changed in a turn is one", async () => {
   const place = folder({ a: "one\n" });
   const workspace = new Workspace(place, { approve: "ask" });
