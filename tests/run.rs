@@ -36,6 +36,7 @@ impl From<Output> for Run {
 
 /// Runs a command with `input` on standard input, and returns what it printed.
 pub(crate) fn output(mut command: Command, input: &[u8]) -> Output {
+    testutils::signals::by_default();
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut tries = 0;
     let mut child = loop {

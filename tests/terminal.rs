@@ -22,6 +22,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn run(command: Command) -> Self {
+        testutils::signals::by_default();
         let process = PtyProcess::new(command).expect("a terminal");
         let input = process.get_file_handle().expect("a terminal to write to");
         let mut from = process.get_file_handle().expect("a terminal to read from");

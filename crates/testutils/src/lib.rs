@@ -13,6 +13,7 @@ pub mod modules;
 pub mod order;
 pub mod posix;
 pub mod share;
+pub mod signals;
 pub mod stop;
 pub mod takers;
 pub mod temp;
