@@ -512,9 +512,23 @@ fn diff(
             .iter()
             .position(|line| fence.is_closed_by(line))
             .map_or(lines.len(), |end| at + end),
-        None => diff::extent(whole, at),
+        // So has a tag, such as `<patch>`; the numbers are wrong where no other end is found.
+        None => match diff::extent(whole, at) {
+            end if end == lines.len() => closing_tag(lines, at).unwrap_or(end),
+            end => end,
+        },
     };
     Some(PatchCandidate { kind: DetectedKind::Diff, lines: at..end, indent })
+}
+
+/// Returns the line that closes the tag which is alone on its line above `at`.
+fn closing_tag(lines: &[&str], at: usize) -> Option<usize> {
+    let above = lines[..at].iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())?;
+    let name = above.strip_prefix('<')?.strip_suffix('>')?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let close = format!("</{name}>");
+    let below = lines[at..].iter().position(|line| line.trim() == close)?;
+    (is_name && !name.is_empty()).then_some(at + below)
 }
 
 /// Removes up to `indent` blanks.
