@@ -17,17 +17,22 @@ pub(crate) enum NotLiteral {
     Form,
 }
 
-/// The length of the blanks, and of the continued lines, at the beginning.
-pub(crate) fn blanks(text: &str) -> usize {
+/// The length of the blanks at the beginning, and of the continued lines between them. It is zero
+/// where nothing but continued lines stands there: they join what they are between.
+pub(crate) fn blanks(text: &str, shell: Shell) -> usize {
     let mut rest = text;
     loop {
-        let trimmed = rest.trim_start_matches([' ', '\t']);
-        let trimmed = trimmed.strip_prefix("\\\n").unwrap_or(trimmed);
+        let mut trimmed = rest.trim_start_matches([' ', '\t']);
+        if shell == Shell::Posix {
+            trimmed = trimmed.strip_prefix("\\\n").unwrap_or(trimmed);
+        }
         if trimmed.len() == rest.len() {
-            return text.len() - rest.len();
+            break;
         }
         rest = trimmed;
     }
+    let gap = &text[..text.len() - rest.len()];
+    if gap.contains([' ', '\t']) { gap.len() } else { 0 }
 }
 
 /// The text of one quoted argument, and what follows it; `script` begins with its quote.

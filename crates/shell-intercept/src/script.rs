@@ -120,7 +120,7 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     }
     let closed = format!("{before}'EOF'\nEOF\n");
     let tree = tree::parse(&closed);
-    let call = tree::call(&tree, &closed).filter(|call| call.argument.is_none())?;
+    let call = tree::call(&tree, &closed, shell).filter(|call| call.argument.is_none())?;
     call.tag.filter(|tag| tag.start_byte() == before.len())?;
     tag.dash = head[..place.start].trim_end().ends_with("<<-");
     let workdir = match call.directory.map(|node| directory(node, head, shell)).transpose() {
@@ -167,14 +167,14 @@ fn with_name(command: &str, word: &str, name: &str) -> Option<String> {
 fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     // The name may be a part of the directory too.
     for end in names(script).take(3) {
-        let start = end + literal::blanks(&script[end..]);
+        let start = end + literal::blanks(&script[end..], shell);
         if start == end || start > MAX_HEAD || !script[start..].starts_with(['\'', '"']) {
             continue;
         }
         // The same with an argument that every reader reads alike.
         let closed = format!("{}'x'", &script[..start]);
         let tree = tree::parse(&closed);
-        let call = tree::call(&tree, &closed).filter(|call| call.tag.is_none());
+        let call = tree::call(&tree, &closed, shell).filter(|call| call.tag.is_none());
         let Some(call) =
             call.filter(|call| call.argument.is_some_and(|node| node.start_byte() == start))
         else {
@@ -212,7 +212,7 @@ fn printed(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     for Printer { words, ends_line, changed } in PRINTERS {
         let Some(at) = script.find(words).filter(|at| *at < MAX_HEAD) else { continue };
         let end = at + words.len();
-        let start = end + literal::blanks(&script[end..]);
+        let start = end + literal::blanks(&script[end..], shell);
         if start == end || !script[start..].starts_with(['\'', '"']) {
             continue;
         }
@@ -220,7 +220,7 @@ fn printed(script: &str, shell: Shell) -> Option<Intercept<'_>> {
         let closed = before + " 'x'";
         let tree = tree::parse(&closed);
         let argument = closed.len() - "'x'".len();
-        let call = tree::call(&tree, &closed).filter(|call| call.tag.is_none());
+        let call = tree::call(&tree, &closed, shell).filter(|call| call.tag.is_none());
         let Some(call) =
             call.filter(|call| call.argument.is_some_and(|node| node.start_byte() == argument))
         else {

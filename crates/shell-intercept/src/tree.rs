@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
-use crate::shell::NAMES;
+use crate::shell::{NAMES, Shell};
 
 /// Parses a script. What breaks the grammar is marked in the tree.
 ///
@@ -30,7 +30,7 @@ pub(crate) struct ShellCall<'t> {
 }
 
 /// Reads the tree of a script that is a call and nothing else.
-pub(crate) fn call<'t>(tree: &'t Tree, script: &str) -> Option<ShellCall<'t>> {
+pub(crate) fn call<'t>(tree: &'t Tree, script: &str, shell: Shell) -> Option<ShellCall<'t>> {
     if tree.root_node().has_error() {
         return None;
     }
@@ -57,7 +57,7 @@ pub(crate) fn call<'t>(tree: &'t Tree, script: &str) -> Option<ShellCall<'t>> {
     parts.extend(&redirect);
     let taken = arguments.len() <= 1
         && NAMES.contains(&&script[name.byte_range()])
-        && has_nothing_else(&parts, script);
+        && has_nothing_else(&parts, script, shell);
     taken.then_some(ShellCall { directory, argument, tag: redirect.get(1).copied() })
 }
 
@@ -98,18 +98,21 @@ fn words(command: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
 }
 
 /// Whether there are only blanks between the parts, and continued lines. To the tree, `\` with a
-/// blank, a carriage return and other white space are blanks too; to a shell, they are text.
-fn has_nothing_else(parts: &[Node<'_>], script: &str) -> bool {
+/// blank, a carriage return and other white space are blanks too; to a shell, they are text. So is
+/// a continued line: without a blank beside it, the shell joins the words around it.
+fn has_nothing_else(parts: &[Node<'_>], script: &str, shell: Shell) -> bool {
+    let is_blank = |byte| matches!(byte, b' ' | b'\t' | b'\n');
     let mut end = 0;
-    let gaps = parts.iter().map(|part| {
-        let gap = script.get(end..part.start_byte()).unwrap_or("overlap");
+    for (nth, part) in parts.iter().enumerate() {
+        let Some(gap) = script.get(end..part.start_byte()) else { return false };
         end = part.end_byte();
-        gap
-    });
-    let mut gaps: Vec<_> = gaps.collect();
-    gaps.push(&script[end..]);
-    gaps.iter()
-        .all(|gap| gap.replace("\\\n", "").bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')))
+        let blanks = if shell == Shell::Posix { gap.replace("\\\n", "") } else { gap.to_owned() };
+        let joins = nth > 0 && blanks.is_empty() && !gap.is_empty();
+        if joins || !blanks.bytes().all(is_blank) {
+            return false;
+        }
+    }
+    script[end..].replace("\\\n", "").bytes().all(is_blank)
 }
 
 /// The children of a node without line ends, and not more of them than it takes to see that they

@@ -834,6 +834,7 @@ fn agrees_with_the_shell_about_what_it_takes() {
         "x",
         "=",
         "!",
+        "\\\n",
     ][..];
     let shell = ["bash", "dash", "zsh"].into_iter().filter(|shell| {
         let run = std::process::Command::new(shell).args(["-c", ":"]).output();
@@ -887,6 +888,77 @@ fn agrees_with_the_shell_about_what_it_takes() {
     let (taken, run) = (taken.get(), run.get());
     assert!(taken * 60 > scripts_tried, "{taken}");
     eprintln!("{taken} of {scripts_tried} scripts taken, {run} runs of {shells:?} agree");
+}
+
+#[test]
+fn a_continued_line_joins_words_as_in_a_shell() {
+    const PATCH: &str = "*** Begin Patch\n*** Delete File: b\n*** End Patch\n";
+    // Each `_` is a place where words may be parted, or joined.
+    let forms = [
+        format!("_cd_d_&&_apply_patch_<<'EOF'\n{PATCH}EOF\n"),
+        format!("_apply_patch_'{PATCH}'_"),
+        format!("cd_d_&&_apply_patch_'{PATCH}'"),
+        format!("_echo_'{PATCH}'_|_apply_patch_"),
+        format!("printf_'%s'_'{PATCH}'_|_apply_patch"),
+        format!("cd d_&&_cat_<<'EOF'_|_apply_patch\n{PATCH}EOF\n"),
+        format!("c_d d && apply_patch '{PATCH}'"),
+        format!("cd d_d && apply_patch '{PATCH}'"),
+        format!("cd 'd'_d && apply_patch '{PATCH}'"),
+        format!("cd d &_& apply_patch '{PATCH}'"),
+    ];
+    let gaps = ["\\\n", "\\\n\\\n", " \\\n", "\\\n ", "\t\\\n\\\n\t", "\\ ", "\\\r\n", "\\\\\n"];
+    let words =
+        ["d\\\ne", "'d'\\\n", "$'d'", "~", "~/d", "d*", "d?", "[d]", "{d,e}", "d!", "!!", "$d"];
+    let words = words.map(|word| format!("cd {word} && apply_patch '{PATCH}'"));
+    let mut scripts = words.to_vec();
+    for form in &forms {
+        let places = form.matches('_').count() - form.matches("apply_patch").count();
+        for (place, gap) in (0..places).flat_map(|place| gaps.map(|gap| (place, gap))) {
+            let mut nth = 0;
+            let parts = form.replace("apply_patch", "applypatch");
+            let script: String = parts
+                .split('_')
+                .map(|part| {
+                    nth += 1;
+                    let gap = if nth == place + 2 { gap } else { " " };
+                    if nth == 1 { part.to_owned() } else { format!("{gap}{part}") }
+                })
+                .collect();
+            scripts.push(script);
+        }
+    }
+    let bash = std::process::Command::new("bash").args(["-c", ":"]).output();
+    let has_bash = bash.is_ok_and(|run| run.status.success());
+    let mut taken = 0;
+    for script in scripts {
+        let Intercept::Body { patch, workdir } = intercept_script(Shell::Posix, &script) else {
+            continue;
+        };
+        taken += 1;
+        let workdir = workdir.unwrap_or_default();
+        // Without a shell, at least: what a continued line joins is no other word.
+        assert!(!script.contains("cd\\\nd") && !script.contains("patch\\\n'"), "{script:?}");
+        if has_bash {
+            let stub = "cd() { printf '%s|' \"$1\"; }; applypatch() \
+                        { if [ $# = 0 ]; then cat; else printf '%s' \"$1\"; fi; }; \
+                        apply_patch() { applypatch \"$@\"; }\n";
+            let mut run = std::process::Command::new("bash");
+            let run = run.args(["-c", &format!("{stub}{script}")]).output();
+            let found = run.expect("it ran before").stdout;
+            let workdir = if workdir.is_empty() { String::new() } else { format!("{workdir}|") };
+            assert_eq!(String::from_utf8_lossy(&found), workdir + &patch, "{script:?}");
+        }
+    }
+    assert!(taken >= 40, "{taken}");
+    // The other shells have no continued lines of this kind.
+    for shell in [Shell::PowerShell, Shell::Cmd] {
+        for script in
+            [format!("cd \\\nd && apply_patch '{PATCH}'"), format!("apply_patch \\\n'{PATCH}'")]
+        {
+            let found = intercept_script(shell, &script);
+            assert!(!matches!(found, Intercept::Body { .. }), "{script:?}");
+        }
+    }
 }
 
 #[test]
