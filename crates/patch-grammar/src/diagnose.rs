@@ -121,7 +121,12 @@ fn judge(
         return (ParseErrorKind::NoEnd, vec![REST], 0);
     }
     if Marker::of(trimmed) == Some(Marker::Begin) {
-        return (ParseErrorKind::SecondEnvelope, expected, 0);
+        // The first line of all, without a line feed: nothing follows it.
+        return if last && context == Context::Outside {
+            (ParseErrorKind::NoEnd, vec![REST], line.len())
+        } else {
+            (ParseErrorKind::SecondEnvelope, expected, 0)
+        };
     }
     // A last line that breaks off within a marker was cut off, and is no typo.
     if last && Marker::ALL.iter().any(|marker| marker.as_str().starts_with(trimmed)) {
