@@ -131,7 +131,9 @@ fn wrong(error: &FitError) -> ToolError {
     let (name, wanted) = match error {
         FitError::Twice { .. } => ("files", "each path once"),
         FitError::Format { .. } => ("format", "lark, ebnf or gbnf"),
-        FitError::TooLarge { .. } => ("lines", "the lines that the model was shown"),
+        FitError::TooLarge { .. } | FitError::TooManyLines { .. } => {
+            ("lines", "the lines that the model was shown")
+        }
         _ => ("files", "files of text, or another operation"),
     };
     argument(name, message, wanted)

@@ -49,7 +49,7 @@ impl Fit {
     ///
     /// # Errors
     ///
-    /// A path is given twice, or no operation is possible.
+    /// A path is given twice, the files have too many lines, or no operation is possible.
     pub fn new(
         files: &[FitFile<'_>],
         paths: &[&str],

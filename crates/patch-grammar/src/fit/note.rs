@@ -69,6 +69,24 @@ pub enum FitError {
         /// The files that were left out.
         notes: Vec<FitNote>,
     },
+    /// The files have so many lines that the grammar would take too much memory.
+    #[error(
+        "too large for a fitted grammar: `{path}` has {lines} lines, {shown} of which may be \
+         shown; with the files after it that would take {mebibytes} MiB of memory, of {limit}: \
+         name only the lines that the model was shown, or leave the file out"
+    )]
+    TooManyLines {
+        /// The file.
+        path: String,
+        /// How many lines it has.
+        lines: usize,
+        /// How many of them may be shown.
+        shown: usize,
+        /// What the grammar would take for it and the files after it, in MiB.
+        mebibytes: usize,
+        /// What it may take, in MiB.
+        limit: usize,
+    },
     /// The notation cannot express it in reasonable space.
     #[error("a grammar that fits files has no form as {format}; take lark, ebnf or gbnf")]
     Format {

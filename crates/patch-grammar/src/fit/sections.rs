@@ -11,6 +11,16 @@ use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FitText;
 use crate::marker::{Marker, NO_NEWLINE};
 
+/// The most memory that a grammar may take, in bytes.
+const MAX_MEMORY: usize = 1 << 30;
+
+/// At least what a line of a file takes, in bytes.
+const LINE: usize = 256;
+
+/// At least what a line takes beyond that if a hunk may show it, in bytes, each time that the hunks
+/// of its file are written.
+const SHOWN_LINE: usize = 1024;
+
 /// The rules of a grammar, and what is to be said of them.
 #[derive(Debug)]
 pub(super) struct Fitted {
@@ -40,7 +50,7 @@ pub(super) fn fit<'f>(
         sections.path(path);
     }
     for file in files.iter().rev() {
-        sections.file(file);
+        sections.file(file)?;
     }
     sections.finish()
 }
@@ -59,6 +69,8 @@ struct Sections<'o> {
     count: usize,
     notes: Vec<FitNote>,
     largest: (String, usize),
+    /// What the files so far take, in bytes.
+    memory: usize,
     choices: usize,
     new_paths: NewPaths,
 }
@@ -102,6 +114,7 @@ impl<'o> Sections<'o> {
             count: 0,
             notes,
             largest,
+            memory: 0,
             choices: 0,
             new_paths,
         };
@@ -137,13 +150,23 @@ impl<'o> Sections<'o> {
     }
 
     /// Adds the sections of a file.
-    fn file(&mut self, file: &FitFile<'_>) {
+    fn file(&mut self, file: &FitFile<'_>) -> Result<(), FitError> {
         if !self.is_named(file.path) {
-            return;
+            return Ok(());
         }
         let text = FitText::new(file);
         if let Ok(text) = &text {
             let shown = text.stretches.iter().map(ExactSizeIterator::len).sum();
+            self.memory += text.lines.len() * LINE + shown * SHOWN_LINE * self.chains.len();
+            if self.memory > MAX_MEMORY {
+                return Err(FitError::TooManyLines {
+                    path: file.path.to_owned(),
+                    lines: text.lines.len(),
+                    shown,
+                    mebibytes: self.memory >> 20,
+                    limit: MAX_MEMORY >> 20,
+                });
+            }
             if shown > self.largest.1 {
                 self.largest = (file.path.to_owned(), shown);
             }
@@ -156,6 +179,7 @@ impl<'o> Sections<'o> {
         if let Some(why) = self.sections(file.path, &hunks) {
             self.note(file.path, why);
         }
+        Ok(())
     }
 
     fn note(&mut self, path: &str, why: Unfit) {
@@ -255,4 +279,27 @@ fn alike<'p>(
         }
     }
     Ok(alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_would_take_too_much_memory_are_counted_first() {
+        let text = [&b"a\nb\nc\n"[..], &vec![b'\n'; 899_997]].concat();
+        let fit_of = |windows: &[std::ops::RangeInclusive<usize>]| {
+            let file = FitFile { windows: windows.to_vec(), ..FitFile::new("f", &text) };
+            fit(&[file], &[], &FitOptions::default()).map(|fitted| fitted.notes.len())
+        };
+        let error = fit_of(&[]).expect_err("too large");
+        let limits = |error: &FitError| {
+            matches!(error, FitError::TooManyLines { lines: 900_000, shown: 900_000, .. })
+        };
+        assert!(limits(&error), "{error}");
+        let wanted = "too large for a fitted grammar: `f` has 900000 lines, ";
+        assert!(error.to_string().starts_with(wanted), "{error}");
+        // The advice is obeyed.
+        assert_eq!(fit_of(&[1..=3]), Ok(0));
+    }
 }
