@@ -65,6 +65,65 @@ fn a_text_of_another_form_is_read_as_advised() {
     }
 }
 
+/// A name as `git status` prints it is the file's, at every place of a patch that names one.
+#[test]
+fn a_name_in_the_quoting_of_git_is_read_as_git_reads_it() {
+    let update =
+        "*** Begin Patch\n*** Update File: \"caf\\303\\251.py\"\n@@\n-x\n+y\n*** End Patch\n";
+    let block = "\"caf\\303\\251.py\"\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n";
+    let moved = update.replace("@@", "*** Move to: \"\\303\\251/b.py\"\n@@");
+    let added = "*** Begin Patch\n*** Add File: \"n\\303\\251.py\"\n+y\n*** Delete File: \
+                 \"caf\\303\\251.py\"\n*** End Patch\n";
+    for (patch, name) in [
+        (update, "caf\u{e9}.py"),
+        (block, "caf\u{e9}.py"),
+        (&moved, "\u{e9}/b.py"),
+        (added, "n\u{e9}.py"),
+    ] {
+        let dir = workspace(&[("caf\u{e9}.py", "x\n"), ("\u{e9}/a", "a\n")]);
+        let run = call(&dir, &[], patch.as_bytes());
+        assert_eq!(run.code, 0, "{patch}: {run:?}");
+        assert_eq!(read(&dir.path().join("w"), name).as_deref(), Some("y\n"), "{patch}");
+        if patch.starts_with("***") {
+            assert!(run.stderr.contains("note: normalised line 2: read `"), "{run:?}");
+        }
+    }
+    // Without its quotes, and in the call of a tool, it is what is meant.
+    let dir = workspace(&[("caf\u{e9}.py", "x\n")]);
+    let run = call(&dir, &[], update.replace('"', "").as_bytes());
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.stderr.contains("did you mean caf\u{e9}.py?"), "{run:?}");
+    for path in ["caf\\303\\251.py", "\"caf\\303\\251.py\""] {
+        let args = json!({ "path": path }).to_string();
+        let answer = call(&dir, &["tool", "read_file", "--args", &args], b"");
+        let answer = answer.json().expect("JSON");
+        assert_eq!(answer["error"]["details"]["didYouMean"], "caf\u{e9}.py", "{answer}");
+    }
+    // No file with such a name is there, and none is made up.
+    let run = call(&dir, &[], update.replace('"', "").replace("251", "250").as_bytes());
+    assert!(!run.stderr.contains("did you mean"), "{run:?}");
+}
+
+#[test]
+fn a_patch_that_is_cut_off_in_its_first_line_is_cut_off() {
+    for patch in
+        ["*** Begin Patch", "*** Begin Patch\n", "So:\n```\n*** Begin Patch", "***Begin Patch"]
+    {
+        let dir = workspace(&[("a.txt", "x\n")]);
+        let said = "the patch was cut off: it ends without `*** End Patch`";
+        let link = run("apply_patch", &dir.path().join("w"), dir.path(), &[patch], b"");
+        for run in [call(&dir, &[], patch.as_bytes()), link] {
+            assert_eq!(run.code, 1, "{patch}: {run:?}");
+            assert!(run.stderr.contains(said), "{patch}: {run:?}");
+            assert!(!run.stderr.contains("second"), "{patch}: {run:?}");
+        }
+        let args = json!({ "patch": patch }).to_string();
+        let answer = call(&dir, &["tool", "apply_patch", "--args", &args], b"");
+        let answer = answer.json().expect("JSON");
+        assert_eq!(answer["error"]["details"]["reason"], "no_end", "{answer}");
+    }
+}
+
 #[test]
 fn the_examples_of_the_instructions_give_what_they_say_under_every_profile() {
     for example in EXAMPLES {

@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use crate::ast::LineKind;
 use crate::diagnose;
+use crate::diff::of_quoted;
 use crate::envelope::Writer;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::fence::Fence;
@@ -281,12 +282,12 @@ impl<'t> BlockReader<'_, 't> {
         let (old, new) = (side(first..rule)?, side(rule + 1..end)?);
         // Text between two blocks may be about another file.
         let last = self.last.as_ref().filter(|_| (floor..at).all(|at| self.says_nothing(at)));
-        let (path, named_in) = match (self.path(at, floor), last) {
+        let (path, named_in) = match (self.path(at, floor, old.is_empty()), last) {
             (Some((path, at)), _) => (path, Some(at)),
             (None, Some(last)) => (last.clone(), None),
             (None, None) => {
                 let expected = "the path of the file, and nothing else, in the line above (`File: \
-                                NAME` if it has neither `/` nor `.`)";
+                                NAME` if it has neither `/` nor `.`, in backticks if it has blanks)";
                 return Err(self.failure(at, ParseErrorKind::NoBlockPath, expected));
             }
         };
@@ -299,8 +300,9 @@ impl<'t> BlockReader<'_, 't> {
         line.is_empty() || (Fence::opened_by(line).is_some() && !line.contains([' ', '=', ':']))
     }
 
-    /// Finds the line that names the file of the block in line `at`.
-    fn path(&self, at: usize, floor: usize) -> Option<(String, usize)> {
+    /// Finds the line that names the file of the block in line `at`; `is_new` says whether the block
+    /// makes it.
+    fn path(&self, at: usize, floor: usize, is_new: bool) -> Option<(String, usize)> {
         let above = |from: usize| {
             let says = |at: &usize| !self.get(*at).trim().is_empty();
             // What is around the blocks in a call that is written as XML.
@@ -311,52 +313,76 @@ impl<'t> BlockReader<'_, 't> {
         match &self.fence {
             Some((fence, _)) if *fence >= floor => {
                 if let Some(line) = line.filter(|line| line > fence) {
-                    return named(self.get(line), true).map(|path| (path, line));
+                    return named(self.get(line), Says::Named, is_new).map(|path| (path, line));
                 }
                 let info = self.get(*fence).trim_start().trim_start_matches(['`', '~']);
                 let words = info.split_once(' ').map_or(info, |(_, path)| path);
-                if let Some(path) = named(words, false) {
+                if let Some(path) = named(words, Says::Nothing, is_new) {
                     return Some((path, *fence));
                 }
                 let line = above(*fence)?;
-                named(self.get(line), false).map(|path| (path, line))
+                named(self.get(line), Says::Nothing, is_new).map(|path| (path, line))
             }
             _ => {
                 let line = line?;
-                named(self.get(line), false).map(|path| (path, line))
+                named(self.get(line), Says::Nothing, is_new).map(|path| (path, line))
             }
         }
     }
 }
 
-/// Returns the path of a line that says nothing else; `sure` if no prose can stand there.
-fn named(line: &str, sure: bool) -> Option<String> {
-    let mut path = line.trim().trim_start_matches('#').trim_start_matches("//").trim_start();
-    let mut sure = sure || path.len() < line.trim().len();
+/// How far a line goes to say that what it has is a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Says {
+    /// It may be prose.
+    Nothing,
+    /// It is a heading, bold or a comment, as prose may be too. Its word is the path of a file that
+    /// is there, or looks like a path.
+    Stressed,
+    /// It says so, or stands where no prose can.
+    Named,
+    /// The path stands in marks, blanks included.
+    Marked,
+}
+
+/// Returns the path of a line that says nothing else; `says` is what its place says already, and
+/// `is_new` whether the file is to be made.
+fn named(line: &str, mut says: Says, is_new: bool) -> Option<String> {
+    let line = line.trim();
+    let mut path = line.trim_start_matches('#').trim_start_matches("//").trim_start();
+    if path.len() < line.len() {
+        // Whatever its place says, a comment may be prose.
+        says = Says::Stressed;
+    }
     if let Some(rest) = path.strip_prefix("<path>") {
-        (path, sure) = (rest.strip_suffix("</path>")?.trim(), true);
+        (path, says) = (rest.strip_suffix("</path>")?.trim(), Says::Marked);
     }
-    for words in ["File: ", "file: ", "Filename: ", "File path: ", "Path: ", "path: "] {
-        if let Some(rest) = path.strip_prefix(words) {
-            (path, sure) = (rest.trim(), true);
-        }
-    }
-    path = path.strip_suffix(':').unwrap_or(path);
     loop {
+        for words in ["File: ", "file: ", "Filename: ", "File path: ", "Path: ", "path: "] {
+            if let Some(rest) = path.strip_prefix(words) {
+                (path, says) = (rest.trim(), says.max(Says::Named));
+            }
+        }
+        path = path.strip_suffix(':').unwrap_or(path);
+        if let Some(name) = of_quoted(path) {
+            return Some(name);
+        }
         let marks = ["**", "`", "\"", "'", "*", "__"];
         let inner = marks.iter().find_map(|mark| {
-            path.strip_prefix(mark)?.strip_suffix(mark).filter(|inner| !inner.contains(mark))
+            let inner = path.strip_prefix(mark)?.strip_suffix(mark)?;
+            (!inner.contains(mark)).then_some((inner, mark.starts_with(LITERAL)))
         });
-        match inner {
-            Some(inner) => (path, sure) = (inner.trim().trim_end_matches(':'), true),
-            None => break,
-        }
+        let Some((inner, is_literal)) = inner else { break };
+        path = inner.trim();
+        says = says.max(if is_literal { Says::Marked } else { Says::Stressed });
     }
     let one_word = !path.contains(char::is_whitespace);
     let looks = path.contains(['/', '.']) && !path.ends_with(['.', ',', ';', '!', '?']);
+    // A file that is changed is there, or the patch is refused.
+    let is_sure = says >= if is_new { Says::Named } else { Says::Stressed };
     let taken = !path.is_empty()
-        && (looks || sure)
-        && (one_word || (sure && looks))
+        && (looks || is_sure)
+        && (one_word || (says == Says::Marked && looks))
         && !path.contains(LITERAL)
         && !path.contains(['<', '>', '|', '*']);
     taken.then(|| path.to_owned())
@@ -397,6 +423,7 @@ mod tests {
             format!("a.py\n{}", BLOCK.replace("SEARCH\n", "SEARCH\n:start_line:3\n-------\n")),
             format!("- a.py\n\n  a.py\n  {}", BLOCK.trim_end().replace('\n', "\n  ")),
             format!("```js\n// a.py\n{BLOCK}```\n"),
+            format!("```\n\"\\141.py\"\n{BLOCK}```\n"),
             format!("<apply_diff>\n<path>a.py</path>\n<diff>\n{BLOCK}</diff>\n</apply_diff>\n"),
             format!("<path>a.py</path>\n<diff>\n<content>\n{BLOCK}</content>\n</diff>\n"),
         ] {
@@ -445,6 +472,57 @@ mod tests {
                 String::from_utf8_lossy(&found.text),
                 String::from_utf8_lossy(&envelope(wanted))
             );
+        }
+    }
+
+    #[test]
+    fn a_line_with_more_than_a_path_names_no_file() {
+        let new = BLOCK.replace("x = 1\n", "");
+        for line in [
+            "## Add the helper util.py",
+            "### 1. util.py (new)",
+            "## Create the new helper in src/util.py",
+            "**Create src/util.py**",
+            "**util.py (new)**",
+            "*The helper util.py*",
+            "__util.py, new__",
+            "- Add util.py",
+            "- **src/util.py** (new)",
+            "1. src/util.py",
+            "// Add the helper util.py",
+            "# Add the helper util.py",
+            "File: util.py (new)",
+            "**File: the helper util.py**",
+            "## Add `util.py`",
+            "## `util.py` (new)",
+            "Add the helper util.py",
+            "util.py (new)",
+        ] {
+            for block in [BLOCK, &new] {
+                for text in [
+                    format!("{line}\n{block}"),
+                    format!("{line}\n\n```python\n{block}```\n"),
+                    format!("```python\n{line}\n{block}```\n"),
+                    format!("```\nx\n```\n{line}\n```\n{block}```\n"),
+                ] {
+                    let error = to_envelope(text.as_bytes()).expect_err(&text);
+                    assert_eq!(error.kind.as_str(), "no_path", "{text}");
+                }
+            }
+        }
+        // A word alone may be the name of a file that is there, and is none of a new one.
+        for line in ["## Makefile", "**Makefile**", "# Makefile"] {
+            let named = to_envelope(format!("{line}\n{BLOCK}").as_bytes()).expect(line);
+            assert!(named.text.starts_with(b"*** Begin Patch\n*** Update File: Makefile\n"));
+            to_envelope(format!("{line}\n{new}").as_bytes()).expect_err(line);
+        }
+        for line in ["File: Makefile", "`Makefile`", "## `Makefile`", "**File: Makefile**"] {
+            let named = to_envelope(format!("{line}\n{new}").as_bytes()).expect(line);
+            assert!(named.text.starts_with(b"*** Begin Patch\n*** Add File: Makefile\n"), "{line}");
+        }
+        for line in ["`my file.py`", "## `my file.py`", "<path>my file.py</path>"] {
+            let named = to_envelope(format!("{line}\n{new}").as_bytes()).expect(line);
+            assert!(named.text.starts_with(b"*** Begin Patch\n*** Add File: my file.py\n"));
         }
     }
 

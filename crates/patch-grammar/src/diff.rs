@@ -35,7 +35,7 @@ use crate::other_form::other_form;
 use crate::patch::{Patch, Text};
 
 pub use header::FileHeader;
-pub use name::push_quoted;
+pub use name::{of_quoted, push_quoted};
 pub use reader::begins_mail;
 pub(crate) use reader::{Between, extent, opens, opens_in_message};
 use reader::{

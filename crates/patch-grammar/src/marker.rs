@@ -1,5 +1,7 @@
 //! The marker lines of the envelope, for the code that writes or recognises them.
 
+use crate::diff::of_quoted;
+
 crate::names::named! {
     /// A marker line, or the part of a header before its path. The name of a marker is its text,
     /// with the colon where a path follows.
@@ -117,13 +119,16 @@ pub fn respelled(line: &str) -> Option<String> {
 }
 
 /// Takes quotation marks, backticks, and stars behind a blank off the path of a header, or off both
-/// paths of a move, which may also be quoted as one.
+/// paths of a move, which may also be quoted as one. What git quotes is read as git does.
 fn bare_path(marker: Marker, path: &str) -> String {
     let one = |path: &str| {
         let mut path = path.trim();
         let stars = path.trim_end_matches('*');
         if stars.len() < path.len() && stars.ends_with([' ', '\t']) {
             path = stars.trim_end();
+        }
+        if let Some(name) = of_quoted(path) {
+            return name;
         }
         let quoted = |mark: char| {
             let inner = path.strip_prefix(mark)?.strip_suffix(mark)?;

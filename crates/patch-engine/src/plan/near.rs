@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 use fs_guard::{Access, Error, FileKind, RelPath, Spelling};
+use patch_grammar::diff::of_quoted;
 
 use crate::plan::paths::is_file;
 use crate::plan::reject::{Problem, Reject};
@@ -23,6 +24,13 @@ const SKIPPED: &[&[u8]] = &[b"node_modules", b"target", b"dist", b"build"];
 pub(crate) struct Near {
     /// How many searches were made.
     searches: Cell<usize>,
+}
+
+/// Returns the name that has octal escapes in a path, as git prints names, without its quotes or
+/// with them. In a path as Windows has it, digits behind a backslash begin a name.
+fn of_git(path: &str) -> Option<String> {
+    let inner = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')).unwrap_or(path);
+    of_quoted(&format!("\"{inner}\"")).filter(|name| !name.is_ascii())
 }
 
 impl Reject {
@@ -50,6 +58,9 @@ impl Near {
                 ..
             })
             | Problem::Guard(Error::Traversal { .. }) => {
+                if let Some(name) = of_git(path) {
+                    return Some(name).filter(|name| is_file(files, name));
+                }
                 let respelt = plain(&path.replace('\\', "/"))?;
                 // `a/` and `b/` of a diff.
                 let rest = respelt.split_once('/').map(|(_, rest)| rest.to_owned());

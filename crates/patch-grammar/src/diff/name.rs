@@ -21,6 +21,16 @@ pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
     out.push(b'"');
 }
 
+/// Returns the name for which git writes this text, in quotes and with escapes, as `git status`
+/// prints it; `None` where it is not that, or where the name would have a control character, so
+/// that it is none that a file here has.
+#[must_use]
+pub fn of_quoted(text: &str) -> Option<String> {
+    let (name, rest) = unquoted(text.as_bytes()).filter(|_| text.contains('\\'))?;
+    let name = String::from_utf8(name).ok().filter(|_| rest.is_empty())?;
+    (!name.trim().is_empty() && !name.contains(char::is_control)).then_some(name)
+}
+
 /// Removes the quotes and escapes of the quoted name that `text` begins with; also returns the
 /// rest. Returns `None` when a quote or an escape is incomplete.
 pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
@@ -171,6 +181,25 @@ mod tests {
         );
         for broken in ["\"a", "\"\\", "\"\\q\"", "\"\\18\"", "\"\\777\"", "a"] {
             assert_eq!(unquoted(broken.as_bytes()), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_git_quotes_is_told_from_a_path_with_backslashes() {
+        for (text, name) in [
+            (r#""caf\303\251.py""#, Some("caf\u{e9}.py")),
+            (r#""a b/\"c\".py""#, Some("a b/\"c\".py")),
+            // Nothing is escaped.
+            (r#""a.py""#, None),
+            (r"caf\303\251.py", None),
+            (r#""caf\303\251.py" b"#, None),
+            // Not UTF-8, and control characters: paths of Windows too.
+            (r#""caf\351.py""#, None),
+            (r#""src\test.py""#, None),
+            (r#""src\main.py""#, None),
+            (r#"" \040""#, None),
+        ] {
+            assert_eq!(of_quoted(text).as_deref(), name, "{text}");
         }
     }
 
