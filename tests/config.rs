@@ -389,6 +389,79 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
 }
 
 #[test]
+fn a_mistake_of_the_user_keeps_nobody_from_undoing_either() {
+    let variable = ("APPLY_PATCH_FUZZ", "much");
+    for (user, workspace, environment, wanted) in [
+        (
+            "forbiden = []\n",
+            "",
+            &[][..],
+            &["config.toml: line 1, column 1: unknown key; did you"][..],
+        ),
+        ("fuzz = \n", "", &[], &["config.toml: line 1, column 8: this is not TOML"]),
+        ("fuzz = \"much\"\n", "", &[], &["config.toml: line 1, column 8: `fuzz` must be one of"]),
+        ("", "", &[variable], &["$APPLY_PATCH_FUZZ: `fuzz` must be one of"]),
+        (
+            "forbiden = []\n",
+            "\nx = 1\n",
+            &[],
+            &["config.toml: line 1, column 1: ", ".apply-patch.toml: line 2, column 1: "],
+        ),
+    ] {
+        let place = Place::new("", "", UPDATE);
+        assert_eq!(place.run("apply-patch", &[], &["../p"]).code, 0);
+        for (path, text) in
+            [("config/apply-patch/config.toml", user), ("w/.apply-patch.toml", workspace)]
+        {
+            if !text.is_empty() {
+                fs::write(place.root().join(path), text).expect("a file");
+            }
+        }
+        let back = "*** Begin Patch\n*** Update File: a\n@@\n-y\n+z\n*** End Patch\n";
+        fs::write(place.root().join("p"), back).expect("a file");
+        for (name, args, code) in [
+            ("apply-patch", &["../p"][..], 2),
+            ("apply-patch", &["-n", "../p"], 2),
+            ("apply-patch", &["tool", "undo", "--args", r#"{"transactionId":"last"}"#], 2),
+            ("apply-patch", &["trash", "restore", "last/0"], 2),
+            ("apply-patch", &["serve", "--mcp"], 2),
+            ("apply_patch", &[DELETE], 1),
+        ] {
+            let run = place.run(name, environment, args);
+            assert_eq!(run.code, code, "{args:?}: {run:#?}");
+            assert!(run.stderr.contains(wanted[0]), "{args:?}: {run:#?}");
+        }
+        assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"y\n");
+        for args in [
+            &["log"][..],
+            &["show", "last"],
+            &["status"],
+            &["recover"],
+            &["trash", "list"],
+            &["undo"],
+            &["redo"],
+            &["undo", "--json"],
+            &["uninstall", "-n"],
+            &["uninstall", "--force"],
+        ] {
+            let run = place.run("apply-patch", environment, args);
+            assert_eq!(run.code, 0, "{args:?}: {run:#?}");
+            for wanted in wanted {
+                assert!(run.stderr.contains("warning: "), "{args:?}: {run:#?}");
+                assert!(run.stderr.contains(wanted), "{args:?}: {run:#?}");
+                assert!(!run.stdout.contains(wanted), "{args:?}: {run:#?}");
+            }
+        }
+        assert_eq!(fs::read(place.root().join("w/a")).expect("a file"), b"x\n");
+        let doctor = place.run("apply-patch", environment, &["doctor"]);
+        assert_eq!(doctor.code, 5, "{doctor:#?}");
+        for wanted in wanted {
+            assert!(doctor.stdout.contains(wanted), "{doctor:#?}");
+        }
+    }
+}
+
+#[test]
 fn the_tool_that_models_know_reads_no_configuration_over_a_link() {
     let place = Place::new("", "", UPDATE);
     std::os::unix::fs::symlink("/proc/self/environ", place.root().join("w/.apply-patch.toml"))

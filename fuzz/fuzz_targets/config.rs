@@ -188,7 +188,7 @@ fuzz_target!(|input: Input<'_>| {
     let (user, variables) = (file(&input.user), variables(&input.variables));
     let load = || {
         let find = Some(|name: &str| variables.get(name).cloned());
-        Sources::of(&root, Some((Path::new("config.toml"), user.as_bytes())), find)
+        Sources::of(&root, Some((Path::new("config.toml"), Ok(user.as_bytes().to_vec()))), find)
     };
     let profile = if input.strict { Profile::Strict } else { Profile::Codex };
     let resolve = |sources: &Sources| {

@@ -41,8 +41,8 @@ pub(crate) struct Sources {
     environment: Layer,
     user: Layer,
     bounds: Layer,
-    /// What is wrong with the workspace's file.
-    broken: Option<String>,
+    /// What is wrong with the files and the environment.
+    broken: Vec<String>,
     /// The workspace, where there is one.
     root: Option<Root>,
 }
@@ -50,31 +50,31 @@ pub(crate) struct Sources {
 impl Sources {
     /// Reads the two files and the environment.
     pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
-        let read = |path: PathBuf| -> Result<_, Failure> {
-            let bytes = apply_patch_api::files::read_config(&path, MAX_FILE)
-                .map_err(|error| Failure::Usage(unreadable(error)))?;
-            Ok(bytes.map(|bytes| (path, bytes)))
-        };
-        let user = user_file().map(read).transpose()?.flatten();
-        let user = user.as_ref().map(|(path, bytes)| (path.as_path(), bytes.as_slice()));
+        let path = user_file();
+        let user = path.as_deref().and_then(|path| {
+            let read = apply_patch_api::files::read_config(path, MAX_FILE).map_err(unreadable);
+            Some((path, read.transpose()?))
+        });
         // To look through all variables once costs less than to look for each of ours.
         let any = std::env::vars_os().any(|(name, _)| is_own(name.as_encoded_bytes()));
         Self::of(root, user, any.then_some(|name: &str| std::env::var_os(name)))
     }
 
-    /// The same, with the path and the bytes of the user's file given, and what finds a variable of
-    /// the environment; `None` where none is of this program.
+    /// The same, with the path and the bytes of the user's file given, or why it cannot be read, and
+    /// what finds a variable of the environment; `None` where none is of this program.
     pub(crate) fn of(
         root: &Path,
-        user: Option<(&Path, &[u8])>,
+        user: Option<(&Path, Result<Vec<u8>, String>)>,
         variables: Option<impl Fn(&str) -> Option<OsString>>,
     ) -> Result<Self, Failure> {
         let mut sources = Self::default();
-        if let Some((path, bytes)) = user {
-            sources.user = parse(path, bytes).map_err(Failure::Usage)?;
+        if let Some((path, read)) = user {
+            let user = read.and_then(|bytes| parse(path, &bytes));
+            sources.user = sources.or_default(user);
         }
         if let Some(find) = variables {
-            sources.environment = environment(find).map_err(Failure::Usage)?;
+            let environment = environment(find);
+            sources.environment = sources.or_default(environment);
         }
         let Some(root) = open_workspace(root).map_err(Failure::Usage)? else { return Ok(sources) };
         sources.add_bounds(bounds(&root), &Prefix::default());
@@ -88,24 +88,29 @@ impl Sources {
 
     /// Adds the bounds of a file in a directory above, or remembers what is wrong with it.
     fn add_bounds(&mut self, read: Result<Layer, String>, prefix: &Prefix) {
-        match read {
-            Ok(bounds) => {
-                self.bounds = bounds.seen_through(prefix).and(std::mem::take(&mut self.bounds))
-            }
-            Err(problem) => self.broken = self.broken.take().or(Some(problem)),
-        }
+        let bounds = self.or_default(read);
+        self.bounds = bounds.seen_through(prefix).and(std::mem::take(&mut self.bounds));
     }
 
-    /// What is wrong with the workspace's file. Its bounds are not known then, so nothing may be
-    /// changed that they could forbid.
-    pub(crate) fn broken(&self) -> Option<&str> {
-        self.broken.as_deref()
+    /// Returns what was read; where something is wrong with it, remembers that, and returns what
+    /// holds then: the defaults.
+    fn or_default(&mut self, read: Result<Layer, String>) -> Layer {
+        read.unwrap_or_else(|problem| {
+            self.broken.push(problem);
+            Layer::default()
+        })
     }
 
-    /// Fails if the workspace's file is wrong.
+    /// What is wrong with the files and the environment. What they say is not known then, so
+    /// nothing may be changed that they could forbid.
+    pub(crate) fn broken(&self) -> &[String] {
+        &self.broken
+    }
+
+    /// Fails if something is wrong with one of them.
     pub(crate) fn checked(self) -> Result<Self, Failure> {
-        match self.broken {
-            Some(problem) => Err(Failure::Usage(problem)),
+        match self.broken.first() {
+            Some(problem) => Err(Failure::Usage(problem.clone())),
             None => Ok(self),
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         found.problem("configuration", failure.error().message);
         Sources::default()
     });
-    if let Some(problem) = sources.broken() {
+    for problem in sources.broken() {
         found.problem("configuration", problem);
     }
     global.layers = sources.layers(Layer::default());

@@ -143,13 +143,13 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
             Ok(sources) => sources,
             Err(failure) => return report(&failure, &global),
         };
-        if let Some(problem) = sources.broken() {
+        for problem in sources.broken() {
             if !command.needs_no_bounds() {
-                return report(&Failure::Usage(problem.to_owned()), &global);
+                return report(&Failure::Usage(problem.clone()), &global);
             }
             render::message(&format!(
-                "warning: {problem}; the rules of this file do not hold now, and patches and \
-                 tools are refused until it is corrected"
+                "warning: {problem}; the defaults hold now in place of what it says, and patches \
+                 and tools are refused until it is corrected"
             ));
         }
         let (flags, profile, approve) = command.flags();
