@@ -148,11 +148,77 @@ fn what_it_did_not_make_stays_and_no_link_is_followed() {
     symlink(&elsewhere, state(&dir).join("mine")).expect("a link");
     let done = at(&dir, &["uninstall"], "");
     assert_eq!(done.code, 0, "{done:?}");
-    assert!(done.stderr.contains("did not make: mine, notes"), "{done:?}");
+    assert!(done.stderr.contains("did not make: mine, notes, trash/link"), "{done:?}");
     assert!(elsewhere.join("x").exists());
     assert_eq!(fs::read_to_string(state(&dir).join("notes")).expect("kept"), "mine\n");
-    assert!(!state(&dir).join("trash").exists());
+    assert_eq!(names(&state(&dir).join("trash")), ["link"]);
     assert_eq!(at(&dir, &["log"], "").stdout, "");
+}
+
+/// The names in a directory.
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).expect("a directory");
+    let name = |entry: std::io::Result<fs::DirEntry>| {
+        entry.expect("an entry").file_name().into_string().expect("UTF-8")
+    };
+    let mut names: Vec<_> = entries.map(name).collect();
+    names.sort();
+    names
+}
+
+/// What somebody else put into the state stays where it is, however deep, and so do the directories
+/// above it; all that the program made goes. The next removal finds nothing else, and once it is
+/// taken away, all goes.
+#[test]
+fn what_it_did_not_make_stays_at_any_depth() {
+    let dir = used(&[]);
+    let state = state(&dir);
+    let id = names(&state.join("trash")).remove(0);
+    let mut folders = vec![String::new(), format!("trash/{id}"), "refused/cli".into()];
+    // What lies beside unfinished transactions stops the removal before it begins.
+    let is_folder = |name: &String| state.join(name).is_dir() && name != "pending";
+    folders.extend(names(&state).into_iter().filter(is_folder));
+    let mut mine = Vec::new();
+    for folder in &folders {
+        for name in ["my notes", "journal.txt", "0.orig"] {
+            mine.push(format!("{folder}/{name}").trim_start_matches('/').to_owned());
+        }
+        make_private(&state.join(folder).join("mine/journal"));
+        mine.push(format!("{folder}/mine/journal/0").trim_start_matches('/').to_owned());
+    }
+    mine.iter().for_each(|path| fs::write(state.join(path), path).expect("written"));
+    let done = at(&dir, &["uninstall", "--force"], "");
+    assert_eq!(done.code, 0, "{done:?}");
+    for path in &mine {
+        assert_eq!(fs::read_to_string(state.join(path)).expect(path), *path);
+        let named = path.replace("mine/journal/0", "mine");
+        assert!(done.stderr.contains(&named), "{named}: {done:?}");
+    }
+    let paths = all(&state).into_iter().map(|(path, _)| path);
+    let left: Vec<_> = paths.filter(|path| !path.is_dir()).collect();
+    let mut wanted: Vec<_> = mine.iter().map(|path| state.join(path)).collect();
+    wanted.extend([state.join("lock"), state.join(".gitignore")]);
+    wanted.sort();
+    assert_eq!(left, wanted);
+    assert_eq!(at(&dir, &["log"], "").stdout, "");
+    // Nothing else is there to be removed, and nothing of it is by the next removal.
+    assert_eq!(at(&dir, &["uninstall", "--force"], "").code, 0);
+    for path in &mine {
+        assert_eq!(fs::read_to_string(state.join(path)).expect(path), *path);
+    }
+    // The program works with what stays, and all goes when that is taken away.
+    let patch = "*** Begin Patch\n*** Add File: h\n+h\n*** End Patch\n";
+    assert_eq!(at(&dir, &[], patch).code, 0);
+    for folder in &folders {
+        let folder = state.join(folder);
+        for name in ["my notes", "journal.txt", "0.orig"] {
+            fs::remove_file(folder.join(name)).expect("there");
+        }
+        fs::remove_dir_all(folder.join("mine")).expect("there");
+    }
+    let done = at(&dir, &["uninstall", "--force"], "");
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(!state.exists(), "{done:?}");
 }
 
 #[test]

@@ -219,6 +219,55 @@ impl Dir {
         sys::remove_emptied_dir(&self.handle, name).at("remove", dir.path())
     }
 
+    /// Removes what is the program's own of a directory in it and of everything beneath. `is_own` is
+    /// asked about each path, which begins with `name`. Returns the paths of what is left; the
+    /// directories above it stay too. Links are removed, not followed.
+    pub fn remove_own(
+        &self,
+        name: &str,
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<String>, Error> {
+        let mut left = Vec::new();
+        if let Some((dir, _, fresh)) = self.open_or_find(name)? {
+            self.remove_own_of(&dir, fresh, name, is_own, &mut left)?;
+        }
+        left.sort_unstable();
+        Ok(left)
+    }
+
+    /// The same with a directory that is open; `path` ends with its name.
+    fn remove_own_of(
+        &self,
+        dir: &Self,
+        fresh: bool,
+        path: &str,
+        is_own: &dyn Fn(&str) -> bool,
+        left: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        let before = left.len();
+        for entry in sys::list_own(&dir.handle, fresh).at("list", dir.path())? {
+            let inner = format!("{path}/{}", String::from_utf8_lossy(&entry));
+            let name = String::from_utf8(entry).ok().filter(|_| is_own(&inner));
+            let Some(name) = name else {
+                left.push(inner);
+                continue;
+            };
+            let spot = dir.spot(&name);
+            if spot.metadata()?.is_some_and(|seen| seen.kind == FileKind::Directory) {
+                if let Some((beneath, _, fresh)) = dir.open_or_find(&name)? {
+                    dir.remove_own_of(&beneath, fresh, &inner, is_own, left)?;
+                }
+            } else {
+                spot.remove()?;
+            }
+        }
+        if left.len() == before {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            sys::remove_emptied_dir(&self.handle, name).at("remove", dir.path())?;
+        }
+        Ok(())
+    }
+
     /// Removes an empty directory in it. Returns `false` if it is not empty or does not exist.
     pub fn remove_dir(&self, name: &str) -> Result<bool, Error> {
         match sys::remove_dir(&self.handle, name) {

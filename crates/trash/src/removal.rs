@@ -7,11 +7,19 @@
 //! transactions at once, last the logs, which say what was applied and not what can be undone. So a
 //! removal that was cut off leaves a state whose history is whole or empty, and the next removal
 //! finishes it.
+//!
+//! What the program did not make stays, at any depth: in [`REMOVED`] only what has the name of
+//! something of the program is removed, and what is left moves back to where it was, with the
+//! directories above it.
+
+use fs_guard::Dir;
 
 use crate::error::Error;
+use crate::id::TransactionId;
 use crate::index::INDEX;
 use crate::locked::{GITIGNORE, LOCK, LockedStore};
-use crate::store::{FROM, PENDING, SEARCHED, TRASH};
+use crate::retention;
+use crate::store::{ABORTED, DONE, FROM, JOURNAL, NEXT, PENDING, SEARCHED, TRASH};
 use crate::take_over::BELOW;
 
 /// The folder of what is being removed.
@@ -25,7 +33,7 @@ const KEPT: [&str; 6] = [BELOW, TRASH, PENDING, INDEX, FROM, SEARCHED];
 pub enum Removal {
     /// It is gone.
     Done,
-    /// The directory stays, with these names in it: the program did not make them.
+    /// The directory stays, with these paths in it: the program did not make them.
     Others(Vec<String>),
     /// Nothing was removed: a transaction is unfinished.
     Unfinished,
@@ -33,20 +41,25 @@ pub enum Removal {
 
 impl LockedStore<'_> {
     /// Removes the state: what the store keeps, then what else the program does (`also`, names in
-    /// the state directory), and the directory if it is empty then. Links are removed, not
-    /// followed.
+    /// the state directory), and the directory if it is empty then. Of what is in these, only what
+    /// the store makes is removed, and the paths that `is_own` knows, which begin in the state
+    /// directory. Links are removed, not followed.
     ///
     /// # Errors
     ///
     /// If something cannot be removed. The rest can be removed later in the same way.
-    pub fn remove_state(self, also: &[&str]) -> Result<Removal, Error> {
+    pub fn remove_state(
+        self,
+        also: &[&str],
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> Result<Removal, Error> {
         if self.has_unfinished()? {
             return Ok(Removal::Unfinished);
         }
         let (dir, root) = (&self.dir, self.root);
         let mtime = root.mtime();
         // What an earlier removal left has the same names.
-        dir.remove_tree(REMOVED)?;
+        remove_moved(dir, is_own)?;
         let removed = dir.create_dir(REMOVED)?;
         for name in KEPT.iter().chain(also) {
             // The draft of a file, from a program that was killed.
@@ -60,9 +73,14 @@ impl LockedStore<'_> {
         }
         // On Windows an open directory keeps its name when it is removed.
         drop(removed);
-        dir.remove_tree(REMOVED)?;
+        let mut others = remove_moved(dir, is_own)?;
+        let is_named =
+            |name: &String| others.iter().any(|path| path.split('/').next() == Some(name.as_str()));
         let own = |name: &String| [LOCK, GITIGNORE].contains(&name.as_str());
-        let others: Vec<_> = dir.names()?.into_iter().filter(|name| !own(name)).collect();
+        let names = dir.names()?.into_iter();
+        let beside: Vec<_> = names.filter(|name| !own(name) && !is_named(name)).collect();
+        others.extend(beside);
+        others.sort_unstable();
         if !others.is_empty() {
             self.keep();
             return Ok(Removal::Others(others));
@@ -71,4 +89,65 @@ impl LockedStore<'_> {
         root.state_parent()?.sync()?;
         Ok(Removal::Done)
     }
+}
+
+/// Removes what was moved into [`REMOVED`], and moves what is left of it back. Returns the paths of
+/// that.
+fn remove_moved(dir: &Dir, also: &dyn Fn(&str) -> bool) -> Result<Vec<String>, Error> {
+    let inside = |path: &str| path.split_once('/').map(|(_, inner)| inner.to_owned());
+    let is_own = |path: &str| inside(path).is_none_or(|path| is_own(&path, also));
+    let left = dir.remove_own(REMOVED, &is_own)?;
+    let Some(removed) = dir.open_dir(REMOVED)? else { return Ok(Vec::new()) };
+    for name in removed.names()? {
+        // If a removal was cut off before this, the program may have made another one since.
+        let taken = dir.names()?;
+        let mut free = name.clone();
+        while taken.contains(&free) {
+            free += ".left";
+        }
+        removed.spot(&name).rename_new(&dir.spot(&free))?;
+    }
+    drop(removed);
+    dir.remove_dir(REMOVED)?;
+    Ok(left.iter().filter_map(|path| inside(path)).collect())
+}
+
+/// Returns whether a path in the state directory is that of something that the program makes; `also`
+/// knows what others than the store make.
+fn is_own(path: &str, also: &dyn Fn(&str) -> bool) -> bool {
+    let (top, rest) = parted(path);
+    match (top, rest) {
+        (TRASH | PENDING | BELOW, None) => true,
+        (TRASH | PENDING, Some(rest)) => is_of_transaction(rest) || also(path),
+        // A state that was taken over.
+        (BELOW, Some(rest)) => {
+            let (number, rest) = parted(rest);
+            number.parse::<u32>().is_ok()
+                && rest.is_none_or(|rest| [LOCK, GITIGNORE].contains(&rest) || is_own(rest, also))
+        }
+        (name, None) if [INDEX, FROM, SEARCHED].contains(&undrafted(name)) => true,
+        _ => also(path),
+    }
+}
+
+/// Returns whether a path in the trash, or beside it, is that of a transaction or of something in
+/// its folder.
+fn is_of_transaction(path: &str) -> bool {
+    let (id, name) = parted(path);
+    let id = id.strip_suffix(retention::REMOVED).unwrap_or(id);
+    let is_made = |name: &str| {
+        let name = undrafted(name);
+        name.parse::<u32>().is_ok() || [JOURNAL, ABORTED, DONE, FROM, NEXT].contains(&name)
+    };
+    id.parse::<TransactionId>().is_ok() && name.is_none_or(is_made)
+}
+
+/// A path as its first component and the rest.
+fn parted(path: &str) -> (&str, Option<&str>) {
+    path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)))
+}
+
+/// The name of a file without what its draft has at the end.
+fn undrafted(name: &str) -> &str {
+    name.strip_suffix(".new").unwrap_or(name)
 }

@@ -9,7 +9,7 @@ use crate::id::TransactionId;
 use crate::locked::LockedStore;
 
 /// The suffix of a transaction's folder while its files are being removed.
-const REMOVED: &str = ".removed";
+pub(crate) const REMOVED: &str = ".removed";
 
 /// What commits keep when they purge the trash.
 ///

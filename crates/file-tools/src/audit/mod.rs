@@ -34,6 +34,7 @@ pub use event::{Event, Operation, Phase, Torn};
 pub use state::{PathState, Status, state};
 pub(crate) use state::{ended_turns, events};
 pub use stats::{Count, Stats, stats};
+pub(crate) use verify::is_own;
 pub use verify::{BadLine, Verified, verify};
 
 use std::cell::RefCell;

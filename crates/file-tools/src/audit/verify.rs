@@ -73,16 +73,20 @@ pub(super) fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
     }
 }
 
+/// Returns whether the program makes a file of this name in the folder of the logs.
+pub(crate) fn is_own(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(name, rest)| {
+        name.parse::<SessionName>().is_ok() && (rest.ends_with("jsonl") || rest == "head")
+    })
+}
+
 /// Returns the sessions that have a log or a head.
 pub(super) fn sessions(dir: &Dir) -> Result<Vec<String>, Error> {
     let names = dir.names()?;
     let mut sessions: Vec<String> = names
         .iter()
-        .filter_map(|name| name.split_once('.'))
-        .filter(|(name, rest)| {
-            name.parse::<SessionName>().is_ok() && (rest.ends_with("jsonl") || *rest == "head")
-        })
-        .map(|(name, _)| name.to_owned())
+        .filter(|name| is_own(name))
+        .filter_map(|name| Some(name.split_once('.')?.0.to_owned()))
         .collect();
     sessions.sort_unstable();
     sessions.dedup();

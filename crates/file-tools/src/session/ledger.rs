@@ -245,6 +245,12 @@ fn compact(
     dir.spot(&file_name(session)).write(text.as_bytes(), false)
 }
 
+/// Returns whether the program makes a file of this name in the folder.
+pub(super) fn is_own(name: &str) -> bool {
+    let session = name.strip_suffix(".reads");
+    name == "lock" || session.is_some_and(|session| session.parse::<SessionName>().is_ok())
+}
+
 fn file_name(session: &SessionName) -> String {
     format!("{session}.reads")
 }

@@ -13,6 +13,7 @@ use crate::answer::error::{FailureClass, Kept, ToolError};
 use crate::answer::reason::Reason;
 use crate::input::PatchText;
 use crate::session::Session;
+use crate::session::session_name::SessionName;
 use crate::session::snapshots::oldest_first;
 
 /// The folder in the state directory; each session has a folder in it.
@@ -279,6 +280,12 @@ fn plain(path: &str) -> &str {
 fn id_of(bytes: &[u8]) -> String {
     let hash = Sha256::of(bytes).to_string();
     format!("p-{}", &hash[..DIGITS])
+}
+
+/// Returns whether the program makes a folder or a file at this path in its folder.
+pub(super) fn is_own(path: &str) -> bool {
+    let (session, id) = path.split_once('/').map_or((path, None), |(one, id)| (one, Some(id)));
+    session.parse::<SessionName>().is_ok() && id.is_none_or(is_id)
 }
 
 fn is_id(text: &str) -> bool {

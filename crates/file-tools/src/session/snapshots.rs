@@ -166,6 +166,16 @@ impl patch_engine::Snapshots for SnapshotSource {
     }
 }
 
+/// Returns whether the program makes a file of this name in the folder: a snapshot, or its draft.
+pub(super) fn is_own(name: &str) -> bool {
+    let name = name.split_once('.').map_or(name, |(name, _)| name);
+    name.split_once('-').is_some_and(|(sha256, path)| {
+        sha256.parse::<Sha256>().is_ok()
+            && path.len() == 32
+            && path.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
 /// Returns the name of a snapshot: its hash, and as many digits of its path's hash as tell paths
 /// apart.
 fn name(prefix: &Prefix, path: &str, sha256: Sha256) -> String {

@@ -73,7 +73,7 @@ fn size_of(state: &Dir, trash: Option<u64>) -> Result<StoreSize, Error> {
 ///
 /// Those of [`State::remove`].
 pub fn remove_state(state: &State, wait: impl Into<Wait>) -> Result<Removal, commit::Error> {
-    state.remove(wait, &FOLDERS)
+    state.remove(wait, &FOLDERS, &is_own)
 }
 
 /// Returns the bytes of a file, or of all files in a directory; a file that disappears meanwhile
@@ -85,4 +85,19 @@ fn bytes_of(dir: &Dir, name: &str) -> Result<u64, Error> {
     }
     let Some(inner) = dir.open_dir(name)? else { return Ok(0) };
     inner.names()?.iter().map(|name| bytes_of(&inner, name)).sum()
+}
+
+/// Returns whether a path in the state directory is that of something that sessions make.
+fn is_own(path: &str) -> bool {
+    let (folder, path) = path.split_once('/').unwrap_or((path, ""));
+    // The draft of a file, from a program that was killed.
+    let name = path.strip_suffix(".new").unwrap_or(path);
+    FOLDERS.contains(&folder)
+        && (path.is_empty()
+            || match folder {
+                ledger::FOLDER => ledger::is_own(name),
+                snapshots::FOLDER => snapshots::is_own(name),
+                refused::FOLDER => refused::is_own(name),
+                _ => audit::is_own(name),
+            })
 }

@@ -5,12 +5,23 @@
 //! is left behind when the commit is interrupted.
 
 use fs_guard::{Dir, Dirs, Metadata, OpenFile, RelPath, Root, Spot, StagedFile, Target};
-use workspace_trash::{Journal, Pending, Prefix};
+use workspace_trash::{Journal, Pending, Prefix, TransactionId};
 
 use super::error::CommitError;
 use super::slot::{Slot, look};
 
 const LIST: &str = "siblings";
+
+/// What the name of a new file has at the end until it is whole.
+const PART: &str = ".part";
+
+/// Returns whether a path in the state directory, in the folder of a transaction, is that of
+/// something that is made here.
+pub(super) fn is_own(path: &str) -> bool {
+    let [_, id, name] = path.split('/').collect::<Vec<_>>()[..] else { return false };
+    let slot = name.strip_suffix(PART).is_some_and(|slot| slot.parse::<u32>().is_ok());
+    id.parse::<TransactionId>().is_ok() && (slot || name == LIST)
+}
 const END: &str = ".apply-patch.tmp";
 
 /// Chooses names beside the files, lists them as paths of the project, and creates the new
@@ -150,7 +161,7 @@ pub(super) fn bring_home(
         }
         let home = pending.slot(record.slot);
         if home.metadata()?.is_none() {
-            let part = pending.folder().spot(&format!("{}.part", record.slot));
+            let part = pending.folder().spot(&format!("{}{PART}", record.slot));
             part.remove()?;
             if seen.kind == fs_guard::FileKind::Symlink {
                 part.create_link(&beside.read_link()?)?;

@@ -7,7 +7,7 @@ use fs_guard::{Dir, Root, Wait};
 use workspace_trash::{KeyPlace, LockedStore, OwnKey, Removal, Store};
 
 use super::error::Error;
-use super::home;
+use super::{home, siblings};
 
 /// The environment variable that names the state directory of a project whose files are being
 /// checked. What a check starts has it.
@@ -53,18 +53,25 @@ impl State {
     }
 
     /// Removes the state for good: what the engine keeps there and what its callers do, by the
-    /// names `also` in the directory. Other files are left. Takes the lock, and recovers nothing.
+    /// names `also` in the directory. Of what is in these, `is_own` knows the paths of what the
+    /// callers make, from the state directory on. Other files are left, with the directories above
+    /// them. Takes the lock, and recovers nothing.
     ///
     /// # Errors
     ///
     /// If another process has the lock, or something cannot be removed. The rest can be removed
     /// later in the same way.
-    pub fn remove(&self, wait: impl Into<Wait>, also: &[&str]) -> Result<Removal, Error> {
+    pub fn remove(
+        &self,
+        wait: impl Into<Wait>,
+        also: &[&str],
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> Result<Removal, Error> {
         if self.dir()?.is_none() {
             return Ok(Removal::Done);
         }
         let store = lock(&self.home, self.key.clone().into(), wait)?;
-        Ok(store.remove_state(also)?)
+        Ok(store.remove_state(also, &|path| siblings::is_own(path) || is_own(path))?)
     }
 }
 
