@@ -196,9 +196,15 @@ fn a_transaction_has_many_names() {
         (&first[..22], Ok(&first)),
         ("@3", Err("there is no transaction @3: there are 2")),
         ("@0", Err("there is no transaction \"@0\"")),
-        ("20", Err("is the beginning or the end of 2 transactions")),
-        ("zz", Err("there is no transaction \"zz\"")),
-        ("", Err("there is no transaction \"\"")),
+        (&first[..4], Err("is the beginning or the end of 2 transactions")),
+        ("zzzz", Err("there is no transaction \"zzzz\"")),
+        // Few characters are those of any transaction.
+        ("1", Err("\"1\" names no transaction: write \"@1\" to count back")),
+        ("12", Err("write \"@12\" to count back")),
+        ("0", Err("four characters at least")),
+        (&first[28..], Err("four characters at least")),
+        ("zz", Err("four characters at least, or \"@N\"")),
+        ("", Err("four characters at least, or \"@N\"")),
     ] {
         let shown = at(&dir, "", &["show", name, "--json"], "");
         let answer = shown.json().expect("JSON");
@@ -213,6 +219,12 @@ fn a_transaction_has_many_names() {
                 );
             }
         }
+    }
+    for line in ["undo 2", "redo 2", "undo --since 2", "trash show 2/0", "trash restore 2/0"] {
+        let args: Vec<&str> = line.split(' ').collect();
+        let refused = at(&dir, "", &args, "");
+        assert_ne!(refused.code, 0, "{line}: {refused:?}");
+        assert!(refused.stderr.contains("write \"@2\""), "{line}: {refused:?}");
     }
     assert_eq!(at(&dir, "", &["undo", "@2"], "").code, 0);
     assert_eq!(read(&dir, "src/a.py"), "a\n");
@@ -663,7 +675,7 @@ fn the_users_state_survives_git_clean() {
     let doctor = at(&dir, "", &["doctor"], "");
     assert!(doctor.stdout.contains("state/apply-patch/workspaces/w-"), "{doctor:?}");
     // A file of the workspace cannot choose that, nor how much is kept.
-    for key in ["state = \"project\"", "trash-keep = \"0\""] {
+    for key in ["state = \"project\"", "trash-keep = \"0B\""] {
         fs::write(dir.path().join("w/.apply-patch.toml"), key).expect("written");
         let refused =
             at(&dir, "", &["apply"], "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n");
@@ -687,9 +699,10 @@ fn what_is_kept_is_up_to_a_setting_and_purge() {
         (&[][..], "there is nothing to remove\n", 8),
         (&["--keep", "1h"], "there is nothing to remove\n", 8),
         (&["--keep", "3B", "-n"], "6 transactions with 6 B would be removed\n", 8),
-        (&["--keep", "3B"], "6 transactions with 6 B removed\n", 2),
-        (&["--keep", "0s"], "2 transactions with 2 B removed\n", 0),
-        (&["--keep", "0"], "there is nothing to remove\n", 0),
+        (&["--keep", "3 transactions", "-n"], "5 transactions with 4 B would be removed\n", 8),
+        (&["--keep", "3B", "--force"], "6 transactions with 6 B removed\n", 2),
+        (&["--keep", "0s", "-f"], "2 transactions with 2 B removed\n", 0),
+        (&["--keep", "0 transactions"], "there is nothing to remove\n", 0),
     ] {
         let run = at(&dir, "", &[&["trash", "purge"], args].concat(), "");
         assert_eq!(run.code, 0, "{args:?}: {run:?}");
@@ -697,9 +710,21 @@ fn what_is_kept_is_up_to_a_setting_and_purge() {
         assert_eq!(count(&dir), left, "{args:?}: {run:?}");
     }
     assert_eq!(at(&dir, "", &["trash", "purge", "--keep", "many"], "").code, 2);
-    // A person is shown what would go, and asked.
+    // A person is shown what would go, and asked. Where nobody can be asked, nothing goes.
     apply(&dir, "", "*** Add File: z\n+z\n");
     apply(&dir, "", "*** Delete File: z\n");
+    for bare in ["1", "0", "30", "1.5", "30d,1"] {
+        let refused = at(&dir, "", &["trash", "purge", "--force", "--keep", bare], "");
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.stderr.contains("has no unit: write "), "{refused:?}");
+    }
+    for args in [&["--keep", "0s"][..], &["--keep", "0s", "--json"]] {
+        let refused = at(&dir, "", &[&["trash", "purge"], args].concat(), "");
+        assert_eq!(refused.code, 3, "{refused:?}");
+        let said = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(said.contains("nobody can be asked: use `--force`"), "{said}");
+    }
+    assert_eq!(count(&dir), 2);
     for (answer, exit, left) in [("n", 3, 2), ("", 3, 2), ("y", 0, 0)] {
         let mut terminal = on_terminal(dir.path(), "$it trash purge --keep 0s", &[]);
         let shown = terminal

@@ -179,7 +179,7 @@ pub(super) fn operations() -> Vec<Operation> {
             ..operation(
                 "trash purge",
                 after(apply(&all)),
-                Command::new(&["trash", "purge", "--keep", "0s"], ""),
+                Command::new(&["trash", "purge", "--force", "--keep", "0s"], ""),
             )
         },
         operation(

@@ -52,13 +52,16 @@ impl TransactionId {
         self.time() > now + AHEAD
     }
 
+    /// How many characters of an id name it at least: fewer are soon those of another one, too.
+    pub const NAMED_BY: usize = 4;
+
     /// Returns whether the id, or its [short form](Self::short), begins with a text, or the id ends
-    /// with it.
+    /// with it: of [`NAMED_BY`](Self::NAMED_BY) characters at least.
     #[must_use]
     pub fn is_named(self, part: &str) -> bool {
         let (name, short) = (self.to_string(), self.short());
         let begins = name.starts_with(part) || short.starts_with(part);
-        !part.is_empty() && (begins || name.ends_with(part))
+        part.len() >= Self::NAMED_BY && (begins || name.ends_with(part))
     }
 
     /// Returns the end of the id, which people use as its name: `9f3ac1d2`.
@@ -158,6 +161,10 @@ mod tests {
             ("9f3ac1d2", true),
             ("9f3a", true),
             ("c1d2", true),
+            ("2026", true),
+            ("9f3", false),
+            ("1d2", false),
+            ("2", false),
             ("f3ac", false),
             ("014233", false),
             ("", false),

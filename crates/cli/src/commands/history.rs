@@ -85,8 +85,8 @@ pub(crate) struct LogArgs {
     apply-patch show last\n  \
     apply-patch show --format html 9f3ac1d2 > change.html")]
 pub(crate) struct ShowArgs {
-    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th newest; or a
-    /// turn
+    /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
+    /// the N-th newest; or a turn
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// The diff as text, or as one self-contained HTML page

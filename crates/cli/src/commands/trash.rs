@@ -49,19 +49,21 @@ pub(crate) enum TrashCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "Logs are never removed.\n\n\
     Examples:\n  \
-    apply-patch trash purge -n               what would be removed\n  \
-    apply-patch trash purge --keep 7d,100MiB remove what is older, or more\n  \
-    apply-patch trash purge --keep 0         remove all of it")]
+    apply-patch trash purge -n                            what would be removed\n  \
+    apply-patch trash purge --keep 7d,100MiB              remove what is older, or more\n  \
+    apply-patch trash purge --keep '20 transactions'      remove all but the last 20\n  \
+    apply-patch trash purge --keep '0 transactions' -f    remove all of it, unasked")]
 pub(crate) struct PurgeArgs {
-    /// Keep what is younger than an age and, of that, the newest up to a size: `30d`, `1GiB`, or
-    /// both, as `30d,1GiB`. Unless given: the setting `trash-keep` and always the last transaction,
+    /// Keep what is younger than an age and, of that, the newest up to a size or a number: `30d`,
+    /// `1GiB`, `20 transactions`, or several, as `30d,1GiB`. Unless given: the setting `trash-keep` and always the last transaction,
     /// else 30 days and 1 GiB and always the last 20
     #[arg(long, value_name = "KEEP", value_parser = keep)]
     pub(crate) keep: Option<Retention>,
     /// Print what would be removed; nothing is removed
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
-    /// Do not ask, at a terminal, after showing what would be removed
+    /// Do not ask: without it, what would be removed is shown at a terminal first, and nothing is
+    /// removed where there is none
     #[arg(short, long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -164,22 +166,27 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
         None => global.settings.trash_keep.retention(),
     };
     let session = workspace::recovered(global)?;
-    let asks = !args.force && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
-    if asks {
+    if !args.force && !args.dry_run {
         let found = purged(global, &session, &retention, true)?;
+        let asks = !global.json && preset() != ApprovalPolicy::Never;
+        if !found.transactions.is_empty() && !asks {
+            return Err(Failure::Refused(format!(
+                "{} would be removed for good, and nobody can be asked: use `--force`; `-n` shows \
+                 what it removes",
+                counted(&found)
+            )));
+        }
         if !found.transactions.is_empty() && !is_confirmed(&session, &found)? {
             render::message("nothing was removed");
             return Ok(Exit::Refused);
         }
     }
-    let Purged { transactions, bytes, .. } = purged(global, &session, &retention, args.dry_run)?;
-    let count = transactions.len();
+    let found = purged(global, &session, &retention, args.dry_run)?;
+    let (count, bytes) = (found.transactions.len(), found.bytes);
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     let output = match count {
         0 => "there is nothing to remove".to_owned(),
-        count => {
-            format!("{} with {} {verb}", render::count(count, "transaction"), render::size(bytes))
-        }
+        _ => format!("{} {verb}", counted(&found)),
     };
     if global.json {
         json::done(
@@ -215,8 +222,12 @@ fn is_confirmed(session: &Session, found: &Purged) -> Result<bool, Failure> {
     for entry in log.iter().filter(|entry| found.transactions.contains(&entry.journal.header.id)) {
         render::line(&render::one_line(entry, false, render::width()));
     }
+    approve::confirm(&format!("Remove {} for good?", counted(found)))
+}
+
+fn counted(found: &Purged) -> String {
     let count = render::count(found.transactions.len(), "transaction");
-    approve::confirm(&format!("Remove {count} with {} for good?", render::size(found.bytes)))
+    format!("{count} with {}", render::size(found.bytes))
 }
 
 /// Reads `ID/NUMBER`, or the path of the kept file.

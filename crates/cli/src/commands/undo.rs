@@ -30,9 +30,9 @@ use crate::{json, render};
     apply-patch undo --session refactor      undo all that a session changed\n  \
     apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it")]
 pub(crate) struct UndoArgs {
-    /// Transaction: its id, a beginning or an end of it, `last`, or `@N` for the N-th newest; or a
-    /// turn. Unless given: the newest one that can be undone, with all of its turn; with paths, the
-    /// last one that changed them
+    /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
+    /// the N-th newest; or a turn. Unless given: the newest one that can be undone, with all of its
+    /// turn; with paths, the last one that changed them
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Restore only these paths

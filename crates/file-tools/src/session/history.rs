@@ -105,8 +105,9 @@ fn turn_of(entry: &LogEntry) -> Option<(Option<String>, String)> {
     header.turn.clone().map(|turn| (header.session.clone(), turn))
 }
 
-/// Finds a transaction by its id, by a unique beginning or end of the id or of its short form, by
-/// `last`, or by `@N` for the N-th newest of the log.
+/// Finds a transaction by its id, by a unique beginning or end of the id or of its short form, of at
+/// least [four characters](TransactionId::NAMED_BY), by `last`, or by `@N` for the N-th newest of the
+/// log.
 ///
 /// # Errors
 ///
@@ -136,6 +137,20 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<TransactionId, ToolErro
             1 => none(format!("there is no transaction {name}: there is one")),
             count => none(format!("there is no transaction {name}: there are {count}")),
         });
+    }
+    if name.len() < TransactionId::NAMED_BY && !name.starts_with('@') {
+        let number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        let nth = name.parse().ok().filter(|nth: &usize| number && *nth > 0);
+        return Err(none(match nth {
+            Some(nth) => format!(
+                "{name:?} names no transaction: write \"@{nth}\" to count back from the newest, \
+                 which is \"@1\"; of an id, write four characters at least"
+            ),
+            None => format!(
+                "{name:?} names no transaction: of an id, write four characters at least, or \
+                 \"@N\" for the N-th newest"
+            ),
+        }));
     }
     let all =
         workspace.store()?.map(|store| store.transactions()).transpose().map_err(Error::from)?;

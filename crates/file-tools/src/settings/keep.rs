@@ -75,32 +75,48 @@ fn size(text: &str) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
-/// Reads what is kept: an age, a size, or both with a comma between. What neither limits has the
-/// usual limits.
+/// What [`keep`] reads, for messages.
+pub(super) const KEPT: &str = "an age, a size, a number of transactions, or several of them, as \"30d, 1GiB, 500 transactions\"";
+
+/// Reads what is kept: an age, a size, a number of transactions, or several of them with commas
+/// between. What none of them limits has the usual limits. All have units: a number alone could mean
+/// each of them, and what is not kept is gone.
 ///
 /// # Errors
 ///
-/// When it is neither, or has two ages or two sizes.
+/// When it is none of them, has two of a kind, or a number without a unit.
 pub fn keep(text: &str) -> Result<Retention, String> {
     let mut keep = Retention { keep_last: 1, ..Retention::default() };
-    let (mut aged, mut sized) = (false, false);
+    let (mut aged, mut sized, mut counted) = (false, false, false);
     for part in text.split(',').map(str::trim) {
-        let twice = || {
-            format!("{text:?} has two of a kind; wanted an age, a size, or both, as \"30d, 1GiB\"")
-        };
-        if let Ok(found) = age(part) {
-            if std::mem::replace(&mut aged, true) {
-                return Err(twice());
-            }
+        if part.parse::<f64>().is_ok() {
+            return Err(format!(
+                "{part} has no unit: write \"{part}d\" for days, \"{part}MiB\" for a size, or \
+                 \"{part} transactions\""
+            ));
+        }
+        let seen = if let Some(count) = transactions(part) {
+            keep.max_count = count;
+            &mut counted
+        } else if let Ok(found) = age(part) {
             keep.max_age = found;
+            &mut aged
         } else {
-            if std::mem::replace(&mut sized, true) {
-                return Err(twice());
-            }
-            keep.max_bytes = size(part)?;
+            let wrong = |_| format!("{part:?} is none of what is wanted: {KEPT}");
+            keep.max_bytes = size(part).map_err(wrong)?;
+            &mut sized
+        };
+        if std::mem::replace(seen, true) {
+            return Err(format!("{text:?} has two of a kind; wanted {KEPT}"));
         }
     }
     Ok(keep)
+}
+
+/// Reads a number of transactions: `20 transactions`.
+fn transactions(text: &str) -> Option<usize> {
+    let number = text.strip_suffix("transactions").or_else(|| text.strip_suffix("transaction"))?;
+    number.trim_end().parse().ok()
 }
 
 /// A number of the unit at its end.
@@ -179,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_an_age_a_size_or_both() {
+    fn what_is_kept_has_units() {
         let usual = Retention { keep_last: 1, ..Retention::default() };
         let month = Duration::from_secs(2_592_000);
         for (text, wanted) in [
@@ -187,12 +203,22 @@ mod tests {
             ("1GiB,30d", Retention { max_age: month, max_bytes: 1 << 30, ..usual }),
             ("30d", Retention { max_age: month, ..usual }),
             ("100MB", Retention { max_bytes: 100_000_000, ..usual }),
-            ("0", Retention { max_bytes: 0, ..usual }),
+            ("0B", Retention { max_bytes: 0, ..usual }),
+            ("20 transactions", Retention { max_count: 20, ..usual }),
+            ("1 transaction", Retention { max_count: 1, ..usual }),
+            ("0transactions, 30d", Retention { max_count: 0, max_age: month, ..usual }),
         ] {
             assert_eq!(keep(text), Ok(wanted), "{text}");
         }
-        for wrong in ["", "30d, 2w", "1GB, 2GB", "often"] {
+        for wrong in
+            ["", "30d, 2w", "1GB, 2GB", "often", "-1 transactions", "2 transactions, 1 transaction"]
+        {
             assert!(keep(wrong).is_err(), "{wrong}");
+        }
+        // A number alone could mean each of them.
+        for bare in ["0", "1", "30", "1.5", "30d, 1", "1,30d"] {
+            let said = keep(bare).expect_err(bare);
+            assert!(said.contains("has no unit: write") && said.contains("transactions"), "{said}");
         }
     }
 }

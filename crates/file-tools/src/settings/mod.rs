@@ -227,7 +227,8 @@ settings! { |profile, approve, options|
     format_with: Checks, "format-with", Workspace = Checks::default();
     /// How long each command may take.
     verify_timeout: Duration, "verify-timeout", Workspace = Duration::from_secs(600);
-    /// How long displaced files are kept: an age, a size, or both, as `30d, 1GiB`.
+    /// How long displaced files are kept: an age, a size, a number of transactions, or several of
+    /// them, as `30d, 1GiB`. Each has its unit.
     trash_keep: TrashKeep, "trash-keep", Workspace = TrashKeep::default();
     /// The largest file that is read or written.
     max_file_size: Size, "max-file-size", Patch = Size(options.max_file_size);

@@ -117,7 +117,8 @@ impl<T: Choice> Value for T {
     }
 }
 
-/// How long displaced files are kept: an age, a size or both, as `30d, 1GiB`.
+/// How long displaced files are kept: an age, a size, a number of transactions, or several of them,
+/// as `30d, 1GiB`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TrashKeep {
     text: Option<String>,
@@ -134,11 +135,11 @@ impl TrashKeep {
 
 impl Value for TrashKeep {
     fn wanted() -> String {
-        "an age, a size, or both, as \"30d, 1GiB\"".into()
+        keep::KEPT.into()
     }
 
     fn from_text(text: &str) -> Result<Self, Wrong> {
-        let retention = keep::keep(text).map_err(|_| Wrong::Type)?;
+        let retention = keep::keep(text).map_err(Wrong::Because)?;
         Ok(Self { text: Some(text.to_owned()), retention })
     }
 
