@@ -413,13 +413,20 @@ fn an_undo_that_passes_over_a_change_here_goes_on_elsewhere() {
     let dir = project();
     let older = apply(&dir, "doc", "*** Update File: c\n@@\n-c\n+C\n");
     let newer = apply(&dir, "src", A);
+    // What is not gone is not passed over.
     fs::write(dir.path().join("w/src/a.py"), "edited\n").expect("written");
+    let status = at(&dir, "src", &["status"], "").stdout;
+    assert!(status.contains("a.py (edited since)"), "{status}");
+    let refused = at(&dir, "src", &["undo"], "");
+    assert_eq!(refused.code, 4, "{refused:?}");
+    assert_eq!(read(&dir, "doc/c"), "C\n");
+    fs::write(dir.path().join("w/src/a.py"), "a\n").expect("written");
     let status = at(&dir, "src", &["status"], "").stdout;
     assert!(status.contains(&format!("would undo {}", &older[23..])), "{status}");
     let undone = at(&dir, "src", &["undo"], "");
     assert_eq!(undone.code, 0, "{undone:?}");
     assert_eq!(read(&dir, "doc/c"), "c\n");
-    assert_eq!(read(&dir, "src/a.py"), "edited\n");
+    assert_eq!(read(&dir, "src/a.py"), "a\n");
     assert!(undone.stderr.contains(&newer[23..]), "{undone:?}");
 }
 

@@ -288,6 +288,83 @@ fn what_is_gone_is_passed_over() {
     assert!(none.stderr.contains("there is no transaction to redo"), "{none:?}");
 }
 
+/// Where the newest change cannot be undone, no other one is undone in its place: what can be done
+/// now is named, and helps.
+#[test]
+fn no_other_change_is_undone_unasked() {
+    let b = "*** Begin Patch\n*** Update File: b\n@@\n-b\n+B\n*** End Patch\n";
+    for (by_hand, carries) in [("eight", true), ("TWO", false)] {
+        for turn in [false, true] {
+            let dir = files();
+            let at = dir.path();
+            let args = json!({ "patch": b }).to_string();
+            let older: &[&str] =
+                if turn { &["tool", "apply_patch", "--turn", "t1", "--args", &*args] } else { &[] };
+            assert_eq!(run(at, older, b).code, 0);
+            if turn {
+                let args = json!({ "patch": b.replace("-b\n+B", "-B\n+BB") }).to_string();
+                let more = ["tool", "apply_patch", "--turn", "t1", "--args", &*args];
+                assert_eq!(run(at, &more, "").code, 0);
+            }
+            let newest = apply(at, "@@\n one\n-two\n+TWO\n three\n");
+            fs::write(at.join("w/a"), text(at).replace(by_hand, "by hand")).expect("a file");
+            let before = (text(at), fs::read_to_string(at.join("w/b")).expect("the file"));
+            let mut hints = Vec::new();
+            for args in [&["undo"][..], &["undo", "-q"], &["undo", "-n"], &["undo", "--json"]] {
+                let refused = run(at, args, "");
+                assert_eq!(refused.code, 4, "{refused:?}");
+                let said = format!("{}{}", refused.stdout, refused.stderr);
+                assert!(said.contains("a (edited since)"), "{said}");
+                assert!(said.contains(&newest[newest.len() - 8..]), "{said}");
+                assert_eq!(said.contains("--carry"), carries, "{said}");
+                assert!(said.contains("undo another one: `apply-patch undo "), "{said}");
+                let now = (text(at), fs::read_to_string(at.join("w/b")).expect("the file"));
+                assert_eq!(now, before, "{args:?}");
+                if let Ok(json) = refused.json() {
+                    assert_eq!(json["error"]["kind"], "stale_file", "{json}");
+                    hints = json["error"]["hints"].as_array().expect("hints").clone();
+                }
+            }
+            let instead = hints.iter().find(|hint| hint["hint"] == "run_instead").expect("it");
+            let command = instead["command"].as_str().expect("words");
+            let args: Vec<&str> = command.split(' ').skip(1).collect();
+            assert_eq!(args[1] == "cli/t1", turn, "{command}");
+            // What is advised helps.
+            let done = run(at, &args, "");
+            assert_eq!(done.code, 0, "{command}: {done:?}");
+            assert_eq!(fs::read_to_string(at.join("w/b")).expect("the file"), "b\n");
+            assert_eq!(text(at), before.0);
+            // There is no other one any more.
+            let refused = run(at, &["undo"], "");
+            assert!(refused.code == 4, "{refused:?}");
+            assert!(!refused.stderr.contains("undo another one"), "{refused:?}");
+            if carries {
+                assert_eq!(run(at, &["undo", "--carry"], "").code, 0);
+                assert!(text(at).contains("two\n"), "{}", text(at));
+            }
+        }
+    }
+}
+
+/// At a terminal a person is shown the undo beneath later changes, and asked.
+#[cfg(unix)]
+#[test]
+fn a_person_is_asked_about_a_file_that_changed_since() {
+    for (answer, exit, left) in [("n", 3, "TWO"), ("y", 0, "two")] {
+        let dir = files();
+        apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
+        fs::write(dir.path().join("w/a"), text(dir.path()) + "nine\n").expect("a file");
+        let mut terminal = program::on_terminal(dir.path(), "$it undo --color never", &[]);
+        let shown = terminal.exp_string("[y").expect("a question");
+        assert!(shown.contains("a (edited since)"), "{shown}");
+        assert!(shown.contains("+two"), "{shown}");
+        terminal.send_line(answer).expect("sent");
+        terminal.exp_string(&format!("exit {exit}\r\n")).expect("it ends");
+        let text = text(dir.path());
+        assert!(text.contains(left) && text.ends_with("nine\n"), "{text}");
+    }
+}
+
 /// No flag gives a rule to what undoes and restores: its advice names the variable that does.
 #[test]
 fn what_has_no_flags_for_rules_names_variables() {

@@ -127,6 +127,8 @@ pub enum Remedy {
         /// What should stand there.
         wanted: String,
     },
+    /// Undo this one, a transaction or a turn, in place of the newest.
+    UndoInstead(String),
     /// The same may do later, or does now.
     TryAgain,
 }

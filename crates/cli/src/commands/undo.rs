@@ -31,8 +31,8 @@ use crate::{json, render};
     apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it")]
 pub(crate) struct UndoArgs {
     /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
-    /// the N-th newest; or a turn. Unless given: the newest one that can be undone, with all of its
-    /// turn; with paths, the last one that changed them
+    /// the N-th newest; or a turn. Unless given: the newest one that is not undone, with all of its
+    /// turn, or nothing, if its files changed since; with paths, the last one that changed them
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Restore only these paths
@@ -124,22 +124,26 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         id = last_of(session.workspace(), id, &given)?;
     }
     let paths = checked(session.workspace(), &given)?;
-    let plan = |trust, cancellation: &Cancellation| {
-        session.plan_undo(id, &paths, args.carry, trust, cancellation)
+    let plan = |trust, carry, cancellation: &Cancellation| {
+        session.plan_undo(id, &paths, carry, trust, cancellation)
     };
-    let mut trust = args.trust;
+    let (mut trust, mut carry) = (args.trust, args.carry);
     let mut approval = ApprovalPolicy::Never;
-    if let Some(id) =
-        id.filter(|_| !trust && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never)
-        && let Err(error) = plan(false, &Cancellation::NEVER)
-        && error.to_be_trusted() == [id]
+    let may_ask = !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
+    if may_ask
+        && !trust
+        && let Err(error) = plan(false, carry, &Cancellation::NEVER)
     {
+        trust = id.is_some_and(|id| error.to_be_trusted() == [id]);
+        carry |= id.is_none() && matches!(error, commit::Error::Drifted { carry: true, .. });
         // A person decides, and sees the very plan.
-        render::message(&error.to_string());
-        (trust, approval) = (true, ApprovalPolicy::Always);
+        if trust || carry != args.carry {
+            render::message(&error.to_string());
+            approval = ApprovalPolicy::Always;
+        }
     }
     execute(global, &session, "undo", args.dry_run, args.detail.diff, approval, |cancellation| {
-        plan(trust, cancellation)
+        plan(trust, carry, cancellation)
     })
 }
 

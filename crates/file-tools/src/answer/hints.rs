@@ -59,6 +59,11 @@ pub enum Hint {
         /// The command line.
         command: String,
     },
+    /// Run a command of the program in place of this one, if that is what is wanted.
+    RunInstead {
+        /// The command line.
+        command: String,
+    },
     /// Run a command of the program, and then this one again.
     RunFirst {
         /// The command line.
@@ -244,7 +249,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
         }
         (_, Caller::Terminal | Caller::Link | Caller::Undo) => if_any(true),
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
-        (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_), _) => None,
+        (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_) | Remedy::UndoInstead(_), _) => None,
         (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {
             own(tool, setting).map(Remedy::Set).or_else(|| if_any(true))
         }
@@ -336,6 +341,9 @@ impl Hint {
                 _ => Self::UseTool { tool: tool(action, caller)?, path },
             },
             Remedy::See(record) => Self::UseCommand { command: command(record) },
+            Remedy::UndoInstead(name) => {
+                Self::RunInstead { command: format!("apply-patch undo {}", shell_word(&name)) }
+            }
             Remedy::First(step) => Self::RunFirst { command: first(&step) },
             Remedy::Ask(decision) => {
                 let (what, setting) = asked(&decision);
@@ -670,6 +678,7 @@ impl Hint {
                 format!("set {argument} to {}", json!(value))
             }
             Self::UseCommand { command } => format!("see `{command}`"),
+            Self::RunInstead { command } => format!("undo another one: `{command}`"),
             Self::RunFirst { command } => format!("first run `{command}`"),
             Self::UseTool { tool, path } => format!("use {tool} for {}", fs_guard::quoted(path)),
             Self::AskPerson { what, flag: Some(flag) } => {

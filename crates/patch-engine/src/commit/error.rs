@@ -71,6 +71,9 @@ pub enum Error {
         drifts: Vec<Drift>,
         /// Whether its reversal can be carried to the current files.
         carry: bool,
+        /// What names an older change to `undo` that can be undone now, where none was named: a
+        /// transaction or a turn.
+        instead: Option<String>,
     },
     /// The transaction did not change the path.
     #[error("transaction {id} did not touch {}", quoted(.path))]
@@ -98,6 +101,8 @@ pub enum Error {
         id: TransactionId,
         /// Why not.
         rejects: Rejects,
+        /// As of [`Drifted`](Self::Drifted).
+        instead: Option<String>,
     },
     /// There is nothing to undo, or to redo.
     #[error("{}", nothing_to(.what, .gone))]
@@ -269,32 +274,38 @@ impl Error {
         let see = |record| vec![Remedy::See(record)];
         let ask = |decision| vec![Remedy::Ask(decision)];
         let untrusted = self.to_be_trusted();
+        let or = |instead: &Option<String>, mut own: Vec<Remedy>| {
+            let before = own.iter().position(|own| matches!(own, Remedy::See(_)));
+            let at = before.unwrap_or(own.len());
+            own.splice(at..at, instead.clone().map(Remedy::UndoInstead));
+            own
+        };
         match self {
             Self::Parse(error) => Remedy::of_parse(error),
             Self::Rejected(rejects) => rejects[0].remedies(),
-            Self::NotRestored { id, rejects } => {
+            Self::NotRestored { id, rejects, instead } => {
                 let own = rejects[0].remedies();
                 // No patch is sent that could be written otherwise.
-                if own.iter().any(Remedy::is_about_the_patch) {
-                    return see(Listing::Transaction(*id));
-                }
-                own
+                let is_about_it = own.iter().any(Remedy::is_about_the_patch);
+                or(instead, if is_about_it { see(Listing::Transaction(*id)) } else { own })
             }
             Self::Declined => ask(ForPerson::SayInstead),
             Self::Commit(error) => error.remedies(),
-            Self::Drifted { id, carry: true, .. } => {
-                vec![Remedy::Set(Setting::Carry), Remedy::See(Listing::Transaction(*id))]
+            Self::Drifted { id, carry: true, instead, .. } => {
+                let see = Remedy::See(Listing::Transaction(*id));
+                or(instead, vec![Remedy::Set(Setting::Carry), see])
             }
             // The later change has to be undone first.
-            Self::Drifted { id, drifts, .. } if drifts.iter().all(|drift| drift.by.is_some()) => {
+            Self::Drifted { id, drifts, instead, .. }
+                if drifts.iter().all(|drift| drift.by.is_some()) =>
+            {
                 let later = drifts.iter().filter_map(|drift| drift.by).max();
                 let first = later.map(|later| Remedy::First(Step::Undo(later)));
-                first.into_iter().chain(see(Listing::Transaction(*id))).collect()
+                or(instead, first.into_iter().chain(see(Listing::Transaction(*id))).collect())
             }
             // Its diff shows what a patch against the current files has to undo.
-            Self::Drifted { id, .. } | Self::NotInTransaction { id, .. } => {
-                see(Listing::Transaction(*id))
-            }
+            Self::Drifted { id, instead, .. } => or(instead, see(Listing::Transaction(*id))),
+            Self::NotInTransaction { id, .. } => see(Listing::Transaction(*id)),
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
                 Remedy::of_guard(error)
             }

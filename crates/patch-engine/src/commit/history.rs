@@ -400,6 +400,17 @@ pub(super) fn whole_turn(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<
     Ok((with_its_turn(log, &newest)? == ids).then_some(turn))
 }
 
+/// Returns what names to `undo` these transactions, newest first: one, or those of a turn.
+pub(super) fn name_of(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<String>, Error> {
+    match ids {
+        [] => Ok(None),
+        [id] => Ok(Some(id.short())),
+        [newest, ..] => Ok(log.header(*newest)?.and_then(|Header { turn, session, .. }| {
+            Some(session.into_iter().chain(turn).collect::<Vec<_>>().join("/"))
+        })),
+    }
+}
+
 /// Returns the undos since the last change, newest first, that are not undone. An undo of some files
 /// is one too.
 pub(super) fn undos(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {

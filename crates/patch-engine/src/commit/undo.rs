@@ -22,6 +22,9 @@ use crate::remedy::Remedy;
 use crate::text::files::Files;
 use crate::text::lines::{Lines, with_crlf, with_lf};
 
+/// How many older changes are tried, to name one that can be undone in place of the newest.
+const MAX_INSTEAD: usize = 16;
+
 /// How a transaction is undone.
 #[derive(Clone)]
 pub struct UndoOptions<'u> {
@@ -84,18 +87,17 @@ impl Workspace {
 
     /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
     ///
-    /// `None` is the newest one that can be undone: it is neither undone nor itself an undo,
-    /// something is left of its changes, and its files are as it left them or, with
-    /// [`carry`](UndoOptions::carry), its reversal can be carried to them. A [note](PlanNote) of
-    /// the plan names each newer one, and why it is not undone. If it is part of a turn, all of the
-    /// turn is undone as one, unless `paths` are given.
+    /// `None` is the newest one that is neither undone nor itself an undo, and of whose changes
+    /// something is left. A [note](PlanNote) of the plan names each newer one of whose changes
+    /// nothing is left: it counts as undone. If the transaction is part of a turn, all of the turn
+    /// is undone as one, unless `paths` are given.
     ///
     /// # Errors
     ///
-    /// With every path that has changed since the transaction; or with every one that cannot be
-    /// carried, and every conflict. If nothing is left of its changes,
-    /// [`NothingTo`](Error::NothingTo). Without an id, if none can be undone, the error of the
-    /// newest of which something is left.
+    /// With every path that has changed since the transaction; or, with
+    /// [`carry`](UndoOptions::carry), with every one to which its reversal cannot be carried, and
+    /// every conflict. Without an id no older one is undone in its place, but the error names the
+    /// next one that could be. If nothing is left of its changes, [`NothingTo`](Error::NothingTo).
     pub fn plan_undo_with(
         &self,
         id: Option<TransactionId>,
@@ -117,10 +119,26 @@ impl Workspace {
                 let ids = history::with_its_turn(&log, change)?;
                 Ok(turns.insert(ids[0]).then_some(ids))
             };
-            let changes = history::changes(&log)
+            let mut changes = history::changes(&log)
                 .filter_map(|change| change.and_then(|change| with_turn(&change)).transpose());
-            return first_of(&log, "undo", changes, |ids| {
+            let first = first_of(&log, "undo", &mut changes, |ids| {
                 plan_undo(self, (&store, &log), ids, paths, options)
+            });
+            return first.map_err(|mut error| {
+                if let Error::Drifted { instead, .. } | Error::NotRestored { instead, .. } =
+                    &mut error
+                    && paths.is_empty()
+                {
+                    let exact = UndoOptions { carry: false, ..options.clone() };
+                    let can = |ids: &Vec<TransactionId>| {
+                        let plan = plan_undo(self, (&store, &log), ids, &[], &exact);
+                        matches!(plan, Ok(Some(_)))
+                    };
+                    let mut before = changes.take(MAX_INSTEAD).map_while(Result::ok);
+                    *instead =
+                        before.find(can).and_then(|ids| history::name_of(&log, &ids).ok()?);
+                }
+                error
             });
         };
         // An error elsewhere in the history is no reason to refuse a transaction that is named.
@@ -253,7 +271,7 @@ fn elsewhere<'p>(
 fn rejected(id: TransactionId, reject: Reject) -> Error {
     match reject.problem {
         Problem::Guard(error) => error.into(),
-        _ => Error::NotRestored { id, rejects: reject.into() },
+        _ => Error::NotRestored { id, rejects: reject.into(), instead: None },
     }
 }
 
@@ -261,14 +279,15 @@ fn rejected(id: TransactionId, reject: Reject) -> Error {
 fn refused(id: TransactionId, error: fs_guard::Error) -> Error {
     match error.path().map(str::to_owned) {
         Some(path) if Remedy::of_guard(&error).iter().any(Remedy::is_about_the_patch) => {
-            Error::NotRestored { id, rejects: Reject::of(&path, Problem::Guard(error)).into() }
+            let rejects = Reject::of(&path, Problem::Guard(error)).into();
+            Error::NotRestored { id, rejects, instead: None }
         }
         _ => error.into(),
     }
 }
 
-/// Returns the plan of the first candidate that can be undone, one transaction or a whole turn; its
-/// notes name those before it.
+/// Returns the plan of the first candidate, one transaction or a whole turn, of whose changes
+/// something is left; its notes name those before it.
 fn first_of(
     log: &Log<'_>,
     what: &'static str,
@@ -276,44 +295,20 @@ fn first_of(
     plan: impl Fn(&[TransactionId]) -> Result<Option<Plan>, Error>,
 ) -> Result<Plan, Error> {
     let mut passed = Vec::new();
-    let mut refused = None;
     let mut gone = Vec::new();
     for ids in candidates {
         let ids = ids?;
         let id = ids[0];
         history::is_newest(log, Some(id), what)?;
-        let why = match plan(&ids) {
-            Ok(Some(mut plan)) => {
-                plan.notes.splice(0..0, passed);
-                return Ok(plan);
-            }
-            Ok(None) => {
-                gone.push(id);
-                "its changes are gone already".to_owned()
-            }
-            Err(error @ Error::Elsewhere { .. }) => return Err(error),
-            Err(error) if error.is_cancelled() => return Err(error),
-            // What was undone last is redone, or nothing is.
-            Err(error) if what == "undo" && is_of_files(&error) => {
-                let why = error.to_string();
-                refused.get_or_insert(error);
-                why
-            }
-            Err(error) => return Err(refused.unwrap_or(error)),
-        };
-        passed.push(PlanNote::PassedOver { id, why });
+        if let Some(mut plan) = plan(&ids)? {
+            plan.notes.splice(0..0, passed);
+            return Ok(plan);
+        }
+        gone.push(id);
+        passed.push(PlanNote::PassedOver { id, why: "its changes are gone already".to_owned() });
     }
     history::is_newest(log, None, what)?;
-    Err(refused.unwrap_or_else(|| nothing_to(what, &gone)))
-}
-
-/// Returns whether a transaction cannot be undone because of what its files are now.
-fn is_of_files(error: &Error) -> bool {
-    match error {
-        Error::Drifted { .. } | Error::NotRestored { .. } => true,
-        Error::Files(error) => !matches!(error, fs_guard::Error::Io { .. }),
-        _ => false,
-    }
+    Err(nothing_to(what, &gone))
 }
 
 fn nothing_to(what: &'static str, gone: &[TransactionId]) -> Error {
@@ -446,10 +441,11 @@ fn brought_back(
         };
         let source = &sources[&*drifted[0].0.path];
         let id = source.gap.as_ref().map_or(source.last.0, |(id, _)| *id);
-        return Err(Error::Drifted { id, drifts: drifted.iter().map(drift).collect(), carry });
+        let drifts = drifted.iter().map(drift).collect();
+        return Err(Error::Drifted { id, drifts, carry, instead: None });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
-        return Err(Error::NotRestored { id, rejects });
+        return Err(Error::NotRestored { id, rejects, instead: None });
     }
     builder.create_parents().map_err(|reject| rejected(id, reject))?;
     // As when the transaction was committed: those of our own not against the lists.

@@ -700,10 +700,9 @@ fn a_file_that_gave_way_to_a_directory_comes_back() {
     assert_eq!(tree.snapshot(), old);
 }
 
-/// What is gone already is passed over, and so is what has changed since; undo never runs in a
-/// circle.
+/// What is gone already is passed over, but nothing else; undo never runs in a circle.
 #[test]
-fn undo_takes_the_newest_that_can_be_undone() {
+fn undo_takes_the_newest_of_which_something_is_left() {
     let passed = |plan: &Plan| -> Vec<(TransactionId, String)> {
         let passed = |note: &PlanNote| match note {
             PlanNote::PassedOver { id, why } => Some((*id, why.clone())),
@@ -724,28 +723,34 @@ fn undo_takes_the_newest_that_can_be_undone() {
     let gone = "its changes are gone already".to_owned();
     assert_eq!(plan.undo_of(), Some(b));
     assert_eq!(passed(&plan), [(first, gone.clone())]);
-    // The file is of somebody else.
+    // The file is of somebody else. No other change is undone in its place, but one is named.
+    let refused = |older: Option<TransactionId>| {
+        let error = tree.open().plan_undo_last().unwrap_err();
+        let Error::Drifted { id, instead, .. } = &error else { panic!("{error}") };
+        assert_eq!(*id, first);
+        assert_eq!(*instead, older.map(TransactionId::short));
+        error.to_string()
+    };
     tree.write("a", "theirs");
-    let plan = tree.open().plan_undo_last().unwrap();
-    let [(id, why)] = &passed(&plan)[..] else { panic!("{plan:?}") };
-    assert_eq!(*id, first);
-    assert_eq!(plan.undo_of(), Some(b));
+    let why = refused(Some(b));
     assert!(why.contains("a (edited since)"), "{why}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         tree.write("a", "a");
         fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
-        let why = &passed(&tree.open().plan_undo_last().unwrap())[0].1;
+        let why = refused(Some(b));
         assert!(why.contains("a (only its mode changed)"), "{why}");
         tree.write("a", "theirs");
     }
-    run(&tree, |workspace| workspace.plan_undo_last()).unwrap();
+    // One that could not be undone either is not named.
+    tree.write("b", "theirs");
+    refused(None);
+    tree.write("b", "new b");
+    run(&tree, |workspace| workspace.plan_undo(b, &[])).unwrap();
     assert_eq!(tree.read("a"), "theirs");
     assert_eq!(tree.read("b"), "old b");
-    // Only that one is left.
-    let error = tree.open().plan_undo_last().unwrap_err();
-    assert!(matches!(error, Error::Drifted { id, .. } if id == first), "{error}");
+    refused(None);
     // A checkout takes back what was applied.
     fs::remove_file(tree.path("a")).unwrap();
     for carry in [false, true] {
