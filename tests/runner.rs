@@ -55,6 +55,7 @@ mod run;
 mod sandbox;
 mod scenarios;
 mod serve;
+mod shown;
 mod signals;
 mod statistics;
 mod stream;

@@ -12,6 +12,7 @@
 //! update 1 file:…:120:644:77:… file:…:125:644:132:… src/b.txt
 //! delete 2 file:…:9:600:78:… - old.txt
 //! moved 2 0
+//! left - 789c…
 //! checksum 84983e…
 //! hmac 9f1c04d2a7b85e63 b0344c…
 //! ```
@@ -30,6 +31,7 @@ use crate::escape::{escape, unescape};
 use crate::fingerprint::Fingerprint;
 use crate::id::TransactionId;
 use crate::signer::Signer;
+use crate::store::LEFT;
 
 const FIRST_LINE: &str = "trash journal 1";
 
@@ -54,6 +56,25 @@ pub struct Journal {
     pub moved: Vec<(u32, u32)>,
     /// The hunks that were located in another version of a file and carried to the current one.
     pub carried: Vec<Carried>,
+    /// What tells the files that it left from those that it displaced.
+    pub left: Kept,
+}
+
+/// Bytes that are kept with a transaction, [packed](crate::packed).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Kept {
+    /// There are none.
+    #[default]
+    None,
+    /// Few: they are in the journal.
+    Here(Vec<u8>),
+    /// So many: they are in a file of the transaction's folder.
+    InFile(u64),
+}
+
+impl Kept {
+    /// The most bytes that are in the journal, where they cost no file of their own.
+    pub const MOST_HERE: usize = 1024;
 }
 
 /// The signature of a journal, as read.
@@ -250,6 +271,7 @@ impl Journal {
             records,
             moved: Vec::new(),
             carried: Vec::new(),
+            left: Kept::None,
         }
     }
 
@@ -368,6 +390,15 @@ impl Journal {
                 escape(path)
             )?;
         }
+        match &self.left {
+            Kept::None => {}
+            Kept::Here(bytes) => {
+                text.push_str("left - ");
+                bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}"))?;
+                text.push('\n');
+            }
+            Kept::InFile(size) => writeln!(text, "left {size} {LEFT}")?,
+        }
         Ok(())
     }
 
@@ -416,14 +447,13 @@ impl Journal {
         Ok((read_body(body).ok_or_else(damaged)?, signature))
     }
 
-    /// Returns how many bytes of displaced files the transaction keeps.
+    /// Returns how many bytes the transaction keeps: those of displaced files, and of the file that
+    /// tells what it left.
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
-        self.records
-            .iter()
-            .filter_map(|record| record.before.as_ref())
-            .map(|before| before.size)
-            .sum()
+        let left = if let Kept::InFile(size) = self.left { size } else { 0 };
+        let displaced = self.records.iter().filter_map(|record| record.before.as_ref());
+        left.saturating_add(displaced.map(|before| before.size).sum())
     }
 }
 
@@ -503,6 +533,13 @@ fn hash(text: &str) -> Option<Sha256> {
     text.parse().ok().filter(|hash: &Sha256| hash.hex() == *text.as_bytes())
 }
 
+/// Reads bytes from their digits.
+fn read_hex(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(byte).collect()
+}
+
 fn read_body(body: &str) -> Option<Journal> {
     let mut lines = body.lines();
     if lines.next()? != FIRST_LINE {
@@ -541,6 +578,13 @@ fn read_body(body: &str) -> Option<Journal> {
             "moved" => {
                 let (from, to) = rest.split_once(' ')?;
                 journal.moved.push((from.parse().ok()?, to.parse().ok()?));
+            }
+            "left" => {
+                journal.left = match rest.split_once(' ')? {
+                    ("-", digits) => Kept::Here(read_hex(digits)?),
+                    (size, LEFT) => Kept::InFile(size.parse().ok()?),
+                    _ => return None,
+                };
             }
             "carried" | "already" => {
                 let mut parts = rest.splitn(4, ' ');
@@ -641,6 +685,7 @@ mod tests {
                     already_there: true,
                 },
             ],
+            left: Kept::Here(vec![0, 7, 255]),
         }
     }
 
@@ -650,6 +695,9 @@ mod tests {
         for key in [None, Some(&key)] {
             let text = sample().to_text(key);
             assert_eq!(Journal::parse(text.as_bytes(), key), Ok(sample()), "{text}");
+            let in_file = Journal { left: Kept::InFile(70_000), ..sample() };
+            let text = in_file.to_text(key);
+            assert_eq!(Journal::parse(text.as_bytes(), key), Ok(in_file), "{text}");
         }
         assert_eq!(sample().kept_bytes(), 7);
     }

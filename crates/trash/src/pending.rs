@@ -12,7 +12,7 @@ use crate::journal::Journal;
 use crate::locked::LockedStore;
 use crate::prefix::Prefix;
 use crate::retention::Retention;
-use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, slot_in};
+use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, LEFT, PENDING, slot_in};
 
 /// The folder of a running transaction.
 ///
@@ -192,6 +192,14 @@ impl<'s> Pending<'s> {
         } else {
             self.store.prefix.joined(journal).write(signer, write)?
         }
+        Ok(file.finish_own(true))
+    }
+
+    /// Writes what tells the files that the transaction leaves, if the journal has no room for it. It
+    /// is not synced yet.
+    pub fn write_left(&self, bytes: &[u8]) -> Result<StagedFile, Error> {
+        let mut file = self.folder.spot(LEFT).create(0o600)?;
+        file.write(bytes)?;
         Ok(file.finish_own(true))
     }
 

@@ -73,13 +73,20 @@ impl Prefix {
 
 /// The same with other paths.
 fn map(journal: Journal, to: impl Fn(&str) -> String) -> Journal {
-    let Journal { header, mut created_dirs, mut removed_dirs, mut records, moved, mut carried } =
-        journal;
+    let Journal {
+        header,
+        mut created_dirs,
+        mut removed_dirs,
+        mut records,
+        moved,
+        mut carried,
+        left,
+    } = journal;
     created_dirs.iter_mut().for_each(|(path, _)| *path = to(path));
     removed_dirs.iter_mut().for_each(|(path, _)| *path = to(path));
     records.iter_mut().for_each(|record| record.path = to(&record.path));
     carried.iter_mut().for_each(|carried| carried.path = to(&carried.path));
-    Journal { header, created_dirs, removed_dirs, records, moved, carried }
+    Journal { header, created_dirs, removed_dirs, records, moved, carried, left }
 }
 
 #[cfg(test)]

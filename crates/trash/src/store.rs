@@ -7,13 +7,15 @@ use fs_guard::{Dir, Root, Sha256, Spot};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
-use crate::journal::{Journal, JournalSignature};
+use crate::journal::{Journal, JournalSignature, Kept};
 use crate::key::{Keys, OwnKey};
 use crate::prefix::Prefix;
 use crate::signer::Signer;
 use crate::tracked::tracks;
 
 pub(crate) const JOURNAL: &str = "journal";
+/// What tells the files that a transaction left, if that is not in the journal.
+pub(crate) const LEFT: &str = "left";
 /// The journal's name once the transaction is being rolled back: a rename needs no space on the
 /// disk.
 pub(crate) const ABORTED: &str = "journal.aborted";
@@ -203,6 +205,21 @@ impl<'r> Store<'r> {
     /// Returns the place of a displaced file.
     pub fn slot(&self, id: TransactionId, slot: u32) -> Result<Spot, Error> {
         Ok(slot_in(&self.folder(id)?, slot))
+    }
+
+    /// Returns what tells the files that a finished transaction left, [packed](crate::packed);
+    /// `None` if nothing does, or more bytes than `most`.
+    #[must_use]
+    pub fn left_by(&self, journal: &Journal, most: u64) -> Option<Vec<u8>> {
+        match &journal.left {
+            Kept::None => None,
+            Kept::Here(bytes) => Some(bytes.clone()),
+            Kept::InFile(size) => {
+                let folder = self.folder(journal.header.id).ok()?;
+                let size = Some(*size).filter(|size| *size <= most)?;
+                Some(folder.spot(LEFT).read(size).ok()?.0)
+            }
+        }
     }
 
     /// Lists the displaced files, newest first.

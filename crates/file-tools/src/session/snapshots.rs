@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use fs_guard::{Dir, Error, Metadata, RelPath, Root, Sha256, Spot};
 use patch_engine::commit::{self, Prefix, Reach, Workspace};
-use workspace_trash::{FileState, OwnKey, Store};
-use zlib_rs::{DeflateConfig, InflateConfig, ReturnCode};
+use workspace_trash::{FileState, OwnKey, Store, packed, unpacked};
 
 use crate::session::SessionSettings;
 
@@ -209,47 +208,4 @@ pub(crate) fn oldest_first(folder: &Dir) -> Result<Vec<(Metadata, Spot)>, Error>
     }
     files.sort_by_key(|(seen, _)| seen.mtime);
     Ok(files)
-}
-
-/// Compresses bytes: their length, then a zlib stream.
-fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut packed = vec![0; 8 + zlib_rs::compress_bound(bytes.len())];
-    packed[..8].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-    let (stream, code) =
-        zlib_rs::compress_slice(&mut packed[8..], bytes, DeflateConfig::best_speed());
-    let length = 8 + stream.len();
-    packed.truncate(length);
-    (code == ReturnCode::Ok).then_some(packed)
-}
-
-/// Decompresses what [`packed`] made; `None` if it is something else, or longer than `limit`.
-fn unpacked(packed: &[u8], limit: u64) -> Option<Vec<u8>> {
-    let (length, stream) = packed.split_at_checked(8)?;
-    let length = u64::from_le_bytes(length.try_into().ok()?);
-    let mut bytes = vec![0; usize::try_from(length).ok().filter(|_| length <= limit)?];
-    let (whole, code) = zlib_rs::decompress_slice(&mut bytes, stream, InflateConfig::default());
-    let whole = code == ReturnCode::Ok && whole.len() as u64 == length;
-    whole.then_some(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_packed_comes_out_again_and_nothing_else_does() {
-        let noise: Vec<u8> =
-            (0..70_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-        for bytes in [&b""[..], b"a", &b"ab\n".repeat(50_000), &noise] {
-            let packed = packed(bytes).unwrap();
-            assert_eq!(unpacked(&packed, 1 << 20).as_deref(), Some(bytes));
-            assert_eq!(unpacked(&packed, bytes.len() as u64).as_deref(), Some(bytes));
-            assert!(bytes.is_empty() || unpacked(&packed, bytes.len() as u64 - 1).is_none());
-            for cut in [0, 7, 8, packed.len() / 2, packed.len() - 1] {
-                assert_eq!(unpacked(&packed[..cut], 1 << 20), None, "{cut} of {}", packed.len());
-            }
-        }
-        // A length that nobody can hold.
-        assert_eq!(unpacked(&[0xff; 30], u64::MAX - 1), None);
-    }
 }

@@ -29,6 +29,7 @@ mod history;
 mod home;
 pub(crate) mod host;
 pub(crate) mod kept;
+pub(crate) mod left;
 pub(crate) mod memory;
 mod options;
 mod protocol;

@@ -6,12 +6,13 @@ use std::time::SystemTime;
 
 use fs_guard::{Cancellation, Dirs, FileKind, RelPath, Sha256, StagedFile, SyncGroup, Target};
 use workspace_trash::{
-    Carried, FileState, Header, Journal, Pending, Record, TransactionId, slot_in,
+    Carried, FileState, Header, Journal, Kept, Pending, Record, TransactionId, slot_in,
 };
 
 use super::create_ahead::{CreatedAhead, ToCreate, create_ahead};
 use super::error::CommitError;
 use super::held::Held;
+use super::left;
 use super::options::{CommitOptions, Durability, Verify};
 use super::publish::{self, Fresh, Publication};
 use super::siblings;
@@ -94,6 +95,8 @@ struct Targets {
 struct Staged {
     journal: Journal,
     files: Vec<Option<StagedFile>>,
+    /// What tells the files that are left, if it is a file of its own.
+    left: Option<StagedFile>,
     /// The directories to remove, with their modes.
     removed: Vec<(Target, u32)>,
 }
@@ -110,15 +113,15 @@ impl Commit<'_> {
         let targets = self.check(&dirs)?;
         self.locked.workspace.check_dirs(&dirs, self.plan)?;
         let pending = store.begin()?;
-        let Staged { journal, files, removed } = match self.stage(&dirs, &targets, &pending, beside)
-        {
-            Ok(staged) => staged,
-            Err(error) => return Err(self.give_up(pending, beside, error)),
-        };
+        let Staged { journal, files, left, removed } =
+            match self.stage(&dirs, &targets, &pending, beside) {
+                Ok(staged) => staged,
+                Err(error) => return Err(self.give_up(pending, beside, error)),
+            };
         let id = pending.id();
         if let Err(refused) = intend(id, log, host) {
             // On Windows an open file can keep its name until it is closed.
-            drop(files);
+            drop((files, left));
             return Err(self.give_up(pending, beside, refused));
         }
         let Targets { paths, created } = targets;
@@ -132,7 +135,7 @@ impl Commit<'_> {
             created,
             removed,
         };
-        let published = self.publish(&publication, files, log, host);
+        let published = self.publish(&publication, files, left, log, host);
         let mut held = None;
         if let Err(cause) = published.and_then(|()| self.verify(&publication, &mut held, host)) {
             let beside = match held.map(|held| self.put_beside(held, &publication)).transpose() {
@@ -316,9 +319,12 @@ impl Commit<'_> {
         } else {
             stage(&mut CreatedAhead::default())?
         };
-        let journal = self.journal(dirs, pending.id(), records)?;
+        let left = left::left_by(self.plan);
+        let journal = self.journal(dirs, pending.id(), records, left.as_ref())?;
         let removed = publish::removed(dirs.root(), &journal, true)?;
-        Ok(Staged { journal, files, removed })
+        let left = left.filter(|_| matches!(journal.left, Kept::InFile(_)));
+        let left = left.map(|left| pending.write_left(&left)).transpose()?;
+        Ok(Staged { journal, files, left, removed })
     }
 
     fn stage_each(
@@ -365,6 +371,7 @@ impl Commit<'_> {
         dirs: &Dirs<'_>,
         id: TransactionId,
         records: Vec<Record>,
+        left: Option<&Vec<u8>>,
     ) -> Result<Journal, CommitError> {
         let options = self.options;
         let mut removed_dirs = Vec::new();
@@ -400,6 +407,11 @@ impl Commit<'_> {
             moved: self.moved(&records),
             records,
             carried: self.plan.notes().iter().filter_map(carried).collect(),
+            left: match left {
+                None => Kept::None,
+                Some(left) if left.len() <= Kept::MOST_HERE => Kept::Here(left.clone()),
+                Some(left) => Kept::InFile(left.len() as u64),
+            },
         };
         publish::sort(&mut journal);
         Ok(journal)
@@ -425,6 +437,7 @@ impl Commit<'_> {
         &self,
         publication: &Publication<'_>,
         files: Vec<Option<StagedFile>>,
+        left: Option<StagedFile>,
         log: &dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<(), CommitError> {
@@ -438,6 +451,7 @@ impl Commit<'_> {
                 let mut group = SyncGroup::new().cancelled_by(&self.cancellation);
                 files.iter().flatten().for_each(|file| group.file(file));
                 group.file(&text);
+                left.iter().for_each(|left| group.file(left));
                 if let Some(log) = log.file() {
                     group.log(log);
                 }
@@ -450,6 +464,7 @@ impl Commit<'_> {
                 }
                 group.sync(whole)?;
             }
+            drop(left);
         }
         self.cancellation.check()?;
         // The commit point: from here on recovery finishes the transaction.

@@ -7,6 +7,7 @@ use fs_guard::{FileKind, RelPath, Sha256};
 use workspace_trash::{FileState, Journal, Store};
 
 use crate::commit::kept::KeptFiles;
+use crate::commit::left::LeftFiles;
 use crate::commit::report::Report;
 use crate::commit::{self, LogEntry, Workspace};
 use crate::plan::images::Images;
@@ -323,12 +324,14 @@ impl<'s> HistoryDiffs<'s> {
                     Some(recorded(state, kept_bytes(&spot, state)))
                 });
             }
+            let left_files = LeftFiles::of(kept.store, &entry.journal);
             let moves = entry.journal.moves();
             let from: BTreeMap<u32, &str> =
                 moves.iter().map(|(from, to)| (to.slot, &*from.path)).collect();
             let left = records.iter().map(|record| {
                 let left = |state| {
-                    recorded(state, left_bytes(self.workspace, kept, header.id, record, state))
+                    let elsewhere = || left_bytes(self.workspace, kept, header.id, record, state);
+                    recorded(state, left_files.bytes(record).or_else(elsewhere))
                 };
                 let file = record.after.as_ref().map(left);
                 (&*record.path, file, *from.get(&record.slot).unwrap_or(&&*record.path))

@@ -439,7 +439,8 @@ impl Workspace {
     }
 }
 
-/// Returns the bytes that a transaction left: they are in place, or a later one has displaced them.
+/// Returns the bytes that a transaction left, where it did not keep them: they are in place, or a
+/// later one has displaced them.
 pub(super) fn left_bytes(
     workspace: &Workspace,
     kept: &KeptFiles<'_>,
@@ -464,7 +465,7 @@ pub(super) fn left_bytes(
 
 /// Reads a displaced file, or the target of a link; `None` when it cannot be read, or is not what
 /// was displaced any more.
-pub(super) fn kept_bytes(spot: &Spot, state: &FileState) -> Option<Vec<u8>> {
+pub(crate) fn kept_bytes(spot: &Spot, state: &FileState) -> Option<Vec<u8>> {
     let bytes = match spot.metadata().ok()??.kind {
         FileKind::Symlink => spot.read_link().ok(),
         _ => spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),

@@ -1,0 +1,161 @@
+//! What a transaction left, told from what it displaced: so that its diff can be shown whatever
+//! becomes of the files.
+//!
+//! For each file it has the displaced file that is the base, if there is one, and what is replaced in
+//! it. Whoever reads it checks the result against the hash in the journal. A file that has the bytes
+//! of a displaced one needs nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use fs_guard::{RelPath, Sha256};
+use patch_grammar::binary::is_binary;
+use workspace_trash::{Journal, Record, Store, packed, unpacked};
+
+use crate::carry::difference;
+use crate::plan::images::Images;
+use crate::plan::{ChangeKind, Image, Plan, PostImage, Transition};
+use crate::show::diff::kept_bytes;
+use crate::text::splices::Splices;
+
+/// Stands for the base of a file that has none.
+const NO_BASE: u32 = u32::MAX;
+
+/// Larger texts are compared at their ends alone.
+const MAX_COMPARED: usize = 4 << 20;
+
+/// Returns what a plan leaves, packed; `None` if that are files that it displaces. A file whose bytes
+/// cannot be read is left out.
+pub(super) fn left_by(plan: &Plan) -> Option<Vec<u8>> {
+    let images = plan.images();
+    let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
+    let moved: HashMap<usize, &RelPath> =
+        moves.map(|change| (change.transition, &change.path)).collect();
+    let displaced: HashSet<Sha256> =
+        plan.transitions().iter().filter_map(Transition::before).collect();
+    let mut bytes = Vec::new();
+    for (index, transition) in plan.transitions().iter().enumerate() {
+        let Some(after) = &transition.after else { continue };
+        if displaced.contains(&after.sha256()) {
+            continue;
+        }
+        let own = transition.before.as_ref().map(|_| transition.path());
+        let base = match &after.image {
+            Image::Spliced(from, _) => Some(from),
+            _ => own.or(moved.get(&index).copied()),
+        };
+        let base = base.and_then(|path| Some((plan.pre_image(path)?.0, path)));
+        if let Some(splices) = replaced(after, base.map(|(_, path)| path), transition, images) {
+            let base = base.and_then(|(slot, _)| u32::try_from(slot).ok());
+            write(&mut bytes, index, base, &splices);
+        }
+    }
+    if bytes.is_empty() { None } else { packed(&bytes) }
+}
+
+/// Returns what is replaced in the base to make a file.
+fn replaced(
+    after: &PostImage,
+    base: Option<&RelPath>,
+    transition: &Transition,
+    images: Images<'_>,
+) -> Option<Splices> {
+    if let Image::Spliced(_, splices) = &after.image {
+        return Some(splices.clone());
+    }
+    let new = images.after(transition).ok()?;
+    let old = base.and_then(|path| images.before(path).ok()).unwrap_or_default();
+    if old.len().max(new.len()) <= MAX_COMPARED && !is_binary(&old) && !is_binary(&new) {
+        return Some(difference(&old, &new).splices);
+    }
+    let same = |(one, other): &(&u8, &u8)| one == other;
+    let first = old.iter().zip(&*new).take_while(same).count();
+    let rest = old[first..].iter().rev().zip(new[first..].iter().rev());
+    let last = rest.take_while(same).count();
+    let mut splices = Splices::new();
+    splices.push(first..old.len() - last, new[first..new.len() - last].to_vec());
+    Some(splices)
+}
+
+fn write(bytes: &mut Vec<u8>, slot: usize, base: Option<u32>, splices: &Splices) {
+    let mut number = |number: usize| bytes.extend_from_slice(&(number as u64).to_le_bytes());
+    number(slot);
+    number(base.unwrap_or(NO_BASE) as usize);
+    number(splices.as_slice().len());
+    for splice in splices.as_slice() {
+        [splice.start, splice.end, splice.text.len()].into_iter().for_each(&mut number);
+    }
+    splices.as_slice().iter().for_each(|splice| bytes.extend_from_slice(&splice.text));
+}
+
+/// What a transaction left, as it was kept.
+pub(crate) struct LeftFiles<'l> {
+    store: &'l Store<'l>,
+    journal: &'l Journal,
+    files: HashMap<u32, (u32, Splices)>,
+}
+
+impl<'l> LeftFiles<'l> {
+    /// Reads it; nothing where nothing is kept, or what is kept is not what was written.
+    pub(crate) fn of(store: &'l Store<'l>, journal: &'l Journal) -> Self {
+        let files = || {
+            let most = journal.records.iter().fold(0_u64, |most, record| {
+                let states = [&record.before, &record.after].into_iter().flatten();
+                let size = states.fold(2_u64, |size, state| size.saturating_add(state.size));
+                most.saturating_add(size.saturating_mul(32))
+            });
+            read(&unpacked(&store.left_by(journal, most)?, most)?)
+        };
+        Self { store, journal, files: files().unwrap_or_default() }
+    }
+
+    /// Returns the bytes of a file as it was left, or of a link; `None` where they are not known.
+    pub(crate) fn bytes(&self, record: &Record) -> Option<Vec<u8>> {
+        let sha256 = record.after.as_ref()?.sha256;
+        let displaced = |wanted: &dyn Fn(&Record, Sha256) -> bool| {
+            self.journal.records.iter().find_map(|other| {
+                let before = other.before.as_ref().filter(|it| wanted(other, it.sha256))?;
+                kept_bytes(&self.store.slot(self.journal.header.id, other.slot).ok()?, before)
+            })
+        };
+        let Some((base, splices)) = self.files.get(&record.slot) else {
+            return displaced(&|_, before| before == sha256);
+        };
+        let base = match *base {
+            NO_BASE => Vec::new(),
+            slot => displaced(&|other, _| other.slot == slot)?,
+        };
+        (splices.end() <= base.len())
+            .then(|| splices.apply(&base))
+            .filter(|bytes| Sha256::of(bytes) == sha256)
+    }
+}
+
+fn read(mut bytes: &[u8]) -> Option<HashMap<u32, (u32, Splices)>> {
+    fn number(bytes: &mut &[u8]) -> Option<usize> {
+        let (number, rest) = bytes.split_first_chunk::<8>()?;
+        *bytes = rest;
+        usize::try_from(u64::from_le_bytes(*number)).ok()
+    }
+    let mut files = HashMap::new();
+    while !bytes.is_empty() {
+        let slot = u32::try_from(number(&mut bytes)?).ok()?;
+        let base = u32::try_from(number(&mut bytes)?).ok()?;
+        let count = number(&mut bytes)?;
+        let mut places = Vec::new();
+        for _ in 0..count {
+            let mut next = || number(&mut bytes);
+            places.push((next()?, next()?, next()?));
+        }
+        let mut splices = Splices::new();
+        for (start, end, length) in places {
+            let (text, rest) = bytes.split_at_checked(length)?;
+            bytes = rest;
+            if start < splices.end() || end < start {
+                return None;
+            }
+            splices.push(start..end, text.to_vec());
+        }
+        files.insert(slot, (base, splices));
+    }
+    Some(files)
+}
