@@ -141,3 +141,87 @@ fn a_turn_that_was_undone_in_steps_is_not_redone_in_part() {
     assert_eq!(read(&dir, "a"), a);
     assert_eq!(read(&dir, "b"), b);
 }
+
+/// Whatever lies between the changes of a turn: what is named as being in the way is not of the turn,
+/// and advice that is obeyed leads on.
+#[test]
+fn what_is_in_the_way_of_a_turn_is_not_of_the_turn() {
+    let mut refusals = 0;
+    for seed in 1..=24_u32 {
+        let mut random = seed.wrapping_mul(2_654_435_761);
+        let mut next = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 16) % below
+        };
+        let dir = files();
+        let mut of_turn = Vec::new();
+        for step in 2..8 {
+            let path = ["a", "b"][next(2) as usize];
+            let (from, to) = (read(&dir, path), format!("{step}"));
+            let patch = update(path, from.trim_end(), &to);
+            match next(4) {
+                0 | 1 => {
+                    let run = within(&dir, "t1", &["--json"], &patch);
+                    let answer = run.json().expect("JSON");
+                    of_turn.push(answer["data"]["transactionId"].clone());
+                }
+                2 => assert_eq!(at(&dir, &[], &patch).code, 0),
+                _ => fs::write(dir.path().join("w").join(path), to + "\n").expect("written"),
+            }
+        }
+        let undo = || at(&dir, &["undo", "--turn", "t1", "--json"], "");
+        let mut before = None;
+        // Each advice leads on, so it comes to an end.
+        for _ in 0..12 {
+            let run = undo();
+            if run.code != 4 {
+                break;
+            }
+            refusals += 1;
+            let error = run.json().expect("JSON")["error"].take();
+            for drift in error["details"]["drifted"].as_array().expect("files") {
+                assert!(!of_turn.contains(&drift["by"]), "seed {seed}: {error}");
+            }
+            assert_ne!(before.replace(error["message"].clone()), Some(error["message"].clone()));
+            let hint = &error["hints"][0];
+            let done = match hint["hint"].as_str() {
+                Some("use_flag") => at(&dir, &["undo", "--turn", "t1", "--carry"], ""),
+                Some("run_first") => {
+                    let command = hint["command"].as_str().expect("words");
+                    at(&dir, &command.split(' ').skip(1).collect::<Vec<_>>(), "")
+                }
+                _ => break,
+            };
+            assert_eq!(done.code, 0, "seed {seed}: {error}: {done:?}");
+        }
+    }
+    assert!(refusals > 5, "{refusals}");
+}
+
+#[test]
+fn what_lies_between_two_changes_of_a_turn_is_named() {
+    let dir = files();
+    let id = |run: Run| {
+        let answer = run.json().expect("JSON");
+        answer["data"]["transactionId"].as_str().expect("an id")[23..].to_owned()
+    };
+    id(within(&dir, "t1", &["--json"], &update("a", "1", "2")));
+    let other = id(at(&dir, &["--json"], &update("a", "2", "3")));
+    let last = id(within(&dir, "t1", &["--json"], &update("a", "3", "4")));
+    let refused = at(&dir, &["undo", "--turn", "t1"], "");
+    let said = format!("a (transaction {other} changed it in between)");
+    assert!(refused.code == 4 && refused.stderr.contains(&said), "{refused:?}");
+    assert!(
+        !refused.stderr.contains("first run"),
+        "nothing is in the way that could go: {refused:?}"
+    );
+    // Once the last one is undone, the other one is in the way, and can go.
+    assert_eq!(at(&dir, &["undo", &last], "").code, 0);
+    let refused = at(&dir, &["undo", "--turn", "t1"], "");
+    assert!(refused.stderr.contains(&format!("a (transaction {other} changed it)")), "{refused:?}");
+    let first = format!("first run `apply-patch undo {other}`");
+    assert!(refused.stderr.contains(&first), "{refused:?}");
+    assert_eq!(at(&dir, &["undo", &other], "").code, 0);
+    assert_eq!(at(&dir, &["undo", "--turn", "t1"], "").code, 0);
+    assert_eq!(read(&dir, "a"), "1\n");
+}

@@ -21,6 +21,9 @@ pub struct Drift {
     pub actual: Option<Sha256>,
     /// The later transaction that left the file as it is now; `None` if no transaction did.
     pub by: Option<TransactionId>,
+    /// Where the change lies between two of the transactions to undo, those two: to undo it first
+    /// does not help, because the file has changed since.
+    pub between: Option<(TransactionId, TransactionId)>,
     /// Whether only its line ends are not as expected, as far as that is known.
     pub line_ends: bool,
 }
@@ -144,7 +147,11 @@ fn paths(drifts: &[Drift]) -> String {
     let by = |drift: &Drift| {
         let path = quoted(&drift.path);
         match (drift.by, drift.actual) {
+            (Some(id), _) if drift.between.is_some() => {
+                format!("{path} (transaction {} changed it in between)", id.short())
+            }
             (Some(id), _) => format!("{path} (transaction {} changed it)", id.short()),
+            (None, _) if drift.between.is_some() => format!("{path} (edited in between)"),
             (None, Some(_)) if drift.line_ends => format!("{path} (its line ends changed)"),
             (None, now @ Some(_)) if now == drift.expected => {
                 format!("{path} (only its mode changed)")
@@ -297,7 +304,7 @@ impl Error {
             }
             // The later change has to be undone first.
             Self::Drifted { id, drifts, instead, .. }
-                if drifts.iter().all(|drift| drift.by.is_some()) =>
+                if drifts.iter().all(|drift| drift.by.is_some() && drift.between.is_none()) =>
             {
                 let later = drifts.iter().filter_map(|drift| drift.by).max();
                 let first = later.map(|later| Remedy::First(Step::Undo(later)));

@@ -450,8 +450,8 @@ pub(super) fn is_newest(
     if doubtful.is_empty() { Ok(()) } else { Err(Error::Doubtful { what, transactions: doubtful }) }
 }
 
-/// Returns the last transaction that changed each of these paths, and its record, unless that was an
-/// undo.
+/// Returns the last transaction in effect that changed each of these paths, and its record. An undo
+/// and what it undid are looked through.
 pub(super) fn last_changes_to<'p>(
     log: &Log<'_>,
     mut paths: HashSet<&'p str>,
@@ -462,16 +462,38 @@ pub(super) fn last_changes_to<'p>(
             break;
         }
         let entry = entry?;
-        let found = entry.journal.records.iter().filter(|_| !entry.aborted);
-        let found: Vec<_> =
-            found.filter_map(|record| Some((paths.take(&*record.path)?, record))).collect();
-        if !found.is_empty() && !is_undo(log, entry.journal.header.id)? {
-            last.extend(
-                found.into_iter().map(|(path, it)| (path, (Rc::clone(&entry), it.clone()))),
-            );
+        let changed = |record: &Record| paths.contains(&*record.path);
+        if !counts(&entry)
+            || !entry.journal.records.iter().any(changed)
+            || is_undo(log, entry.journal.header.id)?
+        {
+            continue;
+        }
+        for record in &entry.journal.records {
+            if let Some(path) = paths.take(&*record.path) {
+                last.insert(path, (Rc::clone(&entry), record.clone()));
+            }
         }
     }
     Ok(last)
+}
+
+/// Returns the newest transaction that changed a path between two others; `None` if none did.
+pub(super) fn between(
+    log: &Log<'_>,
+    path: &str,
+    (earlier, later): (TransactionId, TransactionId),
+) -> Result<Option<Rc<LogEntry>>, Error> {
+    let is_newer = |entry: &LogEntry| entry.journal.header.id > earlier;
+    for entry in log.iter().take_while(|it| it.as_ref().map_or(true, |it| is_newer(it))) {
+        let entry = entry?;
+        let id = entry.journal.header.id;
+        let changed = |record: &Record| record.path == path;
+        if id < later && counts(&entry) && entry.journal.records.iter().any(changed) {
+            return Ok(Some(entry));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the paths of a transaction that were undone one by one, and not redone since.

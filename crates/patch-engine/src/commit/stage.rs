@@ -248,6 +248,7 @@ fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitErr
         expected: Some(expected),
         actual: Some(actual),
         by: None,
+        between: None,
         line_ends: false,
     }))
 }

@@ -429,19 +429,22 @@ fn brought_back(
         let left_by = left_by(log, files, &reach)?;
         let drift = |(record, now, carried): &(&Record, Option<Disk>, Option<CarriedBack>)| {
             if let Some((_, gap)) = &sources[&*record.path].gap {
-                return gap.clone();
+                let by = gap.between.map(|ends| history::between(log, &record.path, ends));
+                let by = by.transpose()?.flatten().filter(|by| reach.shows_all(&by.journal));
+                return Ok(Drift { by: by.map(|by| by.journal.header.id), ..gap.clone() });
             }
-            Drift {
+            Ok(Drift {
                 path: record.path.clone(),
                 expected: record.after.as_ref().map(|state| state.sha256),
                 actual: hash(now),
                 by: left_by.get(record.path.as_str()).copied().filter(|by| !ids.contains(by)),
+                between: None,
                 line_ends: carried.as_ref().is_some_and(|carried| carried.line_ends),
-            }
+            })
         };
         let source = &sources[&*drifted[0].0.path];
         let id = source.gap.as_ref().map_or(source.last.0, |(id, _)| *id);
-        let drifts = drifted.iter().map(drift).collect();
+        let drifts = drifted.iter().map(drift).collect::<Result<_, Error>>()?;
         return Err(Error::Drifted { id, drifts, carry, instead: None });
     }
     if let Some(rejects) = Rejects::new(conflicts) {
@@ -540,8 +543,8 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
                     path: record.path.clone(),
                     expected: hash(&record.after),
                     actual: hash(&later.before),
-                    // What changed it between can be undone once this is.
-                    by: Some(source.last.0),
+                    by: None,
+                    between: Some((id, source.first)),
                     line_ends: false,
                 };
                 source.gap = Some((id, gap));
