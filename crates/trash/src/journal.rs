@@ -31,7 +31,9 @@ use crate::escape::{escape, unescape};
 use crate::fingerprint::Fingerprint;
 use crate::id::TransactionId;
 use crate::signer::Signer;
-use crate::store::LEFT;
+
+/// The file that tells what a transaction left, if that is not in the journal.
+pub(crate) const LEFT: &str = "left";
 
 const FIRST_LINE: &str = "trash journal 1";
 

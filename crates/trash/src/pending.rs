@@ -8,11 +8,11 @@ use fs_guard::{Dir, Error as FilesError, Spot, StagedFile, SyncGroup};
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::index::{Indexed, NewestFirst, Summary};
-use crate::journal::Journal;
+use crate::journal::{Journal, LEFT};
 use crate::locked::LockedStore;
 use crate::prefix::Prefix;
 use crate::retention::Retention;
-use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, LEFT, PENDING, slot_in};
+use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, slot_in};
 
 /// The folder of a running transaction.
 ///

@@ -7,15 +7,13 @@ use fs_guard::{Dir, Root, Sha256, Spot};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
-use crate::journal::{Journal, JournalSignature, Kept};
+use crate::journal::{Journal, JournalSignature, Kept, LEFT};
 use crate::key::{Keys, OwnKey};
 use crate::prefix::Prefix;
 use crate::signer::Signer;
 use crate::tracked::tracks;
 
 pub(crate) const JOURNAL: &str = "journal";
-/// What tells the files that a transaction left, if that is not in the journal.
-pub(crate) const LEFT: &str = "left";
 /// The journal's name once the transaction is being rolled back: a rename needs no space on the
 /// disk.
 pub(crate) const ABORTED: &str = "journal.aborted";

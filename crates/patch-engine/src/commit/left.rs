@@ -7,14 +7,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fs_guard::{RelPath, Sha256};
+use fs_guard::{FileKind, RelPath, Sha256, Spot};
 use patch_grammar::binary::is_binary;
-use workspace_trash::{Journal, Record, Store, packed, unpacked};
+use workspace_trash::{FileState, Journal, Record, Store, packed, unpacked};
 
 use crate::carry::difference;
 use crate::plan::images::Images;
+use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Image, Plan, PostImage, Transition};
-use crate::show::diff::kept_bytes;
 use crate::text::splices::Splices;
 
 /// Stands for the base of a file that has none.
@@ -158,4 +158,14 @@ fn read(mut bytes: &[u8]) -> Option<HashMap<u32, (u32, Splices)>> {
         files.insert(slot, (base, splices));
     }
     Some(files)
+}
+
+/// Reads a displaced file, or the target of a link; `None` when it cannot be read, or is not what
+/// was displaced any more.
+pub(crate) fn kept_bytes(spot: &Spot, state: &FileState) -> Option<Vec<u8>> {
+    let bytes = match spot.metadata().ok()??.kind {
+        FileKind::Symlink => spot.read_link().ok(),
+        _ => spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
+    };
+    bytes.filter(|bytes| Sha256::of(bytes) == state.sha256)
 }

@@ -7,13 +7,13 @@ use fs_guard::{FileKind, RelPath, Sha256};
 use workspace_trash::{FileState, Journal, Store};
 
 use crate::commit::kept::KeptFiles;
-use crate::commit::left::LeftFiles;
+use crate::commit::left::{LeftFiles, kept_bytes};
 use crate::commit::report::Report;
 use crate::commit::{self, LogEntry, Workspace};
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Plan, PostImage, Transition};
-use crate::show::diff::{self, LINK, Side, kept_bytes, kind_bits, left_bytes};
+use crate::show::diff::{self, LINK, Side, kind_bits, left_bytes};
 use crate::text::files::Files;
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its

@@ -3,7 +3,7 @@
 mod functions;
 mod hunks;
 
-use fs_guard::{FileKind, RelPath, Sha256, Spot};
+use fs_guard::{FileKind, RelPath, Sha256};
 #[cfg(feature = "binary-diffs")]
 use patch_grammar::binary;
 use patch_grammar::binary::is_binary;
@@ -11,6 +11,7 @@ use patch_grammar::diff::push_quoted;
 use workspace_trash::{FileState, Record, TransactionId};
 
 use crate::commit::kept::KeptFiles;
+use crate::commit::left::kept_bytes;
 use crate::commit::{self, LogEntry, Workspace};
 #[cfg(feature = "binary-diffs")]
 use crate::git_id::blob_id;
@@ -461,16 +462,6 @@ pub(super) fn left_bytes(
         kept_bytes(&kept.store.slot(entry.id, entry.slot).ok()?, state)
     };
     own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
-}
-
-/// Reads a displaced file, or the target of a link; `None` when it cannot be read, or is not what
-/// was displaced any more.
-pub(crate) fn kept_bytes(spot: &Spot, state: &FileState) -> Option<Vec<u8>> {
-    let bytes = match spot.metadata().ok()??.kind {
-        FileKind::Symlink => spot.read_link().ok(),
-        _ => spot.read(MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes),
-    };
-    bytes.filter(|bytes| Sha256::of(bytes) == state.sha256)
 }
 
 fn push_line(out: &mut Vec<u8>, words: &str, value: &str) {
