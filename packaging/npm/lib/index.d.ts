@@ -178,7 +178,7 @@ export interface WorkspaceSettings extends PatchSettings {
   formatWith?: string | Record<string, string>;
   /** How long each command may take. In seconds. */
   verifyTimeout?: number;
-  /** How long displaced files are kept: an age, a size, or both, as `30d, 1GiB`. */
+  /** How long displaced files are kept: an age, a size, a number of transactions, or several of them, as `30d, 1GiB`. Each has its unit. */
   trashKeep?: string;
 }
 
