@@ -72,12 +72,13 @@ fn like_the_naive_matcher(file: &[u8], text: &str, body: &str) {
         return;
     }
     let only_inserts = |hunk: &Hunk<'_>| hunk.old_lines().next().is_none();
-    let strict = naive::naive_post_state(&lines, hunks);
+    let Some(meant) = naive::meant(hunks) else { return };
+    let strict = naive::naive_post_state(&lines, &meant);
     compare(file, hunks, Profile::Strict, strict, str::to_owned);
     // A hunk that only inserts has rules of its own there. With blanks overlooked, inserted lines
     // may be indented anew.
     if !hunks.iter().any(only_inserts) {
-        compare(file, hunks, Profile::Codex, naive::naive_ordered(&lines, hunks), |line| {
+        compare(file, hunks, Profile::Codex, naive::naive_ordered(&lines, &meant), |line| {
             line.trim().to_owned()
         });
     }

@@ -14,6 +14,7 @@ use super::needle::{Fixed, Needle};
 use super::pass::{Pass, trim};
 use super::placed::{Note, Placed};
 use super::scope::ScopeEnds;
+use super::unchanged::as_context;
 use crate::text::lines::{BOM, Lines};
 
 /// The fewest letters and digits that make a new line distinctive.
@@ -59,7 +60,8 @@ pub(crate) fn again(
     placed: &Placed,
 ) -> Option<RangeInclusive<usize>> {
     let dropped = placed.notes.contains(&Note::SeparatorsDropped);
-    let body = &hunk.lines[..hunk.lines.len() - if dropped { hunk.separators } else { 0 }];
+    let all = as_context(&hunk.lines);
+    let body = &all[..all.len() - if dropped { hunk.separators } else { 0 }];
     let is_insert = |line: &Line<'_>| line.kind == LineKind::Insert;
     let first = body.iter().position(|line| !is_insert(line)).unwrap_or(0);
     let last = body.iter().rposition(|line| !is_insert(line)).map_or(0, |last| last + 1);

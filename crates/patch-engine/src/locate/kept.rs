@@ -10,14 +10,16 @@
 //! Lines are compared word by word, and words that differ character by character. Beyond
 //! [`COMPARED`] only what is equal at both ends counts as common.
 
+use std::hash::Hash;
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff};
 
 use super::pass::{Parts, Pass, parts};
 
-/// How many pairs of words, and of characters, are compared for the lines of one change.
-const COMPARED: usize = 1 << 18;
+/// How many pairs of words, and of characters, are compared for the lines of one change; and how
+/// many pairs of lines for one hunk.
+pub(super) const COMPARED: usize = 1 << 18;
 
 /// Characters of the patch, each with that of the file in its place.
 #[derive(Debug, Default)]
@@ -138,17 +140,21 @@ fn words(characters: &[&[u8]]) -> Vec<Range<usize>> {
 }
 
 /// What two texts have in common, from these places on.
-struct CommonStretch {
-    old: usize,
-    new: usize,
-    len: usize,
+pub(super) struct CommonStretch {
+    pub(super) old: usize,
+    pub(super) new: usize,
+    pub(super) len: usize,
 }
 
 /// Returns what two texts have in common by their smallest difference, in order: what is equal at
 /// both ends, and between if `left` is enough for that. The cost is taken from it. The last stretch
 /// ends both texts.
-fn stretches(old: &[&[u8]], new: &[&[u8]], left: &mut usize) -> Vec<CommonStretch> {
-    let equal = |(old, new): &(&&[u8], &&[u8])| old == new;
+pub(super) fn stretches<T: Ord + Hash>(
+    old: &[T],
+    new: &[T],
+    left: &mut usize,
+) -> Vec<CommonStretch> {
+    let equal = |(old, new): &(&T, &T)| old == new;
     let before = old.iter().zip(new).take_while(equal).count();
     let (old_rest, new_rest) = (&old[before..], &new[before..]);
     let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(equal).count();

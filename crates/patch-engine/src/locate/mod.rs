@@ -31,6 +31,7 @@ mod rules;
 mod scope;
 mod search;
 mod stated;
+mod unchanged;
 mod written;
 
 use patch_grammar::Hunk;

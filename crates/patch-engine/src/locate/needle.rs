@@ -1,5 +1,6 @@
 //! A hunk as the locator sees it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
@@ -8,13 +9,17 @@ use super::pass::Pass;
 use super::reject::{HunkReject, LineNumber, RejectReason};
 use super::rules::Rules;
 use super::scope::without_line_numbers;
+use super::unchanged::as_context;
 use crate::text::lines::{BOM, Lines, Mark};
 
 /// The lines to search for.
 #[derive(Debug)]
 pub(crate) struct Needle<'p> {
     pub(crate) index: usize,
+    /// The hunk as it is written.
     pub(crate) hunk: &'p Hunk<'p>,
+    /// Its lines, of which those that it removes and inserts again are context.
+    body: Cow<'p, [Line<'p>]>,
     /// Context and deleted lines, separators included.
     pub(crate) old: Vec<&'p [u8]>,
     /// How the old lines must end for an exact match; empty if any terminators do.
@@ -116,6 +121,7 @@ impl<'p> Needle<'p> {
         Self {
             index,
             hunk,
+            body: as_context(&hunk.lines),
             old,
             endings,
             shows_crlf,
@@ -229,10 +235,10 @@ impl<'p> Needle<'p> {
         }
     }
 
-    /// The kinds of the hunk's lines in order, without `dropped` separators.
-    pub(crate) fn lines(&self, dropped: usize) -> &'p [Line<'p>] {
+    /// The lines of the hunk as they are meant, without `dropped` separators.
+    pub(crate) fn lines(&self, dropped: usize) -> &[Line<'p>] {
         let dropped = if self.old.is_empty() { self.hunk.separators } else { dropped };
-        &self.hunk.lines[..self.hunk.lines.len() - dropped]
+        &self.body[..self.body.len() - dropped]
     }
 
     /// The old lines from the first to the last that is deleted or stands beside an insertion,
@@ -292,12 +298,11 @@ impl Needle<'_> {
     /// Whether the hunk, placed at `start`, moves or deletes the byte-order mark: it deletes the
     /// line that has it, or it is of a diff and shows lines above that line.
     pub(crate) fn takes_bom(&self, start: usize) -> bool {
-        let first = self.hunk.old_lines().next();
+        let first = self.body.iter().find(|line| line.kind != LineKind::Insert);
         let Some(line) = first.filter(|line| start == 0 && line.text.starts_with(BOM)) else {
             return false;
         };
-        let inserts_above =
-            self.hunk.lines.first().is_some_and(|line| line.kind == LineKind::Insert);
+        let inserts_above = self.body.first().is_some_and(|line| line.kind == LineKind::Insert);
         line.kind == LineKind::Delete || (self.hunk.endings.is_of_diff() && inserts_above)
     }
 }

@@ -389,7 +389,7 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         scope: usize,
     ) -> Option<Places> {
         let headers = &self.finder.headers;
-        let context = needle.hunk.lines.iter();
+        let context = needle.lines(0).iter();
         let context = context.take_while(|line| line.kind == LineKind::Context).count();
         let shows_anchor = |start: u32| {
             let end = (start as usize + context).min(self.lines.len()) as u32;

@@ -12,6 +12,58 @@ fn old<'p>(hunk: &'p Hunk<'p>) -> Vec<(&'p str, bool)> {
     hunk.old_lines().map(|line| (text(line), line.kind == LineKind::Delete)).collect()
 }
 
+/// Returns the hunks in which lines that are removed and inserted again are context. `None` where
+/// there are several smallest differences, which no test chooses from, or too many to list.
+pub(crate) fn meant<'p>(hunks: &[Hunk<'p>]) -> Option<Vec<Hunk<'p>>> {
+    let is_context = |line: &Line<'_>| line.kind == LineKind::Context;
+    let of_hunk = |hunk: &Hunk<'p>| {
+        let mut lines = Vec::new();
+        for run in hunk.lines.chunk_by(|one, other| is_context(one) == is_context(other)) {
+            let of = |kind| run.iter().filter(move |line| line.kind == kind).copied().collect();
+            let (old, new): (Vec<Line<'p>>, Vec<Line<'p>>) =
+                (of(LineKind::Delete), of(LineKind::Insert));
+            if old.is_empty() || new.is_empty() {
+                lines.extend_from_slice(run);
+                continue;
+            }
+            if old.len() * new.len() > 64 {
+                return None;
+            }
+            let mut pairs = alignments(&old, &new);
+            let most = pairs.iter().map(Vec::len).max()?;
+            pairs.retain(|pairs| pairs.len() == most);
+            let [pairs] = &pairs[..] else { return None };
+            let (mut left, mut right) = (0, 0);
+            for &(at, with) in pairs {
+                lines.extend_from_slice(&old[left..at]);
+                lines.extend_from_slice(&new[right..with]);
+                lines.push(Line { kind: LineKind::Context, ..old[at] });
+                (left, right) = (at + 1, with + 1);
+            }
+            lines.extend_from_slice(&old[left..]);
+            lines.extend_from_slice(&new[right..]);
+        }
+        Some(Hunk { lines, ..hunk.clone() })
+    };
+    hunks.iter().map(of_hunk).collect()
+}
+
+/// Returns all ways to pair equal lines in order, those that can be added to left out.
+fn alignments(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<Vec<(usize, usize)>> {
+    let (Some((first, old)), Some(_)) = (old.split_first(), new.first()) else {
+        return vec![Vec::new()];
+    };
+    let shift = |pairs: Vec<(usize, usize)>, by: usize| {
+        pairs.into_iter().map(|(left, right)| (left + 1, right + by)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = alignments(old, new).into_iter().map(|pairs| shift(pairs, 0)).collect();
+    for (at, _) in new.iter().enumerate().filter(|(_, line)| text(line) == text(first)) {
+        let rest = alignments(old, &new[at + 1..]).into_iter();
+        all.extend(rest.map(|pairs| [vec![(0, at)], shift(pairs, at + 1)].concat()));
+    }
+    all
+}
+
 /// Places one hunk after the other in the text as it stands then.
 pub(crate) fn naive_post_state(file: &[String], hunks: &[Hunk<'_>]) -> Option<Vec<String>> {
     let mut lines: Vec<(String, bool)> = file.iter().map(|line| (line.clone(), false)).collect();

@@ -1,0 +1,78 @@
+//! Lines that a hunk removes and inserts again: they are context.
+//!
+//! Models often write a line that stays as a removed and an inserted one. Of each change the lines
+//! that its removed and inserted lines have in common, by their smallest difference, are taken for
+//! context before anything is looked for. So they are nowhere a change: such a hunk is placed, is
+//! applied already, is carried and is corrected like one that shows them as context, and the file
+//! keeps its bytes there. Where there are several smallest differences one of them is taken: the
+//! old and the new text of the hunk are the same in all of them.
+//!
+//! What a hunk was written like still tells whether its diff shows context at all (`edge` in
+//! [`needle`](super::needle)).
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use patch_grammar::{Line, LineKind};
+
+use super::kept::{COMPARED, stretches};
+
+/// What makes two lines the same: text and line end.
+type Content<'p> = (&'p [u8], bool, bool);
+
+fn content<'p>(line: &Line<'p>) -> Content<'p> {
+    (line.text, line.crlf, line.no_newline)
+}
+
+fn is_context(line: &Line<'_>) -> bool {
+    line.kind == LineKind::Context
+}
+
+/// Returns the lines of a hunk in which those that are removed and inserted again are context.
+pub(crate) fn as_context<'p>(lines: &'p [Line<'p>]) -> Cow<'p, [Line<'p>]> {
+    let changes = || lines.chunk_by(|one, other| is_context(one) == is_context(other));
+    if !changes().any(repeats) {
+        return Cow::Borrowed(lines);
+    }
+    let mut left = COMPARED;
+    let mut all = Vec::with_capacity(lines.len());
+    for run in changes() {
+        if repeats(run) {
+            push_change(run, &mut left, &mut all);
+        } else {
+            all.extend_from_slice(run);
+        }
+    }
+    Cow::Owned(all)
+}
+
+/// Returns whether one line of a change is removed and inserted.
+fn repeats(run: &[Line<'_>]) -> bool {
+    let of = |kind| run.iter().filter(move |line| line.kind == kind);
+    // Most changes are short, or only insert or remove.
+    let (removed, inserted) = (of(LineKind::Delete).count(), of(LineKind::Insert).count());
+    if removed == 0 || inserted == 0 {
+        return false;
+    }
+    if removed.min(inserted) <= 4 {
+        return of(LineKind::Delete)
+            .any(|line| of(LineKind::Insert).any(|new| content(new) == content(line)));
+    }
+    let removed: HashSet<Content<'_>> = of(LineKind::Delete).map(content).collect();
+    of(LineKind::Insert).any(|line| removed.contains(&content(line)))
+}
+
+/// Adds the lines of a change, of which some are context.
+fn push_change<'p>(run: &[Line<'p>], left: &mut usize, all: &mut Vec<Line<'p>>) {
+    let of = |kind| run.iter().filter(move |line| line.kind == kind).copied().collect::<Vec<_>>();
+    let (removed, inserted) = (of(LineKind::Delete), of(LineKind::Insert));
+    let contents = |lines: &[Line<'p>]| lines.iter().map(content).collect::<Vec<_>>();
+    let (mut old, mut new) = (0, 0);
+    for same in stretches(&contents(&removed), &contents(&inserted), left) {
+        all.extend_from_slice(&removed[old..same.old]);
+        all.extend_from_slice(&inserted[new..same.new]);
+        (old, new) = (same.old + same.len, same.new + same.len);
+        let kept = removed[same.old..old].iter();
+        all.extend(kept.map(|line| Line { kind: LineKind::Context, ..*line }));
+    }
+}
