@@ -7,15 +7,18 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 
-use patch_grammar::{Hunk, Line, LineKind};
+use patch_grammar::{Line, LineKind};
 
 use super::find::Blocks;
 use super::needle::{Fixed, Needle};
 use super::pass::{Pass, trim};
 use super::placed::{Note, Placed};
 use super::scope::ScopeEnds;
-use super::unchanged::as_context;
+use super::search::SATURATION;
 use crate::text::lines::{BOM, Lines};
+
+/// How many lines are compared to find the post-state of a hunk at its place.
+const COMPARED: usize = 1 << 20;
 
 /// The fewest letters and digits that make a new line distinctive.
 const DISTINCTIVE: usize = 3;
@@ -51,54 +54,73 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     evident.then(|| start + 1..=place.end)
 }
 
-/// Returns the lines where the whole post-state of a hunk stands that was placed, and that inserts
-/// lines at the edges of its old ones: the file has just these lines there already, and would have
-/// them twice. Where a diff states this very line, it means the repetition.
+/// Returns the lines where the whole post-state of a hunk stands that was placed, at its very place:
+/// the file would have what it inserts twice. Where a diff states this very line for the old lines,
+/// it means the repetition.
 pub(crate) fn again(
     lines: &Lines<'_>,
-    hunk: &Hunk<'_>,
+    needle: &Needle<'_>,
     placed: &Placed,
 ) -> Option<RangeInclusive<usize>> {
     let dropped = placed.notes.contains(&Note::SeparatorsDropped);
-    let all = as_context(&hunk.lines);
-    let body = &all[..all.len() - if dropped { hunk.separators } else { 0 }];
-    let is_insert = |line: &Line<'_>| line.kind == LineKind::Insert;
-    let first = body.iter().position(|line| !is_insert(line)).unwrap_or(0);
-    let last = body.iter().rposition(|line| !is_insert(line)).map_or(0, |last| last + 1);
-    let (above, below) = (&body[..first], &body[last..]);
-    let is_stated = |stated| placed.line_count == 0 || stated as usize == placed.first_line;
-    if body[first..last].iter().any(|line| line.kind != LineKind::Context)
-        || hunk.old_start.is_some_and(is_stated)
-    {
+    let body = needle.lines(if dropped { needle.separators } else { 0 });
+    let old = placed.first_line - 1..placed.first_line - 1 + placed.line_count;
+    let is_meant = needle.expected == Some(old.start);
+    if is_meant || !body.iter().any(|line| line.kind == LineKind::Insert) {
         return None;
     }
-    let old = placed.first_line - 1..placed.first_line - 1 + placed.line_count;
-    let stand = |new: &[Line<'_>], first: Option<usize>| {
-        first.is_some_and(|first| {
-            first + new.len() <= lines.len()
-                && new
-                    .iter()
-                    .zip(first..)
-                    .all(|(line, index)| placed.pass.same(line.text, lines.content(index)))
-        })
-    };
-    let place = if stand(above, old.start.checked_sub(above.len())) && stand(below, Some(old.end)) {
-        old.start - above.len()..old.end + below.len()
-    } else if first == last && stand(below, old.start.checked_sub(below.len())) {
-        old.start - below.len()..old.end
+    let wanted: Vec<&Line<'_>> = body.iter().filter(|line| line.kind != LineKind::Delete).collect();
+    let new = texts(lines, wanted.iter().copied());
+    // It stands on some of the old lines; where there are none, beside the place.
+    let (first, last) = if old.is_empty() {
+        (old.start.saturating_sub(new.len()), old.start)
     } else {
-        return None;
+        (old.start.saturating_sub(new.len() - 1), old.end - 1)
     };
-    let wanted: Vec<&Line<'_>> = body.iter().collect();
-    let evident = body.iter().any(|line| is_insert(line) && tells(line.text))
-        && (hunk.headers.iter().any(|header| tells(header.text.as_bytes()))
-            || says_enough(lines, &wanted));
+    if new == needle.old_without(if dropped { needle.separators } else { 0 }) {
+        return None;
+    }
+    // What a pass overlooks may be all that the hunk changes.
+    let pass = if new.len() > old.len() { placed.pass } else { Pass::Exact };
+    let mut effort = COMPARED;
+    let mut stands = |start: &usize| {
+        let place = *start..*start + new.len();
+        place.end <= lines.len()
+            && place.clone().zip(&new).all(|(index, text)| {
+                effort = effort.saturating_sub(1);
+                effort > 0 && pass.same(text, lines.content(index))
+            })
+            && (pass != Pass::Exact || ends_as_wanted(lines, needle, &wanted, &place))
+    };
+    let beside = [first, last].into_iter().filter(|_| old.is_empty());
+    let on = (first..=last).filter(|_| !old.is_empty());
+    let start = beside.chain(on).find(|start| stands(start))?;
+    let place = start..start + new.len();
+    // Without old lines it may be chance.
+    let evident = !old.is_empty()
+        || body.iter().any(|line| tells(line.text))
+            && (needle.headers.iter().any(|header| tells(header.as_bytes()))
+                || says_enough(lines, &wanted));
     evident.then(|| place.start + 1..=place.end)
+}
+
+/// Returns the lines of the file as a hunk leaves them.
+pub(super) fn new_texts<'p>(lines: &Lines<'_>, needle: &Needle<'p>) -> Vec<&'p [u8]> {
+    let new = needle.lines(needle.separators).iter();
+    texts(lines, new.filter(|line| line.kind != LineKind::Delete))
+}
+
+/// Returns the first places of adjacent lines.
+pub(super) fn places_of(lines: &Lines<'_>, texts: &[&[u8]]) -> Vec<u32> {
+    if texts.is_empty() {
+        return Vec::new();
+    }
+    Blocks::new(lines, vec![texts], &[Pass::Exact]).first(Pass::Exact, 0, SATURATION)
 }
 
 /// Returns the texts of adjacent lines. A byte-order mark belongs to the file, not to its first
 /// line.
-fn texts<'l, 'p: 'l>(
+pub(super) fn texts<'l, 'p: 'l>(
     lines: &Lines<'_>,
     together: impl Iterator<Item = &'l Line<'p>>,
 ) -> Vec<&'p [u8]> {
@@ -110,7 +132,7 @@ fn texts<'l, 'p: 'l>(
 }
 
 /// Returns whether a line has more than blanks and punctuation.
-fn tells(line: &[u8]) -> bool {
+pub(super) fn tells(line: &[u8]) -> bool {
     line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
@@ -118,7 +140,7 @@ fn tells(line: &[u8]) -> bool {
 /// deletions between two context lines that are more than blanks and punctuation: a blank line or a
 /// brace might be one that was to be deleted itself. Deletions above the first or below the last
 /// context line they do not prove.
-fn every_change_shows(hunk: &[Line<'_>]) -> bool {
+pub(super) fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     let anchor = |line: &Line<'_>| line.kind == LineKind::Context && tells(line.text);
     let first = hunk.iter().position(anchor).unwrap_or(hunk.len());
     let last = hunk.iter().rposition(anchor).unwrap_or(0);
@@ -153,15 +175,24 @@ fn stands_as_wanted(
         Some(Fixed::End) => place.end == lines.len(),
         Some(Fixed::Whole) => *place == (0..lines.len()),
     };
-    fixed
-        && wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {
-            LineKind::Insert => needle.terminator(line).is_none_or(|wanted| {
-                let found = lines.terminator(index);
-                // The last line may have no terminator.
-                wanted == found || found.is_empty()
-            }),
-            _ => !line.crlf || lines.terminator(index) == b"\r\n",
-        })
+    fixed && ends_as_wanted(lines, needle, wanted, place)
+}
+
+/// Returns whether the lines at a place end as the hunk states.
+pub(super) fn ends_as_wanted(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    wanted: &[&Line<'_>],
+    place: &Range<usize>,
+) -> bool {
+    wanted.iter().zip(place.clone()).all(|(line, index)| match line.kind {
+        LineKind::Insert => needle.terminator(line).is_none_or(|wanted| {
+            let found = lines.terminator(index);
+            // The last line may have no terminator.
+            wanted == found || found.is_empty()
+        }),
+        _ => !line.crlf || lines.terminator(index) == b"\r\n",
+    })
 }
 
 /// Returns whether the lines are no coincidence: one of them is context, or two new ones are unlike

@@ -6,7 +6,6 @@
 use fs_guard::Cancellation;
 use patch_grammar::Hunk;
 
-use super::applied;
 use super::draft::Change;
 use super::edit_rules::EditRules;
 use crate::locate::{
@@ -71,23 +70,26 @@ pub(crate) fn edit_by(
     hunks: &[Hunk<'_>],
     rules: EditRules<'_>,
 ) -> Result<Edit, Vec<HunkReject>> {
-    edit_once(source, hunks, rules).or_else(|rejects| {
-        if rules.placement.skip_applied {
-            edit_others(source, hunks, rules, rejects)
-        } else {
-            Err(rejects)
+    let mut done: Vec<Placed> = Vec::new();
+    loop {
+        let rejects = match edit_once(source, hunks, &done, rules) {
+            Err(rejects) if rules.placement.skip_applied => rejects,
+            edited => return edited,
+        };
+        // The hunks that are applied already are left out. What they tell about the places of the
+        // others still counts.
+        let more = rejects.iter().filter_map(left_out);
+        let known = done.len();
+        done.extend(more);
+        if done.len() == known {
+            return Err(rejects);
         }
-    })
+    }
 }
 
-/// Does the same without the hunks that were rejected because they are applied already.
-fn edit_others(
-    source: &[u8],
-    hunks: &[Hunk<'_>],
-    rules: EditRules<'_>,
-    rejects: Vec<HunkReject>,
-) -> Result<Edit, Vec<HunkReject>> {
-    let left_out = |reject: &HunkReject| match &reject.reason {
+/// The place of a hunk that was rejected because it is applied already.
+fn left_out(reject: &HunkReject) -> Option<Placed> {
+    match &reject.reason {
         RejectReason::AlreadyApplied { lines } => Some(Placed {
             hunk: reject.hunk,
             first_line: *lines.start(),
@@ -96,50 +98,22 @@ fn edit_others(
             notes: vec![Note::AlreadyApplied],
         }),
         _ => None,
-    };
-    let done: Vec<Placed> = rejects.iter().filter_map(left_out).collect();
-    if done.is_empty() {
-        return Err(rejects);
     }
-    // The hunks keep their numbers.
-    let kept: Vec<usize> =
-        (0..hunks.len()).filter(|hunk| done.iter().all(|placed| placed.hunk != *hunk)).collect();
-    let others: Vec<Hunk<'_>> = kept.iter().map(|&hunk| hunks[hunk].clone()).collect();
-    let edited = edit_by(source, &others, rules).map_err(|rejects| {
-        let numbered = |reject: HunkReject| HunkReject { hunk: kept[reject.hunk], ..reject };
-        rejects.into_iter().map(numbered).collect::<Vec<_>>()
-    })?;
-    let Edit { sources, placed, .. } = &edited;
-    let sources = sources.iter().map(|of| of.iter().map(|&hunk| kept[hunk]).collect()).collect();
-    let placed = placed.iter().cloned();
-    let mut placed: Vec<Placed> =
-        placed.map(|placed| Placed { hunk: kept[placed.hunk], ..placed }).chain(done).collect();
-    placed.sort_by_key(|placed| placed.hunk);
-    Ok(Edit { sources, placed, ..edited })
 }
 
+/// Does the same without the hunks that are `done`.
 fn edit_once(
     source: &[u8],
     hunks: &[Hunk<'_>],
+    done: &[Placed],
     rules: EditRules<'_>,
 ) -> Result<Edit, Vec<HunkReject>> {
     let lines = lines_of(source, hunks).cancelled_by(rules.cancellation);
-    let located = locate::locate(&lines, hunks, rules.placement)?;
-    let again: Vec<HunkReject> = located
-        .placed
-        .iter()
-        .filter_map(|placed| {
-            let hunk = &hunks[placed.hunk];
-            let lines = applied::again(&lines, hunk, placed)?;
-            let reason = RejectReason::AlreadyApplied { lines };
-            Some(HunkReject { hunk: placed.hunk, patch_line: hunk.line, reason })
-        })
-        .collect();
-    if !again.is_empty() {
-        return Err(again);
-    }
+    let mut located = locate::locate(&lines, hunks, done, rules.placement)?;
     let writer = SpliceWriter { hunks, rules, located: &located, draft: &located.draft };
     let edit = writer.edit()?;
+    located.placed.extend_from_slice(done);
+    located.placed.sort_by_key(|placed| placed.hunk);
     Ok(Edit { placed: located.placed, ..edit })
 }
 

@@ -69,7 +69,8 @@ struct MatchFinder<'a, 'f, 'p> {
 impl<'a, 'p> MatchFinder<'a, '_, 'p> {
     /// Finds the hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
-        for needle in self.needles.iter().filter(|needle| !needle.is_insertion()) {
+        let wanted = |needle: &&Needle<'_>| !needle.is_insertion() && needle.done.is_none();
+        for needle in self.needles.iter().filter(wanted) {
             let variants = passes
                 .iter()
                 .flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
@@ -93,6 +94,7 @@ impl<'a, 'p> MatchFinder<'a, '_, 'p> {
             .filter(|needle| {
                 !needle.is_insertion()
                     && needle.fixed.is_none()
+                    && needle.done.is_none()
                     && self.found.matches[needle.index].is_none()
             })
             .flat_map(|needle| needle.variants().map(move |dropped| (needle, dropped)))

@@ -7,6 +7,7 @@
 
 mod applied;
 pub(crate) mod cut;
+mod done;
 mod draft;
 pub(crate) mod edit;
 pub(crate) mod edit_rules;
@@ -51,7 +52,7 @@ pub use rules::{Ambiguous, Order, Rules};
 use crate::text::lines::Lines;
 use needle::Needle;
 
-/// Places `hunks` in the file `lines`.
+/// Places `hunks` in the file `lines`, but for those that are `done`: they are applied already.
 ///
 /// Time is linear in file and patch, but for what [`post_state`] and [`headers`] say of their
 /// limits.
@@ -62,9 +63,10 @@ use needle::Needle;
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,
     hunks: &'p [Hunk<'p>],
+    done: &[Placed],
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let needles: Vec<Needle<'p>> = hunks
+    let mut needles: Vec<Needle<'p>> = hunks
         .iter()
         .enumerate()
         .take_while(|_| !lines.is_cancelled())
@@ -73,11 +75,26 @@ pub(crate) fn locate<'f, 'p>(
     if lines.is_cancelled() {
         return Err(Vec::new());
     }
+    let mut applied = done::find(lines, &mut needles, done, rules);
     // Lines are counted in the file as it is, whatever the rule.
     let counted = rules.unidiff_zero && needles.iter().any(|needle| needle.inserts_below.is_some());
-    match rules.order {
-        Order::File if counted => post_state::locate(lines, needles, rules),
-        Order::PostState => post_state::locate(lines, needles, rules),
-        Order::File => ordered::locate(lines, needles, rules),
+    let located = match rules.order {
+        Order::File if !counted => ordered::locate(lines, &needles, rules),
+        Order::File | Order::PostState => post_state::locate(lines, &needles, rules),
+    };
+    if let Ok(located) = &located {
+        let again = |placed: &Placed| {
+            let needle = &needles[placed.hunk];
+            let lines = applied::again(lines, needle, placed)?;
+            Some(needle.reject(RejectReason::AlreadyApplied { lines }))
+        };
+        applied.extend(located.placed.iter().filter_map(again));
     }
+    if applied.is_empty() || lines.is_cancelled() {
+        return located;
+    }
+    let mut rejects = located.err().unwrap_or_default();
+    rejects.append(&mut applied);
+    rejects.sort_by_key(|reject| reject.hunk);
+    Err(rejects)
 }

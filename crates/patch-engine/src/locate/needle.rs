@@ -37,6 +37,11 @@ pub(crate) struct Needle<'p> {
     pub(crate) fixed: Option<Fixed>,
     /// The 0-based line that a diff states for its first old line.
     pub(crate) stated: Option<usize>,
+    /// The 0-based lines where the post-state stands of a hunk that is applied already: it is not
+    /// looked for.
+    pub(crate) done: Option<Range<usize>>,
+    /// The 0-based line where the old lines stand as the diff states it.
+    pub(crate) expected: Option<usize>,
     /// Of a hunk of a diff that only inserts: how many lines of the file it states to be above it.
     pub(crate) inserts_below: Option<usize>,
 }
@@ -130,6 +135,8 @@ impl<'p> Needle<'p> {
             numbered,
             fixed,
             stated,
+            done: None,
+            expected: None,
             inserts_below,
         }
     }
@@ -220,6 +227,12 @@ impl<'p> Needle<'p> {
                 Some(Mark { line: line as u32, byte: byte as u32 })
             }
         }
+    }
+
+    /// How many lines more the file has where the hunk is applied.
+    pub(crate) fn growth(&self) -> isize {
+        let of = |kind| self.body.iter().filter(|line| line.kind == kind).count() as isize;
+        of(LineKind::Insert) - of(LineKind::Delete)
     }
 
     /// The terminator of an inserted line, if the hunk says it.

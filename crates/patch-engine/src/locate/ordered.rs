@@ -23,6 +23,7 @@ use super::reject::{Candidate, HunkReject, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::SATURATION;
 use super::stated::Stated;
+use super::{applied, done};
 use crate::text::lines::{Lines, Mark};
 
 /// Where one hunk may go.
@@ -101,14 +102,14 @@ impl Claim {
 
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,
-    needles: Vec<Needle<'p>>,
+    needles: &[Needle<'p>],
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let AllMatches { matches, searched, marks } = matches::find(lines, &needles, &rules.passes);
+    let AllMatches { matches, searched, marks } = matches::find(lines, needles, &rules.passes);
     let effort = &refuse::Effort::new(lines);
-    let headers = Headers::new(lines, &needles, &rules.passes);
+    let headers = Headers::new(lines, needles, &rules.passes);
     let finder = PlaceFinder { headers, searched: &searched, firsts: HashMap::default() };
-    let mut context = OrderedSearch { lines, rules, effort, needles: &needles, finder };
+    let mut context = OrderedSearch { lines, rules, effort, needles, finder };
     let mut rejects = Vec::new();
     let candidates = context.narrow(matches, &mut rejects);
     if lines.is_cancelled() {
@@ -123,6 +124,7 @@ pub(crate) fn locate<'f, 'p>(
         .iter()
         .zip(candidates)
         .zip(placement)
+        .filter(|((needle, _), _)| needle.done.is_none())
         .map(|((needle, candidates), place)| {
             let candidates = candidates.expect("a hunk without candidates is a reject");
             (needle, candidates, place.expect("a hunk that is not placed is a reject"))
@@ -309,6 +311,7 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
             .take_while(|_| !self.lines.is_cancelled())
             .map(|(needle, matches)| {
                 let narrowed = match matches {
+                    _ if needle.done.is_some() => Ok(stays(needle)),
                     _ if needle.is_insertion() => self.narrow_insertion(needle),
                     None => Err(refuse::not_found(self.lines, needle, self.rules, self.effort)),
                     Some(matches) => self.narrow_matches(needle, matches),
@@ -370,6 +373,11 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
                 return Err(header_not_found(needle, candidates, more));
             }
         };
+        if rest.is_none()
+            && let Some(reason) = self.is_done_in_scope(needle, &starts, scope)
+        {
+            return Err(reason);
+        }
         let places = self.within(needle, &starts, rest, scope).ok_or_else(|| {
             let header = needle.headers.last().copied().unwrap_or_default().to_owned();
             let candidates =
@@ -377,6 +385,28 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
             RejectReason::OutsideScope { header, candidates, more }
         })?;
         Ok(Candidates { pass, dropped, len, places, notes })
+    }
+
+    /// Whether the new lines of a hunk stand in its scope, and its old lines only elsewhere: then it
+    /// is applied already.
+    fn is_done_in_scope(
+        &self,
+        needle: &Needle<'p>,
+        starts: &[u32],
+        scope: usize,
+    ) -> Option<RejectReason> {
+        let inside = |start: u32| self.finder.headers.stretch(scope, start).inside;
+        if scope == Headers::WHOLE
+            || starts.iter().any(|&start| inside(start))
+            || !applied::every_change_shows(needle.lines(needle.separators))
+        {
+            return None;
+        }
+        let new = applied::new_texts(self.lines, needle);
+        let first =
+            applied::places_of(self.lines, &new).into_iter().find(|&start| inside(start))?;
+        let first = first as usize;
+        Some(RejectReason::AlreadyApplied { lines: first + 1..=first + new.len() })
     }
 
     /// The matches in a scope; if there are none, those below its first anchor, and at last those
@@ -416,6 +446,18 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
             places => places,
         };
         (!matches!(&places, Places::Listed(starts) if starts.is_empty())).then_some(places)
+    }
+}
+
+/// Where a hunk stands that is applied already: the others keep file order with it.
+fn stays(needle: &Needle<'_>) -> Candidates {
+    let done = needle.done.clone().unwrap_or_default();
+    Candidates {
+        pass: Pass::Exact,
+        dropped: 0,
+        len: done.len(),
+        places: Places::Listed(vec![done.start as u32]),
+        notes: Vec::new(),
     }
 }
 
@@ -549,7 +591,8 @@ impl OrderedSearch<'_, '_, '_> {
         rejects: &mut Vec<HunkReject>,
     ) {
         let mut claims: Vec<Claim> = Vec::new();
-        let mut cursor = 0;
+        let (mut cursor, mut topmost) = (0, 0);
+        let any_done = self.needles.iter().any(|needle| needle.done.is_some());
         for &index in chain {
             let candidates = of(index);
             let first = self.finder.next(candidates, 0).expect("candidates have a place");
@@ -558,12 +601,22 @@ impl OrderedSearch<'_, '_, '_> {
                 rejects.push(self.several(index, candidates, first..=usize::MAX, true));
                 continue;
             }
+            // Beside a hunk that is applied already it may be applied, too, and this another place.
+            if first < topmost && any_done {
+                rejects.push(self.several(index, candidates, first..=first, true));
+                continue;
+            }
+            topmost = first;
             let mut notes = if first < cursor { vec![Note::OutOfOrder] } else { Vec::new() };
             if !unique {
                 notes.push(Note::FirstOfSeveral);
             }
             cursor = cursor.max(first + candidates.len);
-            let core = self.needles[index].core(candidates.dropped);
+            let needle = &self.needles[index];
+            let core = match &needle.done {
+                Some(_) => done::core(needle),
+                None => needle.core(candidates.dropped),
+            };
             let core = core.map(|core| first + core.start..first + core.end);
             claims.push(Claim { hunk: index, lines: first..first + candidates.len, core });
             placement[index] = Some((first, notes));

@@ -16,6 +16,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
+use super::done;
 use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner, fingerprint};
@@ -31,10 +32,10 @@ use crate::text::lines::Lines;
 
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,
-    needles: Vec<Needle<'p>>,
+    needles: &[Needle<'p>],
     rules: &Rules,
 ) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
-    let mut finder = Finder::new(lines, &needles, &rules.passes);
+    let mut finder = Finder::new(lines, needles, &rules.passes);
     let mut draft = Draft::new(lines);
     let effort = refuse::Effort::new(lines);
     let mut placed = Vec::with_capacity(needles.len());
@@ -42,12 +43,17 @@ pub(crate) fn locate<'f, 'p>(
     let mut stated = Stated::default();
     // What is counted in the lines of the file as it is goes by what the other hunks were found at.
     let counted = |needle: &&Needle<'_>| rules.unidiff_zero && needle.inserts_below.is_some();
+    let done: Vec<&Needle<'_>> = needles.iter().filter(|needle| needle.done.is_some()).collect();
     let first = needles.iter().filter(|needle| !counted(needle));
     for needle in first.chain(needles.iter().filter(counted)) {
         if lines.is_cancelled() {
             return Err(Vec::new());
         }
-        let place = match find(&draft, &mut finder, &needles, needle, rules, &stated, &effort) {
+        if let Some(place) = &needle.done {
+            stated.found(needle, place.start);
+            continue;
+        }
+        let place = match find(&draft, &mut finder, needles, needle, rules, &stated, &effort) {
             Ok(place) => place,
             Err(reason) => {
                 rejects.push(effort.reject(needle, reason));
@@ -61,6 +67,10 @@ pub(crate) fn locate<'f, 'p>(
             && !place.notes.contains(&Note::FirstOfSeveral)
         {
             stated.found(needle, line);
+        }
+        if let Some(reason) = done::disturbed(&done, needle, place.dropped, &place.matched) {
+            rejects.push(effort.reject(needle, reason));
+            continue;
         }
         let written = match needle.written(&place.matched, place.dropped, place.pass, &draft) {
             Ok(written) => written,
@@ -147,7 +157,7 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
         let mut of_hunk = Vec::with_capacity(needles.len());
         for needle in needles {
             let mut variants = Vec::with_capacity(1);
-            if !needle.is_insertion() && needle.fixed.is_none() {
+            if !needle.is_insertion() && needle.fixed.is_none() && needle.done.is_none() {
                 for dropped in needle.variants() {
                     variants.push((dropped, blocks.len()));
                     blocks.push(needle.old_without(dropped));

@@ -79,9 +79,10 @@ patch_grammar::named! {
         /// All that the hunk leaves (context and new lines) stands in one place, below its `@@`
         /// header if it has one, and what it removes stands nowhere. Where lines are only removed,
         /// lines of context above and below them have to say more than a blank or a brace. A line
-        /// that happens to stand somewhere is no evidence: then it is `context_not_found`. Or what
-        /// it inserts beside its old lines (`docs/profiles.md#at-the-ends-of-a-file`) stands there.
-        /// What to do: leave the hunk out, or `--skip-applied`.
+        /// that happens to stand somewhere is no evidence: then it is `context_not_found`. Or all
+        /// of it stands where the hunk would go, or at the line that a diff states
+        /// (`docs/profiles.md#applied-already`). What to do: leave the hunk out, or
+        /// `--skip-applied`.
         AlreadyApplied {
             /// Where the new lines are.
             lines: RangeInclusive<usize>,

@@ -277,7 +277,7 @@ fn a_hunk_of_a_diff_stands_at_the_end_of_the_file_that_it_was_made_at() {
         (count(1..=1), "@@ -1 +1 @@\n-1\n+one\n", "fits"),
         // What is removed at the end is there, or not.
         (count(1..=21), "@@ -19,3 +19,2 @@\n 19\n 20\n-21\n", "fits"),
-        (count(1..=20), "@@ -19,3 +19,2 @@\n 19\n 20\n-21\n", "context_not_found"),
+        (count(1..=20), "@@ -19,3 +19,2 @@\n 19\n 20\n-21\n", "already_applied"),
         (
             count(1..=20) + "twenty-one\n",
             "@@ -19,3 +19,3 @@\n 19\n 20\n-21\n+twenty-one\n",
@@ -320,9 +320,11 @@ fn what_a_hunk_inserts_beside_its_lines_is_not_inserted_twice() {
         // The lines below say that it is meant.
         (there, "@@\n fn a() {}\n+fn b() {}\n fn b() {}\n", "fits"),
         (there, "@@\n-fn a() {}\n+fn a2() {}\n+fn b() {}\n", "fits"),
-        // Another blank line or brace is no evidence.
-        ("a\n\nb\n", "@@\n a\n+\n", "fits"),
-        ("if x {\n}\n}\n", "@@\n if x {\n+}\n", "fits"),
+        // So it is with another blank line or brace, unless the lines below are shown.
+        ("a\n\nb\n", "@@\n a\n+\n", "already_applied"),
+        ("a\n\nb\n", "@@\n a\n+\n \n", "fits"),
+        ("if x {\n}\n}\n", "@@\n if x {\n+}\n", "already_applied"),
+        ("if x {\n}\n}\n", "@@\n if x {\n+}\n }\n }\n", "fits"),
     ] {
         let found = refused(Profile::Codex, file, body);
         assert_eq!(found.map_or("fits", |reason| reason.as_str()), wanted, "{file:?}\n{body}");

@@ -29,6 +29,7 @@ mod reverse;
 mod snapshots;
 mod transaction;
 mod turn_diff;
+mod twice;
 mod unchanged;
 mod unidiff_zero;
 mod verbs;

@@ -137,7 +137,7 @@ fn blank_lines_at_the_end_are_those_that_the_hunk_adds_there() {
         ("a\n", "@@ -1 +1,2 @@\n+\n a\n", "\na\n", None),
         ("a\nb\n", "@@ -1,2 +1,3 @@\n a\n+\n b\n", "a\n\nb\n", None),
         // The file goes on below the hunk, if only with a blank line.
-        ("a\nb\n\n\n", "@@ -1,3 +1,4 @@\n a\n b\n+\n \n", "a\nb\n\n\n\n", None),
+        ("a\nb\n\n\n", "@@ -1,3 +1,5 @@\n a\n b\n+\n+\n \n", "a\nb\n\n\n\n\n", None),
         ("a\n\n", "@@ -1,2 +1,2 @@\n-a\n+b\n \n", "b\n\n", None),
         // The blank line before the new last line is not at the end.
         ("a\n", "@@ -1 +1,3 @@\n a\n+\n+b\n", "a\n\nb\n", None),
