@@ -149,7 +149,7 @@ pub use plan::options::{
 };
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
-pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};
+pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects, SectionDone};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
 pub use plan::simultaneous::in_sequence;

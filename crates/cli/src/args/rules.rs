@@ -53,7 +53,7 @@ pub(crate) struct Rules {
     /// What to do with a hunk that fits in several places [default: reject]
     #[arg(long, value_name = "WHAT", value_parser = choice::<Ambiguous>())]
     pub(crate) ambiguous: Option<Ambiguous>,
-    /// Leave out hunks that are applied already
+    /// Leave out hunks and sections that are applied already
     #[arg(long)]
     pub(crate) skip_applied: bool,
     /// Take a diff without context, as `diff -U0` writes it: where a hunk only inserts, the line

@@ -24,7 +24,7 @@ use crate::global::Global;
 use crate::outside;
 
 use apply_patch_api::tools::changes::{
-    AS_BEFORE, carried_text, of_turn_text, passed_over_text, shortfall, unlogged_text,
+    AS_BEFORE, carried_text, done_text, of_turn_text, passed_over_text, shortfall, unlogged_text,
 };
 pub(crate) use apply_patch_api::tools::changes::{
     conflict_markers_text, note_text, outcome_text, summary, syntax_text, whitespace_text,
@@ -301,6 +301,9 @@ pub(crate) fn notes(plan: &Plan) {
                 format!("warning: {}: the patch changes nothing in it", quoted(path))
             }
             PlanNote::LeftOut { path } => format!("note: {}: left out", quoted(path)),
+            PlanNote::SectionApplied { path, done, .. } => {
+                format!("note: {}: {}", quoted(path), done_text(*done))
+            }
             PlanNote::AsBefore { path } => format!("note: {}: {AS_BEFORE}", quoted(path)),
             PlanNote::PassedOver { id, why } => format!("note: {}", passed_over_text(*id, why)),
             PlanNote::OfTurn { turn, transactions } => {

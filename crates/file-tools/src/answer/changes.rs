@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use patch_engine::commit::{Outcome, Recovered, TransactionId};
 use patch_engine::{
     Change, ChangeKind, Event, HunkOutcome, HunkResult, Images, Note, Plan, PlanNote, Reindented,
-    Rejects, Report, SyntaxFault, TurnChange, WhitespaceErrors, line_counts,
+    Rejects, Report, SectionDone, SyntaxFault, TurnChange, WhitespaceErrors, line_counts,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -431,6 +431,7 @@ fn note_of_plan(note: &PlanNote) -> String {
         }
         PlanNote::Unchanged { path } => format!("{path}: unchanged"),
         PlanNote::LeftOut { path } => format!("{path}: left out"),
+        PlanNote::SectionApplied { path, done, .. } => format!("{path}: {}", done_text(*done)),
         PlanNote::AsBefore { path } => format!("{path}: {AS_BEFORE}"),
         PlanNote::PassedOver { id, why } => passed_over_text(*id, why),
         PlanNote::OfTurn { turn, transactions } => of_turn_text(turn, *transactions),
@@ -438,6 +439,12 @@ fn note_of_plan(note: &PlanNote) -> String {
             format!("{path}: hunk {} {}", hunk + 1, note_text(note))
         }
     }
+}
+
+/// Says that a section was left out, as it is applied already.
+#[must_use]
+pub fn done_text(done: SectionDone) -> String {
+    format!("it is applied already, and was left out: {done}")
 }
 
 /// Says what is wrong with the new files of a plan, and which were formatted: what a person is to

@@ -184,7 +184,7 @@ settings! { |profile, approve, options|
     fuzz: Pass, "fuzz", Patch = if profile == Profile::Codex { Pass::Unicode } else { Pass::Exact };
     /// What to do with a hunk that fits in several places.
     ambiguous: Ambiguous, "ambiguous", Patch = Ambiguous::Reject;
-    /// Whether hunks that are applied already are left out.
+    /// Whether hunks and sections that are applied already are left out.
     skip_applied: bool, "skip-applied", Patch = false;
     /// Whether the line numbers of a diff without context decide.
     unidiff_zero: bool, "unidiff-zero", Patch = false;

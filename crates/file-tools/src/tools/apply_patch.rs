@@ -45,7 +45,7 @@ pub struct ApplyPatch {
     pub profile: Option<PatchProfile>,
     /// false: refuse a file changed since.
     pub carry: Option<bool>,
-    /// Omit hunks applied already.
+    /// Omit what is applied already.
     pub skip_applied: Option<bool>,
     /// patchId of a refused patch, for files not in this one.
     #[serde(default, deserialize_with = "given")]

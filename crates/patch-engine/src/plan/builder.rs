@@ -173,6 +173,11 @@ impl Loaded {
         self.hash.get()
     }
 
+    /// Returns whether its owner may run it.
+    pub(super) fn is_executable(&self) -> bool {
+        self.mode.exact().is_some_and(|mode| mode & 0o100 != 0)
+    }
+
     /// Returns the same with the bytes of another version, which have this hash.
     #[must_use]
     pub fn of_version(self, bytes: Arc<Vec<u8>>, sha256: Sha256) -> Self {

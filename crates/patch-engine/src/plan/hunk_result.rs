@@ -1,13 +1,13 @@
 //! What becomes of each hunk of a patch.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use patch_grammar::Patch;
 
 use crate::locate::{Note, Placed, RejectReason};
 use crate::plan::paths::names;
-use crate::plan::reject::{Reject, Rejects};
+use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Plan, PlanNote};
 
 /// What becomes of a hunk.
@@ -64,6 +64,7 @@ impl<'a> HunkOutcome<'a> {
             Some(RejectReason::AlreadyApplied { lines }) => {
                 Self::AlreadyApplied(Some(lines.clone()))
             }
+            _ if matches!(reject.problem, Problem::SectionApplied(_)) => Self::AlreadyApplied(None),
             _ => Self::Rejected(reject),
         }
     }
@@ -92,10 +93,15 @@ impl Plan {
     pub fn hunks(&self) -> Vec<HunkResult<'_>> {
         let Some(patch) = &self.patch else { return Vec::new() };
         let mut placed = self.placed.iter().peekable();
+        let done: HashSet<usize> = self.notes.iter().filter_map(PlanNote::done).collect();
         let mut all = Vec::new();
         for (index, _) in self.sections() {
             let first = all.len();
-            all.extend(HunkResult::of_section(patch, index, HunkOutcome::Applied(None)));
+            let outcome = match done.contains(&index) {
+                true => HunkOutcome::AlreadyApplied(None),
+                false => HunkOutcome::Applied(None),
+            };
+            all.extend(HunkResult::of_section(patch, index, outcome));
             while let Some((_, at)) = placed.next_if(|(of, _)| *of == index) {
                 all[first + at.hunk].outcome = HunkOutcome::of_placed(at);
             }
@@ -111,6 +117,14 @@ impl Plan {
 }
 
 impl PlanNote {
+    /// Returns the section, if it says that one was left out as it is applied already.
+    fn done(&self) -> Option<usize> {
+        match self {
+            Self::SectionApplied { section, .. } => Some(*section),
+            _ => None,
+        }
+    }
+
     /// Returns the path, the hunk and the lines, if it says that a file that changed has the change
     /// of a hunk already.
     fn there_already(&self) -> Option<((&str, usize), &RangeInclusive<usize>)> {

@@ -4,6 +4,7 @@
 //! so that the same value is shown, approved, logged and committed. Only a
 //! [`PlanBuilder`](builder::PlanBuilder) makes one.
 
+mod applied;
 pub(crate) mod base;
 pub(crate) mod binary;
 pub(crate) mod builder;
@@ -47,6 +48,7 @@ use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
 use crate::plan::origins::Origins;
+use crate::plan::reject::SectionDone;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::text::files::Files;
@@ -505,6 +507,15 @@ pub enum PlanNote {
         to: RangeInclusive<usize>,
         /// The file had everything already that the hunk changes.
         already_there: bool,
+    },
+    /// A section was left out, because it is applied already.
+    SectionApplied {
+        /// The file, or its new path.
+        path: String,
+        /// The 0-based section.
+        section: usize,
+        /// What is done.
+        done: SectionDone,
     },
     /// The sections of a file were left out, because they do not apply, or because others of the
     /// same files do not.

@@ -11,7 +11,7 @@ use patch_grammar::{Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOp
 
 use crate::carry::CarriedHunk;
 use crate::locate::cut;
-use crate::locate::edit;
+use crate::locate::edit::{self, Edit};
 use crate::locate::edit_rules::EditRules;
 use crate::locate::edit_text::edit_text;
 use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
@@ -172,11 +172,11 @@ enum SectionPart {
     Putting,
 }
 
-struct Planner<'a, 'p> {
-    builder: PlanBuilder<'a>,
+pub(super) struct Planner<'a, 'p> {
+    pub(super) builder: PlanBuilder<'a>,
     patch: &'p Patch,
-    options: &'a Options,
-    texts: &'a Texts<'a>,
+    pub(super) options: &'a Options,
+    pub(super) texts: &'a Texts<'a>,
     whitespace: &'a WhitespaceOfPatch,
     /// The lines of the patch that insert blank lines at the end of the current section's file.
     blank_at_eof: Vec<u32>,
@@ -197,7 +197,7 @@ struct Planner<'a, 'p> {
 }
 
 impl<'a, 'p> Planner<'a, 'p> {
-    fn files(&self) -> &Files {
+    pub(super) fn files(&self) -> &Files {
         &self.builder.files
     }
 
@@ -295,6 +295,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
         };
         let Err(rejects) = self.and_whitespace(index, section, result) else { return };
+        let Some(rejects) = self.unless_applied(index, section, rejects) else { return };
         for path in section.paths() {
             if let Ok(path) = self.files().check(&path.text, Access::Read) {
                 self.builder.set_rejected(&path);
@@ -690,6 +691,22 @@ impl<'a, 'p> Planner<'a, 'p> {
         let edited = Edited::new(&file.bytes, &text, hunks, rules, true);
         cancellation.check()?;
         Ok(edited)
+    }
+
+    /// Returns what the hunks of a section make of a file, if they fit, where hunks that are applied
+    /// already are left out or not.
+    pub(super) fn apply_as(
+        &self,
+        file: &Loaded,
+        index: usize,
+        hunks: &'p [Hunk<'p>],
+        skip_applied: bool,
+    ) -> Option<Edit> {
+        let text = self.texts.of(&file.path, &file.bytes, hunks)?;
+        let cancellation = self.files().cancellation();
+        let rules = EditRules::of(self.options, self.whitespace.rules(index), cancellation);
+        let placement = Rules { skip_applied, ..self.options.placement.clone() };
+        edit_text(&text, hunks, EditRules { placement: &placement, ..rules }).ok()
     }
 
     /// Applies the hunks of a section to its file.

@@ -167,6 +167,9 @@ pub enum Problem {
         /// Whether a diff says that no file is there. Then no option replaces it.
         new_in_diff: bool,
     },
+    /// What the section does is done.
+    #[error("it is applied already: {0}")]
+    SectionApplied(SectionDone),
     /// A file would be replaced that another section of the patch reads or changes.
     #[error("this would replace a file that section {} of the patch reads or changes", .other + 1)]
     ReplacesUsed {
@@ -265,6 +268,30 @@ pub enum Problem {
     },
 }
 
+/// What a section does, where that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SectionDone {
+    /// It makes a file.
+    Made,
+    /// It deletes one.
+    Deleted,
+    /// It moves one.
+    Moved,
+    /// It copies one.
+    Copied,
+}
+
+impl fmt::Display for SectionDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Made => "the file is there with just these bytes",
+            Self::Deleted => "there is no such file any more",
+            Self::Moved => "the file has moved",
+            Self::Copied => "the copy is there",
+        })
+    }
+}
+
 fn other_link(target: Option<&str>) -> String {
     match target {
         Some(target) => {
@@ -331,7 +358,7 @@ patch_grammar::named! {
         /// The file is not the one that a `GIT binary patch` was made for; if it is what the patch
         /// makes, the reason is `already_applied`. What to do: make the diff anew.
         BinaryMismatch = "binary_mismatch",
-        BinaryApplied = "already_applied",
+        Applied = "already_applied",
         /// A `GIT binary patch` has neither the id of the old file nor its bytes. What to do: `git
         /// diff --binary` writes both.
         BinaryUnknown = "binary_unknown",
@@ -402,8 +429,13 @@ impl Reject {
     pub fn kind(&self) -> ErrorKind {
         match &self.problem {
             Problem::Guard(error) => error.kind().into(),
-            Problem::Missing | Problem::MissingParent { .. } => ErrorKind::NotFound,
+            Problem::Missing
+            | Problem::MissingParent { .. }
+            | Problem::SectionApplied(SectionDone::Deleted | SectionDone::Moved) => {
+                ErrorKind::NotFound
+            }
             Problem::Exists { .. }
+            | Problem::SectionApplied(SectionDone::Made | SectionDone::Copied)
             | Problem::ReplacesUsed { .. }
             | Problem::Collides { .. }
             | Problem::OneName { .. } => ErrorKind::AlreadyExists,
@@ -443,6 +475,7 @@ impl Reject {
                 ProblemName::NotADirectory
             }
             Problem::Exists { .. } => ProblemName::Exists,
+            Problem::SectionApplied(_) => ProblemName::Applied,
             Problem::ReplacesUsed { .. } => ProblemName::ReplacesUsed,
             Problem::Collides { .. } | Problem::OneName { .. } => ProblemName::Collision,
             Problem::SamePath => ProblemName::SamePath,
@@ -456,7 +489,7 @@ impl Reject {
             Problem::LeavesLines => ProblemName::LeavesLines,
             Problem::OtherLink { .. } => ProblemName::OtherLink,
             Problem::BinaryPatch(BinaryProblem::Mismatch) => ProblemName::BinaryMismatch,
-            Problem::BinaryPatch(BinaryProblem::Applied) => ProblemName::BinaryApplied,
+            Problem::BinaryPatch(BinaryProblem::Applied) => ProblemName::Applied,
             Problem::BinaryPatch(BinaryProblem::Unknown) => ProblemName::BinaryUnknown,
             Problem::BinaryPatch(BinaryProblem::Result) => ProblemName::BinaryResult,
             Problem::Whitespace(_) => ProblemName::Whitespace,
@@ -547,7 +580,7 @@ impl Reject {
             Problem::Collides { with } => {
                 Remedy::RenamePath { from: path.clone(), to: with.clone() }
             }
-            Problem::BinaryPatch(BinaryProblem::Applied) => {
+            Problem::BinaryPatch(BinaryProblem::Applied) | Problem::SectionApplied(_) => {
                 let skip = Remedy::Set(Setting::SkipApplied);
                 return vec![Remedy::LeaveOut(Part::Section), skip];
             }
