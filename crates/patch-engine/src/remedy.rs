@@ -146,7 +146,7 @@ pub enum Setting {
     Codex,
     /// Take the first of several places.
     FirstPlace,
-    /// Leave out hunks that are applied already.
+    /// Leave out hunks and sections that are applied already.
     SkipApplied,
     /// Leave out binary files whose bytes the diff does not have.
     SkipBinary,

@@ -388,7 +388,7 @@ export interface ApplyPatchArguments {
   patch: string;
   /** strict (default): exact. codex: headers are anchors, blanks may differ, files may be replaced. */
   profile?: "strict" | "codex";
-  /** Omit hunks applied already. */
+  /** Omit what is applied already. */
   skipApplied?: boolean;
 }
 

@@ -1123,7 +1123,7 @@ class ApplyPatchArguments(_ApplyPatchArguments, total=False):
     partial: bool
     # strict (default): exact. codex: headers are anchors, blanks may differ, files may be replaced.
     profile: Literal["strict", "codex"]
-    # Omit hunks applied already.
+    # Omit what is applied already.
     skipApplied: bool
 
 

@@ -89,6 +89,11 @@ pub(crate) fn locate<'f, 'p>(
             Some(needle.reject(RejectReason::AlreadyApplied { lines }))
         };
         applied.extend(located.placed.iter().filter_map(again));
+        if !done.is_empty() {
+            let effort = refuse::Effort::new(lines);
+            let unsure = |placed: &Placed| unsure(lines, &needles[placed.hunk], placed, &effort);
+            applied.extend(located.placed.iter().filter_map(unsure));
+        }
     }
     if applied.is_empty() || lines.is_cancelled() {
         return located;
@@ -97,4 +102,28 @@ pub(crate) fn locate<'f, 'p>(
     rejects.append(&mut applied);
     rejects.sort_by_key(|reject| reject.hunk);
     Err(rejects)
+}
+
+/// Beside hunks that are applied already, whether one is whose new lines stand elsewhere is not told
+/// by its old lines: they may be others that look the same.
+fn unsure(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    placed: &Placed,
+    effort: &refuse::Effort,
+) -> Option<HunkReject> {
+    let start = placed.first_line - 1;
+    if placed.line_count == 0
+        || needle.expected == Some(start)
+        || !applied::every_change_shows(needle.lines(needle.separators))
+    {
+        return None;
+    }
+    let there = applied::places_of(lines, &applied::new_texts(lines, needle));
+    let mut starts = vec![start as u32, *there.first()?];
+    starts.sort_unstable();
+    let candidates =
+        refuse::candidates(lines, &starts, false, placed.line_count, Order::PostState, effort);
+    let reason = RejectReason::MultipleMatches { candidates, more: false, out_of_order: false };
+    Some(needle.reject(reason))
 }
