@@ -70,7 +70,7 @@ def main():
                 file = pathlib.Path(work, path)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(new)
-                command = [program, "--profile", profile, *(["--skip-applied"] if skip else [])]
+                command = [program, "--allow", "**", "--profile", profile, *(["--skip-applied"] if skip else [])]
                 ended = subprocess.run(command, cwd=work, input=patch, capture_output=True)
                 written = file.read_bytes() != new
             outcome = "written" if written else "left out" if ended.returncode == 0 else "refused"
