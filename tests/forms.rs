@@ -359,12 +359,7 @@ fn a_diff_becomes_an_envelope_or_says_why_not() {
             1,
             "the diff was cut off: its last hunk promises 9 old and 1 new lines, and has 1 and 1",
         ),
-        (
-            &["--to", "envelope", "--recount"],
-            format!("{head}@@ -1,9 +1 @@\n-1\n+2\n"),
-            0,
-            "+2",
-        ),
+        (&["--to", "envelope", "--recount"], format!("{head}@@ -1,9 +1 @@\n-1\n+2\n"), 0, "+2"),
     ] {
         let dir = workspace(FILES);
         let run = call(&dir, &[&["convert", "--from", "unified"], args].concat(), diff.as_bytes());
