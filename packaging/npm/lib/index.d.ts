@@ -120,7 +120,7 @@ export interface PatchSettings {
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
   /** What to do with a hunk that fits in several places. */
   ambiguous?: "reject" | "first";
-  /** Whether hunks that are applied already are left out. */
+  /** Whether hunks and sections that are applied already are left out. */
   skipApplied?: boolean;
   /** Whether the line numbers of a diff without context decide. */
   unidiffZero?: boolean;
