@@ -607,7 +607,7 @@ fn refusals_are_counted_by_reason_profile_and_agent() {
     assert_eq!(data["failed"], 3, "{stats}");
     assert_eq!(
         data["byReason"],
-        serde_json::json!({ "context_not_found": 2, "not_found": 1 }),
+        serde_json::json!({ "context_not_found": 2, "already_applied": 1 }),
         "{stats}"
     );
     assert_eq!(data["byProfile"], serde_json::json!({ "codex": 2, "strict": 1 }), "{stats}");
@@ -761,10 +761,10 @@ fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds
         ("src", "none", None),
     ] {
         let text = patch(&format!("*** Delete File: {path}\n"));
-        let json = at(&dir, below, &["--json"], &text).json().expect("JSON");
+        let json = at(&dir, below, &["--json", "-C", "."], &text).json().expect("JSON");
         let flag = json["error"]["hints"][0]["flag"].as_str();
         assert_eq!(flag, wanted.map(|up| format!("-C {up}")).as_deref(), "{json}");
-        let refused = at(&dir, below, &[], &text);
+        let refused = at(&dir, below, &["-C", "."], &text);
         assert_eq!(refused.stderr.contains("use `-C "), wanted.is_some(), "{refused:?}");
         assert_eq!(refused.code, 1);
         // The advice is obeyed.
@@ -778,13 +778,13 @@ fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds
         ("*** Delete File: src/a.py\n*** Add File: none/new.py\n+n\n", false),
         ("*** Add File: src/new.py\n+n\n", false),
     ] {
-        let refused = at(&dir, "src", &[], &patch(body));
+        let refused = at(&dir, "src", &["-C", "."], &patch(body));
         assert_eq!(refused.stderr.contains("use `-C ..`"), wanted, "{body}: {refused:?}");
     }
     let outside = at(
         &dir,
         "src",
-        &["--json"],
+        &["--json", "-C", "."],
         &patch("*** Delete File: src/a.py\n*** Delete File: nowhere\n"),
     );
     assert!(!outside.stdout.contains("-C .."), "only where all of them are: {outside:?}");

@@ -20,6 +20,7 @@ mod agent;
 mod amend;
 mod answers;
 mod approve;
+mod below;
 mod calls;
 mod commands;
 mod completion;

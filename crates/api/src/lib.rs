@@ -84,8 +84,9 @@ pub mod engine {
         Advice, Ambiguous, Atomicity, Cancellation, Change, ChangeKind, ErrorKind, Event, Expected,
         Failed, Files, HistoryDiffs, Host, Images, MAX_PATCH_SIZE, Note, Options, Order,
         ParseError, Pass, Patch, Placed, Plan, PlanBuilder, PlanNote, Problem, Profile, Reject,
-        RejectReason, Rejects, Remedy, Report, STATE_DIR, Splices, Syntax, TurnDiff, Whitespace,
-        WhitespaceRules, changed_ranges, commit, decode, key_place, parse, plan, policy, remedy,
+        RejectReason, Rejects, Remedy, Report, STATE_DIR, SectionDone, Splices, Syntax, TurnDiff,
+        Whitespace, WhitespaceRules, changed_ranges, commit, decode, key_place, parse, plan,
+        policy, remedy,
     };
 }
 

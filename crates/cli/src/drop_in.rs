@@ -86,6 +86,8 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
         caller: Caller::Link,
         settings: Settings::preset(Profile::Codex, ApprovalPolicy::Never),
         layers: Layers::default(),
+        read: Mutex::default(),
+        is_below: false,
         opened: Mutex::default(),
     };
     match apply(&mut global, Input::new(bytes, "patch")) {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use apply_patch_api::engine::{Problem, Rejects, commit};
+use apply_patch_api::engine::{Problem, Rejects, SectionDone, commit};
 use apply_patch_api::files::{Access, Enclosing, FileKind, Root};
 
 use crate::failure::Failure;
@@ -22,7 +22,9 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     };
     // What is missing, and what it has to be elsewhere.
     let missing = rejects.iter().map(|reject| match &reject.problem {
-        Problem::Missing => Some((reject.path.as_str(), FileKind::File)),
+        Problem::Missing | Problem::SectionApplied(SectionDone::Deleted) => {
+            Some((reject.path.as_str(), FileKind::File))
+        }
         Problem::MissingParent { directory } => Some((directory.as_str(), FileKind::Directory)),
         _ => None,
     });
@@ -30,6 +32,17 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     // A directory of the same name alone is no evidence.
     missing.iter().find(|(_, kind)| *kind == FileKind::File)?;
     let policy = global.settings.policy().ok()?;
+    let is_in = |root: &Root| {
+        let is_there = |(path, kind): &(&str, FileKind)| {
+            let path = root.check(path, Access::Read).ok()?;
+            (root.metadata(&path).ok()??.kind == *kind).then_some(())
+        };
+        missing.iter().all(|one| is_there(one).is_some())
+    };
+    if global.is_below {
+        let here = Root::open(Path::new("."), policy).ok()?;
+        return is_in(&here).then(|| ".".to_owned());
+    }
     let root = Root::open(global.root(), policy.clone()).ok()?;
     if root.is_work_tree() {
         return None;
@@ -40,11 +53,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         if above.path().parent().is_none() || !above.is_writable_as(&root) {
             return None;
         }
-        let is_there = |(path, kind): &(&str, FileKind)| {
-            let path = above.check(path, Access::Read).ok()?;
-            (above.metadata(&path).ok()??.kind == *kind).then_some(())
-        };
-        if missing.iter().all(|one| is_there(one).is_some()) {
+        if is_in(&above) {
             let up = vec![".."; path.components().count()].join("/");
             let here = global.root() == Path::new(".");
             return Some(if here { up } else { above.path().display().to_string() });

@@ -47,16 +47,21 @@ pub(crate) fn all_chosen(
     }
     let read = |input: Source| chosen(global, input.read()?, from, options);
     let mut read = inputs.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    match read.pop() {
-        Some(only) if read.is_empty() => Ok(only),
+    let mut input = match read.pop() {
+        Some(only) if read.is_empty() => only,
         last => {
             read.extend(last);
             let named = names(&read);
             Input::join(read).map_err(|error| {
                 Failure::Usage(format!("{named}: {error}: apply one after the other"))
-            })
+            })?
         }
+    };
+    if global.is_below {
+        let top = global.root().display();
+        input.sent.notes.push(format!("the paths begin at the top of the work tree, {top}"));
     }
+    Ok(input)
 }
 
 /// The same, but nobody is asked.

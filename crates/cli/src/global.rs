@@ -10,7 +10,10 @@ use apply_patch_api::tools::hints::Caller;
 use apply_patch_api::tools::settings::{Color, Layers, Settings};
 use clap::Args;
 
-use crate::args;
+use crate::args::{self, Inputs};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::source::{self, Source};
 
 /// The flags of every command, and the settings.
 #[derive(Debug, Args)]
@@ -46,6 +49,13 @@ pub(crate) struct Global {
     /// What they were made of.
     #[arg(skip)]
     pub(crate) layers: Layers,
+    /// The input, if it was read already to find out where its paths begin.
+    #[arg(skip)]
+    pub(crate) read: Mutex<Option<Vec<Input>>>,
+    /// The paths of the patch begin at the top of the work tree, which is the root, and the person
+    /// is below.
+    #[arg(skip)]
+    pub(crate) is_below: bool,
     /// The workspace, if it is open already and was not taken yet.
     #[arg(skip)]
     pub(crate) opened: Mutex<Option<Root>>,
@@ -55,6 +65,14 @@ impl Global {
     /// Returns the workspace's root as it was given, or else the working directory.
     pub(crate) fn root(&self) -> &Path {
         self.root.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// Opens the input that is named, or takes what was read of it.
+    pub(crate) fn sources(&self, named: &Inputs) -> Result<Vec<Source>, Failure> {
+        match self.read.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(read) => Ok(read.into_iter().map(|input| Source::Read(Box::new(input))).collect()),
+            None => source::open_all(named),
+        }
     }
 
     /// Takes the workspace if it is open already. Only the first caller gets it.

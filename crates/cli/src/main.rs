@@ -6,6 +6,7 @@
 
 mod approve;
 mod args;
+mod below;
 mod client_file;
 mod clients;
 mod clipboard;

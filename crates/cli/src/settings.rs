@@ -115,6 +115,11 @@ impl Sources {
         }
     }
 
+    /// The workspace, if it could be opened.
+    pub(crate) fn root(&self) -> Option<&Root> {
+        self.root.as_ref()
+    }
+
     /// The workspace as it was opened, to be used under the policy of the settings.
     pub(crate) fn into_root(self) -> Option<Root> {
         self.root

@@ -18,6 +18,8 @@ pub(crate) enum Source {
     Stdin,
     /// What the clipboard had.
     Clipboard(Vec<u8>),
+    /// What was read already.
+    Read(Box<Input>),
 }
 
 /// Whether a person sits at standard input, who is not kept waiting where nothing is named.
@@ -65,6 +67,7 @@ impl Source {
                 Err(error) => Err(Failure::Input(format!("cannot read standard input: {error}"))),
             },
             Self::Clipboard(bytes) => Ok(Input::new(bytes, "the clipboard")),
+            Self::Read(input) => Ok(*input),
         }
     }
 }

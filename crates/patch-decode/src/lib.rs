@@ -5,7 +5,8 @@
 //! The language is that of `*** Begin Patch` with these rules besides: the old lines of a hunk are
 //! lines of the file, one below the other, that stand once in the file as it is and once in the
 //! file as the hunks before leave it; the hunks of a file stand in its order and share no line;
-//! each adds or removes something, and is not there already; a `@@` line is empty or has the text
+//! each adds or removes something, and is not there already (a hunk that inserts a line again which
+//! it removes may be, and is refused then); a `@@` line is empty or has the text
 //! of a line at or above the hunk; each file has one section; and added lines are free. Such a
 //! patch applies under the profiles `strict` and `codex` alike.
 //!

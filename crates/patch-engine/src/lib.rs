@@ -149,9 +149,10 @@ pub use plan::options::{
 };
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
-pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects, SectionDone};
+pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
+pub use plan::section_done::SectionDone;
 pub use plan::simultaneous::in_sequence;
 pub use plan::syntax::{Formats, Syntax, SyntaxFault};
 pub use plan::whitespace::WhitespaceErrors;

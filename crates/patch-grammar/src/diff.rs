@@ -18,7 +18,7 @@
 //! (submodules, merges, binary files without their bytes) are errors.
 
 mod header;
-mod name;
+pub(crate) mod name;
 mod reader;
 
 use std::borrow::Cow;
@@ -36,14 +36,12 @@ use crate::patch::{Patch, Text};
 
 pub use header::FileHeader;
 pub use name::{of_quoted, push_quoted};
-pub use reader::begins_mail;
 pub(crate) use reader::{Between, extent, opens, opens_in_message};
 use reader::{
-    BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines, Reader,
+    BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines,
+    REST_OF_HUNK, Reader,
 };
-
-/// A line by which two diffs that are joined to one text [are parted](are_parted).
-pub const NEXT_DIFF: &[u8] = b"# HG changeset patch\n";
+pub use reader::{NEXT_DIFF, begins_mail};
 
 /// Returns whether two sections that follow one another in a text are of different diffs: between
 /// them a mail ends, or one or a commit begins.
@@ -71,9 +69,6 @@ pub fn may_be_cut_off(patch: &Patch) -> Option<ParseError> {
         diagnose::at_offset(whole.whole(), hunk.span.end, 0, kind, vec![REST_OF_HUNK])
     })
 }
-
-/// What is missing where a hunk is cut off.
-const REST_OF_HUNK: &str = "the rest of the hunk";
 
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -758,6 +758,8 @@ mod tests {
                                 RejectReason::MultipleMatches { .. }
                                     | RejectReason::OverlappingEdits { .. }
                                     | RejectReason::OutsideScope { .. }
+                                    // What it leaves stands where it would go.
+                                    | RejectReason::AlreadyApplied { .. }
                             )
                         };
                         assert!(

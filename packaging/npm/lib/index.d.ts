@@ -192,6 +192,8 @@ export interface PatchOptions extends PatchSettings {
   strip?: number;
   /** Leave out the binary files of a diff whose bytes it does not have. */
   skipBinary?: boolean;
+  /** Take the hunks of a diff as they stand, whatever their numbers promise. */
+  recount?: boolean;
   /** Apply the patch in reverse. */
   reverse?: boolean;
   /** The directory that the paths of the patch are beneath. */

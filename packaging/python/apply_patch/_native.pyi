@@ -60,6 +60,7 @@ class PatchOptions(PatchSettings, total=False):
     part: int | Literal["all"] | None
     strip: int | None
     skip_binary: bool
+    recount: bool
     reverse: bool
     directory: str | None
     include: Sequence[str]

@@ -29,6 +29,7 @@ FLAGS = {
     "-R": ("reverse", False),
     "-p": ("strip", False),
     "--skip-binary": ("skip_binary", False),
+    "--recount": ("recount", False),
     "--no-atomic": ("atomic", False),
     "--encoding": ("encoding", False),
     "--names": ("names", True),
@@ -36,7 +37,7 @@ FLAGS = {
     "--hard-links": ("hard_links", True),
     "--durability": ("durability", True),
 }
-ALONE = {"-R": True, "--skip-binary": True, "--create-parents": True, "--overwrite": True, "--no-atomic": False}
+ALONE = {"-R": True, "--skip-binary": True, "--recount": True, "--create-parents": True, "--overwrite": True, "--no-atomic": False}
 
 
 def text(case, name):

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::choice::choice;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct InputArgs {
     /// File with the patch; standard input if it is `-` or left out
     #[arg(value_name = "FILE")]
@@ -17,7 +17,7 @@ pub(crate) struct InputArgs {
 }
 
 /// The same for commands that take several, as one patch.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Inputs {
     /// Files with the patch; standard input if one is `-` or none is named. Several are one patch,
     /// in order, of which all is applied or nothing
@@ -26,6 +26,12 @@ pub(crate) struct Inputs {
     /// Read the patch from the clipboard
     #[arg(long, conflicts_with = "files")]
     pub(crate) clipboard: bool,
+}
+
+impl std::convert::From<InputArgs> for Inputs {
+    fn from(InputArgs { file }: InputArgs) -> Self {
+        Self { files: file.into_iter().collect(), clipboard: false }
+    }
 }
 
 impl Inputs {

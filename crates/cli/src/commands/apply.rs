@@ -24,7 +24,7 @@ use crate::form;
 use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
-use crate::{approve, args, events, expect, interactive, json, live, render, source};
+use crate::{approve, args, events, expect, interactive, json, live, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -159,7 +159,7 @@ pub(super) fn looked(
     let atomicity = atomicity(&args.parts, &settings)?;
     let session =
         workspace::in_turn(workspace::session_in(workspace::open(global)?, settings), None)?;
-    let sources = source::open_all(&args.input)?;
+    let sources = global.sources(&args.input)?;
     let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
     let input = amended(input, &args.parts, &session, &options)?;
     let show = |patch: &Patch, plan: &Plan| show(&options, patch, plan);
@@ -290,7 +290,7 @@ fn run(
     let atomicity = atomicity(&args.parts, &settings)?;
     let opened = workspace::session_in(workspace::open_with(global, guard)?, settings);
     let session = &*session.insert(workspace::in_turn(opened, None)?);
-    let sources = source::open_all(&args.input)?;
+    let sources = global.sources(&args.input)?;
     if args.sandbox {
         workspace::confine(global, session.workspace(), Some(&args.rules))?;
     }

@@ -28,7 +28,7 @@ use super::trash::{PurgeArgs, TrashCommand};
 use super::undo::{RedoArgs, UndoArgs};
 use super::uninstall::UninstallArgs;
 use crate::approve;
-use crate::args;
+use crate::args::{self, Inputs};
 use crate::global::Global;
 use crate::outside;
 
@@ -136,6 +136,19 @@ impl Command {
             Self::Ops(args) => Some(args.input.file.as_deref()),
             Self::Convert(args) => Some(args.input.file.as_deref()),
             Self::Git(args) if !args.batch => Some(args.input.first()),
+            _ => None,
+        }
+    }
+
+    /// The patch that the command reads whole before anything else, if a person may mean files of
+    /// the top of the work tree by it.
+    pub(super) fn patch(&self) -> Option<(Inputs, &args::From)> {
+        match self {
+            // What is confined or shown as it comes has to know its root before.
+            Self::Apply(args) if args.sandbox || args.stream => None,
+            Self::Apply(args) => Some((args.input.clone(), &args.from)),
+            Self::Check(args) | Self::Explain(args) => Some((args.input.clone(), &args.from)),
+            Self::Convert(args) => Some((args.input.clone().into(), &args.from)),
             _ => None,
         }
     }

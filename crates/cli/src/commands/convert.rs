@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
 use crate::global::Global;
-use crate::{json, render, source};
+use crate::{json, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -32,8 +32,8 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failure> {
     let options = apply::options(global, &args.rules)?;
-    let input = source::read(args.input.file.as_deref())?;
-    let input = form::chosen(global, input, &args.from, &options.parse)?;
+    let sources = global.sources(&args.input.clone().into())?;
+    let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
     let mut files = || {
         let session = workspace::recovered(global).map_err(|failure| failure.error())?;
         Ok(Files::from(session.workspace().root()))

@@ -33,18 +33,22 @@ pub(crate) use workspace::session;
 
 use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::remedy::Setting;
+use apply_patch_api::files::Root;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
+use std::sync::Mutex;
 
 use anstream::{AutoStream, ColorChoice};
 use apply_patch_api::tools::settings::{Color, Layer};
 use apply_patch_api::tools::{Caller, bounds};
 
 use self::cli::{Cli, Command};
+use crate::below::Below;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::settings::Sources;
+use crate::source::Source;
 use crate::{completion, elsewhere, interrupt, json, outside, render, source};
 
 fn plain(is_terminal: bool, stream: &impl anstream::stream::RawStream) -> bool {
@@ -90,6 +94,27 @@ fn uses_config(command: &Command) -> bool {
 /// Answers a shell that completes a command line.
 pub(crate) fn complete(shell: &OsStr, args: &[OsString]) -> Exit {
     completion::answer(shell, args, cli::with_apply())
+}
+
+/// Takes the top of the work tree as the root, where the paths of the patch begin there that a
+/// person applies in the directory `here` below; returns whether they do.
+fn goes_to_top(
+    global: &mut Global,
+    command: &Command,
+    here: Option<&Root>,
+) -> Result<bool, Failure> {
+    if global.root.is_some() || global.caller != Caller::Terminal {
+        return Ok(false);
+    }
+    let Some((named, from)) = command.patch() else { return Ok(false) };
+    let Some(below) = here.and_then(Below::of) else { return Ok(false) };
+    let sources = source::open_all(&named)?;
+    let read = sources.into_iter().map(Source::read).collect::<Result<Vec<_>, _>>()?;
+    let top = below.root_of(&read, from)?;
+    global.is_below = top.is_some();
+    global.root = top;
+    global.read = Mutex::new(Some(read));
+    Ok(global.is_below)
 }
 
 /// Reads the command line and runs the command.
@@ -139,10 +164,18 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         return Exit::Usage;
     }
     if uses_config(&command) {
-        let sources = match Sources::load(global.root()) {
+        let mut sources = match Sources::load(global.root()) {
             Ok(sources) => sources,
             Err(failure) => return report(&failure, &global),
         };
+        match goes_to_top(&mut global, &command, sources.root()) {
+            Ok(false) => {}
+            Ok(true) => match Sources::load(global.root()) {
+                Ok(at_top) => sources = at_top,
+                Err(failure) => return report(&failure, &global),
+            },
+            Err(failure) => return report(&failure, &global),
+        }
         for problem in sources.broken() {
             if !command.needs_no_bounds() {
                 return report(&Failure::Usage(problem.clone()), &global);

@@ -12,7 +12,8 @@ use crate::plan::PlanNote;
 use crate::plan::binary;
 use crate::plan::links::LinkTexts;
 use crate::plan::planner::Planner;
-use crate::plan::reject::{Problem, Reject, Rejects, SectionDone};
+use crate::plan::reject::{Problem, Reject, Rejects};
+use crate::plan::section_done::SectionDone;
 
 impl<'p> Planner<'_, 'p> {
     /// Returns why a section does not apply: if it is applied already, this is the reason, or

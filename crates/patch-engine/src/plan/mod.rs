@@ -30,6 +30,7 @@ mod prefetch;
 pub(crate) mod reject;
 pub(crate) mod relative;
 pub(crate) mod reverse;
+pub(crate) mod section_done;
 pub(crate) mod shared_lines;
 pub(crate) mod simultaneous;
 pub(crate) mod syntax;
@@ -48,7 +49,7 @@ use workspace_trash::TransactionId;
 
 use crate::locate::{Note, Placed};
 use crate::plan::origins::Origins;
-use crate::plan::reject::SectionDone;
+use crate::plan::section_done::SectionDone;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::text::files::Files;

@@ -13,6 +13,7 @@ use crate::plan::binary::BinaryProblem;
 use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
+use crate::plan::section_done::SectionDone;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::remedy::{Action, ForPerson, Part, PathLike, Remedy, Setting};
@@ -266,30 +267,6 @@ pub enum Problem {
         /// The 1-based first line there.
         line: usize,
     },
-}
-
-/// What a section does, where that is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SectionDone {
-    /// It makes a file.
-    Made,
-    /// It deletes one.
-    Deleted,
-    /// It moves one.
-    Moved,
-    /// It copies one.
-    Copied,
-}
-
-impl fmt::Display for SectionDone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Made => "the file is there with just these bytes",
-            Self::Deleted => "there is no such file any more",
-            Self::Moved => "the file has moved",
-            Self::Copied => "the copy is there",
-        })
-    }
 }
 
 fn other_link(target: Option<&str>) -> String {

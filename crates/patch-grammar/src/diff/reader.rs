@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::header::{BINARY_PATCH, GitLine};
 use super::name::{RawPath, ShortName, of_git_header, stripped, unquoted, without};
-use super::{NEXT_DIFF, REST_OF_HUNK};
 use crate::ast::Shortfall;
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
@@ -248,6 +247,12 @@ pub(super) struct DiffFailure {
     pub(super) kind: ParseErrorKind,
     pub(super) expected: &'static str,
 }
+
+/// A line by which two diffs that are joined to one text [are parted](super::are_parted).
+pub const NEXT_DIFF: &[u8] = b"# HG changeset patch\n";
+
+/// What is missing where a hunk is cut off.
+pub(super) const REST_OF_HUNK: &str = "the rest of the hunk";
 
 const BODY: &str = "a blank, `-` or `+` at the beginning of the line";
 

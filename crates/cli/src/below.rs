@@ -1,0 +1,127 @@
+//! Where the paths of a patch begin that a person applies in a directory below the top of a work
+//! tree, without `-C`: there or here.
+
+use std::path::PathBuf;
+
+use apply_patch_api::engine::{Options, Patch, Profile, policy};
+use apply_patch_api::files::{Access, FileKind, Root};
+use apply_patch_api::grammar::{Section, SectionOperation};
+use apply_patch_api::tools::input::PatchText;
+
+use crate::args::From;
+use crate::failure::Failure;
+use crate::input::Input;
+
+/// The directory that a person is in, and the top of the work tree around it.
+#[derive(Debug)]
+pub(crate) struct Below<'r> {
+    here: &'r Root,
+    top: Root,
+    /// The way to the top, of `..`.
+    up: PathBuf,
+}
+
+/// Where the paths of a patch begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Here,
+    Top,
+}
+
+impl<'r> Below<'r> {
+    /// Returns where a directory is, if that is below the top of a work tree of the same owner.
+    pub(crate) fn of(here: &'r Root) -> Option<Self> {
+        if here.is_work_tree() {
+            return None;
+        }
+        let policy = policy();
+        let above = here.enclosing(&policy).find(|above| above.root.is_work_tree())?;
+        // Nobody means files of somebody else, or the home directory, unless they say so.
+        if above.root.common().is_some() || !above.root.is_writable_as(here) {
+            return None;
+        }
+        let up = above.way?.components().map(|_| "..").collect();
+        Some(Self { top: above.root, up, here })
+    }
+
+    /// Returns the way to the top, if the paths of the patch in these texts begin there.
+    ///
+    /// # Errors
+    ///
+    /// Where some new files would be here and others there.
+    pub(crate) fn root_of(&self, sent: &[Input], from: &From) -> Result<Option<PathBuf>, Failure> {
+        let Ok(how) = from.how() else { return Ok(None) };
+        let options = Options::new(Profile::Codex);
+        let patch = |input: &Input| {
+            PatchText::read(&input.sent.text, &how, &options.parse).ok()?.parse(&options).ok()
+        };
+        // What does not parse is refused wherever it is meant for.
+        let Some(patches) = sent.iter().map(patch).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        Ok((self.place(&patches)? == Place::Top).then(|| self.up.clone()))
+    }
+
+    fn place(&self, patches: &[Patch]) -> Result<Place, Failure> {
+        let is_of_git = |patch: &Patch| {
+            let first = patch.sections().first();
+            first.is_some_and(|one| patch.bytes(one.span.clone()).starts_with(b"diff --git "))
+        };
+        if patches.iter().any(is_of_git) {
+            return Ok(Place::Top);
+        }
+        let (mut read, mut made): (Vec<&Section<'_>>, Vec<&str>) = Default::default();
+        for section in patches.iter().flat_map(Patch::sections) {
+            if is_new(section) {
+                made.push(&section.path.text);
+            } else if !made.contains(&&*section.path.text) {
+                read.push(section);
+            }
+            made.extend(section.destination().map(|to| &*to.text));
+        }
+        if !read.is_empty() {
+            let all = |root: &Root| read.iter().all(|section| has_file_of(root, section));
+            let any = read.iter().any(|section| has_file_of(self.here, section));
+            return Ok(if !any && all(&self.top) { Place::Top } else { Place::Here });
+        }
+        // A new file belongs where its first directory is.
+        let mut at_top = made.iter().map(|path| {
+            let first = path.split_once('/').map(|(first, _)| first);
+            let is_in = |root: &Root| first.is_some_and(|first| is_there(root, first, None));
+            is_in(&self.top) && !is_in(self.here)
+        });
+        let first = at_top.next() == Some(true);
+        if at_top.any(|other| other != first) {
+            let up = self.up.display();
+            let message = format!(
+                "some of the new files would be in directories of the top of the work tree, and \
+                 others here: say which is meant with `-C {up}` or `-C .`"
+            );
+            return Err(Failure::Usage(message));
+        }
+        Ok(if first { Place::Top } else { Place::Here })
+    }
+}
+
+/// Returns whether a section makes a file, and reads none.
+fn is_new(section: &Section<'_>) -> bool {
+    match &section.operation {
+        SectionOperation::Add(_) => true,
+        SectionOperation::Update { move_to: None, hunks } => {
+            matches!(&hunks[..], [hunk] if hunk.old_start == Some(0))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether the file is there that a section reads, by one of its names.
+fn has_file_of(root: &Root, section: &Section<'_>) -> bool {
+    let names = section.old_name.iter().chain([&section.path]);
+    names.into_iter().any(|name| is_there(root, &name.text, Some(FileKind::Directory)))
+}
+
+/// Returns whether something is at a path, and not of this kind.
+fn is_there(root: &Root, path: &str, not: Option<FileKind>) -> bool {
+    let Ok(path) = root.check(path, Access::Read) else { return false };
+    matches!(root.metadata(&path), Ok(Some(seen)) if Some(seen.kind) != not)
+}

@@ -1,0 +1,27 @@
+//! What a section does that is done already.
+
+use std::fmt;
+
+/// What a section does, where that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SectionDone {
+    /// It makes a file.
+    Made,
+    /// It deletes one.
+    Deleted,
+    /// It moves one.
+    Moved,
+    /// It copies one.
+    Copied,
+}
+
+impl fmt::Display for SectionDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Made => "the file is there with just these bytes",
+            Self::Deleted => "there is no such file any more",
+            Self::Moved => "the file has moved",
+            Self::Copied => "the copy is there",
+        })
+    }
+}
