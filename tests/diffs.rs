@@ -476,12 +476,12 @@ fn in_a_subdirectory_the_paths_of_a_git_diff_begin_at_the_top_of_the_work_tree()
     let plain = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-1\n+2\n");
     for (diff, changed) in [
         (git("sub/f"), Some("sub/f")),
-        // `git diff --relative`.
-        (git("f"), Some("sub/f")),
+        (git("f"), Some("f")),
         (git("sub/f") + &add("sub/new", "2"), Some("sub/f")),
-        // Of other diffs it is not known where they begin.
-        (plain("sub/f"), None),
-        (git("sub/f") + &git("f"), None),
+        // Other diffs begin where their files are.
+        (plain("sub/f"), Some("sub/f")),
+        (plain("f"), Some("sub/f")),
+        (plain("sub/f") + &plain("f"), None),
     ] {
         let (dir, run) = applied(BEFORE, "sub", &[], &diff);
         assert_eq!(run.code == 0, changed.is_some(), "{diff}: {run:?}");

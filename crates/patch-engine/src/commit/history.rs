@@ -405,8 +405,8 @@ pub(super) fn name_of(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<Str
     match ids {
         [] => Ok(None),
         [id] => Ok(Some(id.short())),
-        [newest, ..] => Ok(log.header(*newest)?.and_then(|Header { turn, session, .. }| {
-            Some(session.into_iter().chain(turn).collect::<Vec<_>>().join("/"))
+        [newest, ..] => Ok(log.header(*newest)?.map(|Header { turn, session, .. }| {
+            session.into_iter().chain(turn).collect::<Vec<_>>().join("/")
         })),
     }
 }

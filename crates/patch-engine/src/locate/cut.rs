@@ -36,7 +36,7 @@ pub(crate) fn off(
         let others = hunks.iter().enumerate().filter(|(other, _)| *other != index);
         lost_a_change(text, hunk, shortfall, place, others.map(|(_, hunk)| hunk))
     };
-    is_cut.then(|| HunkReject {
+    is_cut.then_some(HunkReject {
         hunk: index,
         patch_line: hunk.line,
         reason: RejectReason::CutOff { promised: shortfall.promised, missing: shortfall.missing },

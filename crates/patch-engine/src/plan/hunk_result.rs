@@ -97,9 +97,10 @@ impl Plan {
         let mut all = Vec::new();
         for (index, _) in self.sections() {
             let first = all.len();
-            let outcome = match done.contains(&index) {
-                true => HunkOutcome::AlreadyApplied(None),
-                false => HunkOutcome::Applied(None),
+            let outcome = if done.contains(&index) {
+                HunkOutcome::AlreadyApplied(None)
+            } else {
+                HunkOutcome::Applied(None)
             };
             all.extend(HunkResult::of_section(patch, index, outcome));
             while let Some((_, at)) = placed.next_if(|(of, _)| *of == index) {
