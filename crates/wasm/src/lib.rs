@@ -66,6 +66,8 @@ export interface PatchOptions extends PatchSettings {
   part?: number | "all";
   strip?: number;
   skipBinary?: boolean;
+  /** Take the hunks of a diff as they stand, whatever their numbers promise. */
+  recount?: boolean;
   reverse?: boolean;
   directory?: string;
   include?: string[];

@@ -43,7 +43,7 @@ fn hunks(before: &[String], after: &[String], context: usize) -> Vec<(String, Ve
         let lines = hunk.iter_changes().map(|change| format!("{}{}", change.tag(), change.value()));
         all.push((format!("{}\n", hunk.header()), lines.collect()));
     }
-    assert!(diff.ops().iter().any(|op| !matches!(op, DiffOp::Equal { .. })) == !all.is_empty());
+    assert!(diff.ops().iter().any(|op| !matches!(op, DiffOp::Equal { .. })) != all.is_empty());
     all
 }
 
