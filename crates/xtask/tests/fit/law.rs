@@ -165,7 +165,10 @@ fn every_sentence_for_some_lines_of_a_file_applies() {
             let patch = fit.sentence(chooser(&walk), || "a".to_owned());
             let tree: MemoryTree = [("f", text.as_slice())].into_iter().collect();
             let applied = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile)));
-            assert!(applied.is_ok(), "{text:?}\n{patch}\n{applied:?}");
+            let is_done =
+                |error: &dyn std::fmt::Display| error.to_string().contains("it is applied already");
+            let fits = applied.as_ref().map_or_else(|error| is_done(error), |_| true);
+            assert!(fits, "{text:?}\n{patch}\n{applied:?}");
         });
     }
 }
