@@ -28,10 +28,11 @@ fn is_context(line: &Line<'_>) -> bool {
     line.kind == LineKind::Context
 }
 
-/// Returns the lines of a hunk in which those that are removed and inserted again are context.
+/// Returns the lines of a hunk in which those that are removed and inserted again are context. Where
+/// a hunk says how its lines end, inserting one may change its end: such a hunk stays as it is.
 pub(crate) fn as_context<'p>(lines: &'p [Line<'p>]) -> Cow<'p, [Line<'p>]> {
     let changes = || lines.chunk_by(|one, other| is_context(one) == is_context(other));
-    if !changes().any(repeats) {
+    if lines.iter().any(|line| line.crlf) || !changes().any(repeats) {
         return Cow::Borrowed(lines);
     }
     let mut left = COMPARED;
