@@ -118,6 +118,20 @@ fn the_whole_state_goes_and_the_files_stay() {
     }
 }
 
+/// What a transaction leaves is a file of its own, if it is too long for the journal.
+#[test]
+fn what_a_large_change_left_goes_too() {
+    let dir = place(&[]);
+    let line = |nth: u64| format!("+{:x}\n", nth.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let lines: String = (1..300).map(line).collect();
+    let patch = format!("*** Begin Patch\n*** Add File: large\n{lines}*** End Patch\n");
+    assert_eq!(at(&dir, &[], &patch).code, 0);
+    assert!(all(&state(&dir)).iter().any(|(path, _)| path.ends_with("left")));
+    let run = at(&dir, &["uninstall", "--force"], "");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(!state(&dir).exists(), "{run:?}");
+}
+
 #[test]
 fn the_log_of_a_repository_goes_by_its_git_directory() {
     let dir = place(&[("w/a", "1\n")]);

@@ -17,6 +17,7 @@ use fs_guard::Dir;
 use crate::error::Error;
 use crate::id::TransactionId;
 use crate::index::INDEX;
+use crate::journal::LEFT;
 use crate::locked::{GITIGNORE, LOCK, LockedStore};
 use crate::retention;
 use crate::store::{ABORTED, DONE, FROM, JOURNAL, NEXT, PENDING, SEARCHED, TRASH};
@@ -137,7 +138,7 @@ fn is_of_transaction(path: &str) -> bool {
     let id = id.strip_suffix(retention::REMOVED).unwrap_or(id);
     let is_made = |name: &str| {
         let name = undrafted(name);
-        name.parse::<u32>().is_ok() || [JOURNAL, ABORTED, DONE, FROM, NEXT].contains(&name)
+        name.parse::<u32>().is_ok() || [JOURNAL, LEFT, ABORTED, DONE, FROM, NEXT].contains(&name)
     };
     id.parse::<TransactionId>().is_ok() && name.is_none_or(is_made)
 }
