@@ -85,8 +85,8 @@ pub mod engine {
         Failed, Files, HistoryDiffs, Host, Images, MAX_PATCH_SIZE, Note, Options, Order,
         ParseError, Pass, Patch, Placed, Plan, PlanBuilder, PlanNote, Problem, Profile, Reject,
         RejectReason, Rejects, Remedy, Report, STATE_DIR, SectionDone, Splices, Syntax, TurnDiff,
-        Whitespace, WhitespaceRules, changed_ranges, commit, decode, key_place, parse, plan,
-        policy, remedy,
+        Whitespace, WhitespaceRules, changed_ranges, commit, decode, is_git_diff, key_place, parse,
+        plan, policy, remedy,
     };
 }
 

@@ -1,9 +1,10 @@
 //! Where the paths of a patch begin that a person applies in a directory below the top of a work
 //! tree, without `-C`: there or here.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-use apply_patch_api::engine::{Options, Patch, Profile, policy};
+use apply_patch_api::engine::{Options, Patch, Profile, is_git_diff, policy};
 use apply_patch_api::files::{Access, FileKind, Root};
 use apply_patch_api::grammar::{Section, SectionOperation};
 use apply_patch_api::tools::input::PatchText;
@@ -63,18 +64,14 @@ impl<'r> Below<'r> {
     }
 
     fn place(&self, patches: &[Patch]) -> Result<Place, Failure> {
-        let is_of_git = |patch: &Patch| {
-            let first = patch.sections().first();
-            first.is_some_and(|one| patch.bytes(one.span.clone()).starts_with(b"diff --git "))
-        };
-        if patches.iter().any(is_of_git) {
+        if patches.iter().any(is_git_diff) {
             return Ok(Place::Top);
         }
-        let (mut read, mut made): (Vec<&Section<'_>>, Vec<&str>) = Default::default();
+        let (mut read, mut made): (Vec<&Section<'_>>, HashSet<&str>) = Default::default();
         for section in patches.iter().flat_map(Patch::sections) {
             if is_new(section) {
-                made.push(&section.path.text);
-            } else if !made.contains(&&*section.path.text) {
+                made.insert(&section.path.text);
+            } else if !made.contains(&*section.path.text) {
                 read.push(section);
             }
             made.extend(section.destination().map(|to| &*to.text));
@@ -87,7 +84,7 @@ impl<'r> Below<'r> {
         // A new file belongs where its first directory is.
         let mut at_top = made.iter().map(|path| {
             let first = path.split_once('/').map(|(first, _)| first);
-            let is_in = |root: &Root| first.is_some_and(|first| is_there(root, first, None));
+            let is_in = |root| first.is_some_and(|first| kind_at(root, first).is_some());
             is_in(&self.top) && !is_in(self.here)
         });
         let first = at_top.next() == Some(true);
@@ -117,11 +114,12 @@ fn is_new(section: &Section<'_>) -> bool {
 /// Returns whether the file is there that a section reads, by one of its names.
 fn has_file_of(root: &Root, section: &Section<'_>) -> bool {
     let names = section.old_name.iter().chain([&section.path]);
-    names.into_iter().any(|name| is_there(root, &name.text, Some(FileKind::Directory)))
+    let is_file = |kind| kind != FileKind::Directory;
+    names.into_iter().any(|name| kind_at(root, &name.text).is_some_and(is_file))
 }
 
-/// Returns whether something is at a path, and not of this kind.
-fn is_there(root: &Root, path: &str, not: Option<FileKind>) -> bool {
-    let Ok(path) = root.check(path, Access::Read) else { return false };
-    matches!(root.metadata(&path), Ok(Some(seen)) if Some(seen.kind) != not)
+/// Returns what is at a path that may be read.
+pub(crate) fn kind_at(root: &Root, path: &str) -> Option<FileKind> {
+    let path = root.check(path, Access::Read).ok()?;
+    Some(root.metadata(&path).ok()??.kind)
 }

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use apply_patch_api::engine::{Problem, Rejects, SectionDone, commit};
-use apply_patch_api::files::{Access, Enclosing, FileKind, Root};
+use apply_patch_api::files::{Enclosing, FileKind, Root};
 
+use crate::below::kind_at;
 use crate::failure::Failure;
 use crate::global::Global;
 
@@ -32,13 +33,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     // A directory of the same name alone is no evidence.
     missing.iter().find(|(_, kind)| *kind == FileKind::File)?;
     let policy = global.settings.policy().ok()?;
-    let is_in = |root: &Root| {
-        let is_there = |(path, kind): &(&str, FileKind)| {
-            let path = root.check(path, Access::Read).ok()?;
-            (root.metadata(&path).ok()??.kind == *kind).then_some(())
-        };
-        missing.iter().all(|one| is_there(one).is_some())
-    };
+    let is_in = |root: &Root| missing.iter().all(|(path, kind)| kind_at(root, path) == Some(*kind));
     if global.is_below {
         let here = Root::open(Path::new("."), policy).ok()?;
         return is_in(&here).then(|| ".".to_owned());

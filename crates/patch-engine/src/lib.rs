@@ -147,6 +147,7 @@ pub use plan::options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options,
     Profile, Snapshots,
 };
+pub use plan::paths::is_git_diff;
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};

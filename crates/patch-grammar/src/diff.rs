@@ -206,9 +206,10 @@ fn section<'p>(
         DiffOperation::Add => {
             let part = file.hunks.first();
             let lines = part.map_or(&b""[..], |part| &text[part.body.clone()]);
-            let shortfall = part.and_then(|part| hunk(text, part, endings, ids).shortfall);
-            let last = shortfall
-                .and_then(|it| Some(LastLine { id: it.ids?.1, unterminated: it.unterminated }));
+            let last = part.and_then(|part| {
+                let Shortfall { unterminated, ids, .. } = shortfall(text, part, ids)?;
+                Some(LastLine { id: ids?.1, unterminated })
+            });
             let lines = AddedLines::of_body(lines, LineEndings::Exact);
             SectionOperation::Add(AddedLines { last, ..lines })
         }
@@ -255,6 +256,17 @@ fn binary_of<'p>(
     })
 }
 
+/// Returns what a hunk lacks, with the ids of its file.
+fn shortfall<'p>(
+    text: &'p [u8],
+    part: &HunkPart,
+    ids: Option<&(Range<usize>, Range<usize>)>,
+) -> Option<Shortfall<'p>> {
+    let id = |span: &Range<usize>| std::str::from_utf8(&text[span.clone()]).ok();
+    let found = part.shortfall.clone()?;
+    Some(Shortfall { ids: ids.and_then(|(old, new)| Some((id(old)?, id(new)?))), ..found })
+}
+
 fn hunk<'p>(
     text: &'p [u8],
     part: &HunkPart,
@@ -278,11 +290,7 @@ fn hunk<'p>(
         endings,
         old_start: part.old_start,
         new_start: part.new_start,
-        shortfall: part.shortfall.as_ref().map(|found| {
-            let id = |span: &Range<usize>| std::str::from_utf8(&text[span.clone()]).ok();
-            let ids = ids.and_then(|(old, new)| Some((id(old)?, id(new)?)));
-            Box::new(Shortfall { ids, ..found.clone() })
-        }),
+        shortfall: shortfall(text, part, ids).map(Box::new),
         span: part.span.clone(),
         line: part.line,
         ..Hunk::default()

@@ -64,7 +64,8 @@ fn replaced(
     }
     let new = images.after(transition).ok()?;
     let old = base.and_then(|path| images.before(path).ok()).unwrap_or_default();
-    if old.len().max(new.len()) <= MAX_COMPARED && !is_binary(&old) && !is_binary(&new) {
+    let is_compared = !old.is_empty() && old.len().max(new.len()) <= MAX_COMPARED;
+    if is_compared && !is_binary(&old) && !is_binary(&new) {
         return Some(difference(&old, &new).splices);
     }
     let same = |(one, other): &(&u8, &u8)| one == other;

@@ -77,7 +77,7 @@ struct Numbered<'a, 'p> {
     needle: &'a Needle<'p>,
     /// The 0-based line that it states for its old lines.
     stated: usize,
-    old: Vec<&'p [u8]>,
+    old: &'a [&'p [u8]],
     new: Vec<&'p [u8]>,
     new_lines: Vec<&'a Line<'p>>,
     growth: isize,
@@ -95,13 +95,13 @@ impl<'a, 'p> Numbered<'a, 'p> {
         let inserts = body.iter().any(|line| line.kind == LineKind::Insert && tells(line.text));
         let new = texts(lines, new_lines.iter().copied());
         let tells = inserts || new.len() > 1;
-        let old = needle.old.clone();
+        let old = &needle.old[..];
         Some(Self { needle, stated, old, new, new_lines, growth: needle.growth(), tells })
     }
 
     /// Returns whether the old lines stand from a line on.
     fn is_fresh(&self, lines: &Lines<'_>, start: usize) -> bool {
-        stand(lines, &self.old, start)
+        stand(lines, self.old, start)
             && !self.old.is_empty()
             && self.needle.endings_fit(lines, start, 0, Pass::Exact)
     }
@@ -110,7 +110,7 @@ impl<'a, 'p> Numbered<'a, 'p> {
     fn is_applied(&self, lines: &Lines<'_>, start: usize) -> bool {
         stand(lines, &self.new, start)
             && !self.new.is_empty()
-            && self.old != self.new
+            && *self.old != self.new
             && ends_as_wanted(lines, self.needle, &self.new_lines, &self.place(start))
     }
 
@@ -268,7 +268,7 @@ fn shift_above(hunk: &Numbered<'_, '_>, found: &Found) -> Option<isize> {
 fn anchors(lines: &Lines<'_>, hunks: &[Numbered<'_, '_>], found: &[Found]) -> Vec<Found> {
     let is_missing = |index: &usize| matches!(found[*index], Found::Nowhere);
     let missing: Vec<usize> = (0..hunks.len()).filter(is_missing).collect();
-    let texts = |index: &usize| [&hunks[*index].old[..], &hunks[*index].new[..]];
+    let texts = |index: &usize| [hunks[*index].old, &hunks[*index].new[..]];
     let sides: Vec<&[&[u8]]> = missing.iter().flat_map(texts).collect();
     // What has no lines stands nowhere.
     let blocks: Vec<&[&[u8]]> = sides.iter().copied().filter(|side| !side.is_empty()).collect();

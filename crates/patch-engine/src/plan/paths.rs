@@ -17,7 +17,8 @@ pub(crate) fn is_of_git(patch: &Patch, section: &Section<'_>) -> bool {
 }
 
 /// Returns whether a patch is a git diff.
-pub(crate) fn is_git_diff(patch: &Patch) -> bool {
+#[must_use]
+pub fn is_git_diff(patch: &Patch) -> bool {
     patch.sections().first().is_some_and(|section| is_of_git(patch, section))
 }
 

@@ -977,22 +977,25 @@ impl<'l, 't> Reader<'l, 't> {
         if end == self.at {
             return Err(self.failure(end, ParseErrorKind::EmptyHunk, BODY));
         }
-        let found = HunkLines::of(self.lines, self.at..end - separators);
-        let shortfall = match &numbers {
-            Some(numbers) if !self.recount => self.shortfall(numbers, &found, end, separators),
-            _ => None,
-        };
-        if let (None, Some(numbers), false) = (counted, &numbers, self.recount) {
-            let promised = (numbers.old.1, numbers.new.1);
-            self.warn(WarningKind::HunkNumbers { promised, found: found.sides }, at);
-            // A hunk has a change, and a new file has all of its lines.
-            let lacks = shortfall.as_ref().is_some_and(|it| it.missing != (0, 0));
-            if lacks && (!found.has_changes || numbers.old == (0, 0)) {
-                let kind = ParseErrorKind::CutOff { promised, found: found.sides };
-                return Err(self.failure(end, kind, REST_OF_HUNK));
+        let mut shortfall = None;
+        match &numbers {
+            None => self.warn(WarningKind::NoHunkNumbers, at),
+            Some(_) if self.recount => {}
+            Some(numbers) if counted.is_some() => {
+                shortfall = self.shortfall(numbers, numbers.sides(), end, 0);
             }
-        } else if numbers.is_none() {
-            self.warn(WarningKind::NoHunkNumbers, at);
+            Some(numbers) => {
+                let lines = HunkLines::of(self.lines, self.at..end - separators);
+                let (promised, found) = (numbers.sides(), lines.sides);
+                self.warn(WarningKind::HunkNumbers { promised, found }, at);
+                shortfall = self.shortfall(numbers, found, end, separators);
+                // A hunk has a change, and a new file has all of its lines.
+                let lacks = shortfall.as_ref().is_some_and(|it| it.missing != (0, 0));
+                if lacks && (!lines.has_changes || numbers.old == (0, 0)) {
+                    let kind = ParseErrorKind::CutOff { promised, found };
+                    return Err(self.failure(end, kind, REST_OF_HUNK));
+                }
+            }
         }
         if shortfall.as_ref().is_none_or(|it| it.missing == (0, 0)) {
             let right = self.others_are_right.unwrap_or(true) && counted.is_some();
@@ -1020,11 +1023,12 @@ impl<'l, 't> Reader<'l, 't> {
         })
     }
 
-    /// Returns what a hunk lacks that ends before line `end`, if it may be cut off there.
+    /// Returns what a hunk lacks that shows so many lines of the old and the new file and ends
+    /// before line `end`, if it may be cut off there.
     fn shortfall(
         &self,
         numbers: &Numbers,
-        found: &HunkLines,
+        found: (u64, u64),
         end: usize,
         separators: usize,
     ) -> Option<Shortfall<'static>> {
@@ -1035,12 +1039,11 @@ impl<'l, 't> Reader<'l, 't> {
         if self.ended || below.is_some_and(|line| !joins(line)) {
             return None;
         }
-        let promised = (numbers.old.1, numbers.new.1);
-        let mut old = promised.0.checked_sub(found.sides.0)?;
-        let mut new = promised.1.checked_sub(found.sides.1)?;
+        let promised = numbers.sides();
+        let (old, new) = (promised.0.checked_sub(found.0)?, promised.1.checked_sub(found.1)?);
         // Empty lines may be context that has lost its blank.
         let empty = old.min(new).min(separators as u64);
-        (old, new) = (old - empty, new - empty);
+        let (old, new) = (old - empty, new - empty);
         let last = self.lines.whole(end - 1);
         let unterminated = end == self.lines.len() && !last.ends_with(b"\n");
         let may_lack = (old, new) != (0, 0) || last.starts_with(b"+");
@@ -1170,6 +1173,11 @@ struct Numbers {
 }
 
 impl Numbers {
+    /// How many lines of the old and of the new file they promise.
+    fn sides(&self) -> (u64, u64) {
+        (self.old.1, self.new.1)
+    }
+
     fn of(line: &[u8]) -> Option<Self> {
         let (old, rest) = range(line.strip_prefix(b"@@ -")?)?;
         let (new, rest) = range(rest.strip_prefix(b" +")?)?;

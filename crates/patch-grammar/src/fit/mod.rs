@@ -17,7 +17,8 @@
 //! # What it does not promise
 //!
 //! The place of a hunk may be the wrong one; a policy or a limit may still refuse the patch, and so
-//! is a hunk refused whose result stands already where it would go. It applies to the files as they were when the grammar was made: send it with their hashes.
+//! is a hunk refused whose result stands already where it would go. It applies to the files as they
+//! were when the grammar was made: send it with their hashes.
 
 mod hunks;
 mod new_path;
