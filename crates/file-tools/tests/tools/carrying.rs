@@ -384,7 +384,7 @@ fn forbidden_binary_and_large_files_are_not_kept_and_without_room_nothing_is() {
 /// When there is a look at the size of all, which the hash of the new one decides, the oldest go.
 #[test]
 fn the_oldest_snapshots_go_first() {
-    let text = |n: usize| format!("{n} {}\n", "x".repeat(n % 7));
+    let text = |n: usize| format!("{n} {}\n", "x".repeat(8 + n % 7));
     let looks = |n: &usize| u8::from_str_radix(&sha(text(*n).as_bytes())[..2], 16).unwrap() < 4;
     let last = (100..).find(looks).unwrap();
     let files: Vec<usize> = (0..400).filter(|n| !looks(n)).take(120).chain([last]).collect();
@@ -572,7 +572,7 @@ fn a_kill_while_an_edit_is_carried_leaves_the_old_file_or_the_new() {
 /// A kill at any call of the look at the size of all.
 #[test]
 fn a_kill_while_old_snapshots_go_leaves_whole_ones() {
-    let text = |n: usize| format!("{n}\nb\nc\nd\n");
+    let text = |n: usize| format!("{n:011}\nb\nc\nd\n");
     let looks = |n: &usize| u8::from_str_radix(&sha(text(*n).as_bytes())[..2], 16).unwrap() < 4;
     let last = (0..).find(looks).unwrap();
     let small = || SessionSettings { max_snapshots: 2000, ..settings() };
