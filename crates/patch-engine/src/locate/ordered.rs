@@ -6,7 +6,7 @@
 //! then every hunk as far down as it can go; the placement is unique when both are the same.
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 
 use patch_grammar::LineKind;
@@ -86,7 +86,7 @@ impl Claim {
     /// What this hunk and one that begins no higher have in common that one of them changes. They
     /// may share lines that are context for both, nothing else: which change comes first would be a
     /// guess.
-    fn conflict(&self, lower: &Self) -> Option<Option<std::ops::RangeInclusive<usize>>> {
+    fn conflict(&self, lower: &Self) -> Option<Option<RangeInclusive<usize>>> {
         if self.lines.is_empty() && self.lines == lower.lines {
             return Some(None);
         }
@@ -373,12 +373,15 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
                 return Err(header_not_found(needle, candidates, more));
             }
         };
-        if rest.is_none()
-            && let Some(reason) = self.is_done_in_scope(needle, &starts, scope)
-        {
-            return Err(reason);
-        }
-        let places = self.within(needle, &starts, rest, scope).ok_or_else(|| {
+        let result = if rest.is_none() { self.result_in(scope, needle, &starts) } else { None };
+        let places = match result {
+            Some(lines) if applied::every_change_shows(needle.lines(needle.separators)) => {
+                return Err(RejectReason::AlreadyApplied { lines });
+            }
+            Some(_) => None,
+            None => self.within(needle, &starts, rest, scope),
+        };
+        let places = places.ok_or_else(|| {
             let header = needle.headers.last().copied().unwrap_or_default().to_owned();
             let candidates =
                 refuse::candidates(self.lines, &starts, more, len, self.rules.order, self.effort);
@@ -387,26 +390,25 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         Ok(Candidates { pass, dropped, len, places, notes })
     }
 
-    /// Whether the new lines of a hunk stand in its scope, and its old lines only elsewhere: then it
-    /// is applied already.
-    fn is_done_in_scope(
+    /// The lines where the result of a hunk stands in its scope, below the header, if its old lines
+    /// are outside: it may be applied already, and is not applied again out there.
+    fn result_in(
         &self,
+        scope: usize,
         needle: &Needle<'p>,
         starts: &[u32],
-        scope: usize,
-    ) -> Option<RejectReason> {
+    ) -> Option<RangeInclusive<usize>> {
         let inside = |start: u32| self.finder.headers.stretch(scope, start).inside;
-        if scope == Headers::WHOLE
-            || starts.iter().any(|&start| inside(start))
-            || !applied::every_change_shows(needle.lines(needle.separators))
-        {
+        if scope == Headers::WHOLE || starts.iter().any(|&start| inside(start)) {
             return None;
         }
         let new = applied::new_texts(self.lines, needle);
+        let anchors = self.finder.headers.innermost(scope);
+        let below_header = |start: u32| inside(start) && anchors.next(start) != Some(start);
         let first =
-            applied::places_of(self.lines, &new).into_iter().find(|&start| inside(start))?;
+            applied::places_of(self.lines, &new).into_iter().find(|&start| below_header(start))?;
         let first = first as usize;
-        Some(RejectReason::AlreadyApplied { lines: first + 1..=first + new.len() })
+        Some(first + 1..=first + new.len())
     }
 
     /// The matches in a scope; if there are none, those below its first anchor, and at last those
@@ -643,7 +645,7 @@ impl OrderedSearch<'_, '_, '_> {
         &self,
         index: usize,
         candidates: &Candidates,
-        span: std::ops::RangeInclusive<usize>,
+        span: RangeInclusive<usize>,
         out_of_order: bool,
     ) -> HunkReject {
         let most = self.effort.places();

@@ -329,6 +329,18 @@ fn what_a_hunk_inserts_beside_its_lines_is_not_inserted_twice() {
         let found = refused(Profile::Codex, file, body);
         assert_eq!(found.map_or("fits", |reason| reason.as_str()), wanted, "{file:?}\n{body}");
     }
+    // Its result stands in the scope of its header, and its old lines below the scope.
+    let scopes = "def f:\n    y\ndef g:\n    x\n";
+    for (file, body, wanted) in [
+        (scopes, "@@ def f:\n-    x\n+    y\n", "already_applied"),
+        (scopes, "@@ def g:\n-    x\n+    y\n", "fits"),
+        (scopes, "@@ def f:\n-    x\n+    z\n", "fits"),
+        // The header itself is no result.
+        ("b\na\n", "@@ b\n-a\n+b\n", "fits"),
+    ] {
+        let found = refused(Profile::Codex, file, body);
+        assert_eq!(found.map_or("fits", |reason| reason.as_str()), wanted, "{file:?}\n{body}");
+    }
     // A diff may state the very line, and then means it.
     let hunk = |line: usize| of_diff("x\nb\nc\n", &format!("@@ -{line} +{line},2 @@\n+b\n c\n"));
     assert_eq!(hunk(3), Ok("x\nb\nb\nc\n".into()));
