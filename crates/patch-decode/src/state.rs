@@ -79,20 +79,14 @@ pub(crate) struct OpenHunk {
     pub(crate) lines: u32,
     /// The first line that may be its first.
     pub(crate) min: u32,
+    /// The first line with the text of its `@@` line.
+    pub(crate) header: Option<u32>,
     /// The suffixes of the file that begin with its old lines.
     pub(crate) range: Range<u32>,
     /// How many old lines it has.
     pub(crate) depth: u32,
     /// Whether it adds or removes a line.
     pub(crate) changes: bool,
-    /// Whether it removes a line, or adds one between two old ones.
-    pub(crate) inner: bool,
-    /// How many lines it adds above the first old one.
-    pub(crate) above: u32,
-    /// How many lines it adds below the last old one so far.
-    pub(crate) below: u32,
-    /// Whether its `@@` line has more than blanks and punctuation.
-    pub(crate) header_tells: bool,
     /// The places where the same lines stand because of the hunks before; known once the block
     /// stands once in the file.
     pub(crate) twins: Option<Arc<[u32]>>,

@@ -5,7 +5,6 @@
 //! are the lines above [`OpenSection::limit`]; a hunk begins only if there is such a line below the
 //! one before; and in a hunk a line can always be added.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::bound::{Bound, HeaderKind};
@@ -308,7 +307,7 @@ impl Bound {
         if byte == b'\n' {
             let line = file.firsts[first as usize];
             state.hunk.min = state.hunk.min.max(line);
-            state.hunk.header_tells = tells(file.line(line));
+            state.hunk.header = Some(line);
             state.place = Place::Line;
         }
         Some(())
@@ -319,12 +318,6 @@ impl Bound {
         let start = log.bytes.len() as u32;
         match byte {
             b'+' => {
-                let counter = if state.hunk.depth == 0 {
-                    &mut state.hunk.above
-                } else {
-                    &mut state.hunk.below
-                };
-                *counter += 1;
                 state.hunk.changes = true;
                 state.place = Place::Added { start, utf8: Utf8::Whole };
             }
@@ -355,9 +348,6 @@ impl Bound {
         let first = *file.order.get(hunk.range.start as usize)?;
         if first + hunk.depth == file.len() {
             hunk.range.start += 1;
-        }
-        if hunk.below > 0 {
-            (hunk.inner, hunk.below) = (true, 0);
         }
         let lines = hunk.min..state.section.limit;
         file.any_start(hunk.range.clone(), lines).then_some(())
@@ -391,7 +381,6 @@ impl Bound {
             }
             hunk.depth += 1;
             hunk.changes |= sign == b'-';
-            hunk.inner |= sign == b'-';
             self.find_twins(log, state);
             state.place = Place::Line;
         }
@@ -435,30 +424,31 @@ impl Bound {
         hunk.changes && placed && !self.stands_already(log, state)
     }
 
-    /// Whether the engine would say that the hunk is applied already: it only adds lines above and
-    /// below its old ones, and just these stand there.
+    /// Whether the engine may say that the hunk is applied already. It inserts something, and what
+    /// it leaves stands on some of its old lines, in the file as it was; or it is outside the scope
+    /// of its header, and what it leaves stands in there.
     fn stands_already(&self, log: &Log, state: &MatcherState) -> bool {
         let hunk = &state.hunk;
-        if hunk.inner || hunk.depth == 0 {
+        let file = self.file(state.section.file);
+        let lines = &log.lines[hunk.lines as usize..];
+        let new = || lines.iter().filter(|line| line.sign != b'-').map(|&line| log.line(line));
+        let (old, new_len) = (hunk.depth, new().count() as u32);
+        if old == 0 || new_len == 0 || new_len > file.len() {
             return false;
         }
-        let file = self.file(state.section.file);
         let first = file.order[hunk.range.start as usize];
-        let lines = &log.lines[hunk.lines as usize..];
-        let (above, rest) = lines.split_at(hunk.above as usize);
-        let (old, below) = rest.split_at(hunk.depth as usize);
-        let stand = |new: &[HunkLine], at: Option<u32>| {
-            at.is_some_and(|at| {
-                at + new.len() as u32 <= file.len()
-                    && new.iter().zip(at..).all(|(&line, at)| log.line(line) == file.line(at))
-            })
+        let stands = |at: &u32| new().zip(*at..).all(|(line, at)| line == file.line(at));
+        let last = file.len() - new_len;
+        let mut on = first.saturating_sub(new_len - 1)..=last.min(first + old - 1);
+        // On just its old lines it changes nothing that is seen.
+        let on_old = on.any(|at| (at, new_len) != (first, old) && stands(&at));
+        let in_scope = |header: u32| {
+            let below = |&at: &u32| {
+                file.ids[at as usize] != file.ids[header as usize] && file.in_scope(header, at)
+            };
+            !file.in_scope(header, first) && (0..=last).filter(stands).any(|at| below(&at))
         };
-        stand(above, first.checked_sub(hunk.above))
-            && stand(below, Some(first + hunk.depth))
-            && above.iter().chain(below).any(|&line| tells(log.line(line)))
-            && (hunk.header_tells
-                || old.iter().any(|&line| tells(log.line(line)))
-                || says_enough(file, lines.iter().map(|&line| log.line(line))))
+        on_old && inserts(log, lines) || hunk.header.is_some_and(in_scope)
     }
 
     /// Adds the hunk to the file as the hunks leave it.
@@ -541,18 +531,17 @@ pub(crate) fn may_name(file: &FileText, limit: u32, line: u32) -> bool {
     line < limit && !numbers && !blank
 }
 
-/// Whether a line has more than blanks and punctuation.
-fn tells(line: &[u8]) -> bool {
-    line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
-}
-
-/// Whether two of the lines, at least, are long enough to tell something and stand once in the
-/// file.
-fn says_enough<'l>(file: &FileText, lines: impl Iterator<Item = &'l [u8]>) -> bool {
-    let long = |text: &&str| {
-        text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count() >= 3
-    };
-    let texts = lines.filter_map(|line| std::str::from_utf8(line).ok()).map(str::trim);
-    let texts: BTreeSet<&str> = texts.filter(long).collect();
-    texts.into_iter().filter(|text| file.count_trimmed(text) == 1).count() >= 2
+/// Whether some line is new. One that a change removes and inserts again is not, unless the hunk
+/// says how its lines end.
+fn inserts(log: &Log, lines: &[HunkLine]) -> bool {
+    let states_ends = lines.iter().any(|line| log.text((line.start, line.end)).ends_with(b"\r"));
+    let mut changes = lines.chunk_by(|one, other| (one.sign == b' ') == (other.sign == b' '));
+    changes.any(|change| {
+        let mut inserted = change.iter().filter(|line| line.sign == b'+').peekable();
+        let removed = change.iter().filter(|line| line.sign == b'-' && !states_ends);
+        for line in removed {
+            inserted.next_if(|new| log.line(**new) == log.line(*line));
+        }
+        inserted.peek().is_some()
+    })
 }

@@ -1,7 +1,6 @@
 //! A file as the matcher sees it: its lines in order, and all of its suffixes in order.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use crate::error::BindError;
 use crate::suffixes;
@@ -25,8 +24,6 @@ pub(crate) struct FileText {
     pub(crate) limit: u32,
     /// The last of these lines in stretches of `order`: a tree of maxima.
     last: Vec<i32>,
-    /// The lines without the blanks around them, in the order of their bytes.
-    trimmed: OnceLock<Vec<(u32, u32)>>,
 }
 
 impl FileText {
@@ -57,8 +54,7 @@ impl FileText {
         let order = suffixes::sorted(&ids);
         let limit = (ids.len() - suffixes::repeated_end(&ids, &order)) as u32;
         let last = maxima(&order, limit);
-        let trimmed = OnceLock::new();
-        Ok(Self { text, lines, ids, firsts, order, limit, last, trimmed })
+        Ok(Self { text, lines, ids, firsts, order, limit, last })
     }
 
     /// The number of lines.
@@ -102,21 +98,20 @@ impl FileText {
         last >= lines.start as i32
     }
 
-    /// How many lines have this text, without the blanks around them.
-    pub(crate) fn count_trimmed(&self, text: &str) -> usize {
-        let part = |&(start, end): &(u32, u32)| &self.text[start as usize..end as usize];
-        let trimmed = self.trimmed.get_or_init(|| {
-            let trim = |range: &(u32, u32)| {
-                let line = part(range);
-                let start = range.0 + (line.len() - line.trim_start().len()) as u32;
-                (start, start + line.trim().len() as u32)
-            };
-            let mut all: Vec<(u32, u32)> = self.lines.iter().map(trim).collect();
-            all.sort_unstable_by(|one, other| part(one).cmp(part(other)));
-            all
-        });
-        let from = trimmed.partition_point(|range| part(range) < text);
-        trimmed[from..].iter().take_while(|range| part(range) == text).count()
+    /// Whether a line is in the scope of a header, one of the lines with the text of `header`: down
+    /// to the next line that is indented no deeper and begins with a letter, `_` or `$`.
+    pub(crate) fn in_scope(&self, header: u32, line: u32) -> bool {
+        let indent = |line: u32| {
+            let text = self.line(line);
+            text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+        };
+        let opens = |line: u32| {
+            let first = self.line(line).get(indent(line));
+            first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$'))
+        };
+        let is_header = |line: u32| self.ids[line as usize] == self.ids[header as usize];
+        let ends = |line: u32| opens(line) && indent(line) <= indent(header);
+        (0..=line).rev().find(|&line| is_header(line) || ends(line)).is_some_and(is_header)
     }
 }
 
