@@ -89,11 +89,8 @@ pub fn keep(text: &str) -> Result<Retention, String> {
     let mut keep = Retention { keep_last: 1, ..Retention::default() };
     let (mut aged, mut sized, mut counted) = (false, false, false);
     for part in text.split(',').map(str::trim) {
-        if part.parse::<f64>().is_ok() {
-            return Err(format!(
-                "{part} has no unit: write \"{part}d\" for days, \"{part}MiB\" for a size, or \
-                 \"{part} transactions\""
-            ));
+        if scaled(part, &[], 1.0).is_some() {
+            return Err(no_unit(part));
         }
         let seen = if let Some(count) = transactions(part) {
             keep.max_count = count;
@@ -111,6 +108,17 @@ pub fn keep(text: &str) -> Result<Retention, String> {
         }
     }
     Ok(keep)
+}
+
+/// Says what a number alone can be given as.
+fn no_unit(number: &str) -> String {
+    let some = if number == "1" { "transaction" } else { "transactions" };
+    let (age, size, count) =
+        (format!("{number}d"), format!("{number}MiB"), format!("{number} {some}"));
+    let offers = [(&age, " for days"), (&size, " for a size"), (&count, "")];
+    let offers = offers.into_iter().filter(|(offer, _)| keep(offer).is_ok());
+    let offers: Vec<String> = offers.map(|(offer, what)| format!("\"{offer}\"{what}")).collect();
+    format!("{number} has no unit: write {}", offers.join(", or "))
 }
 
 /// Reads a number of transactions: `20 transactions`.
@@ -216,9 +224,15 @@ mod tests {
             assert!(keep(wrong).is_err(), "{wrong}");
         }
         // A number alone could mean each of them.
-        for bare in ["0", "1", "30", "1.5", "30d, 1", "1,30d"] {
+        for bare in ["0", "1", "30", "1.5", "30d, 1", "1,30d", "99999999"] {
             let said = keep(bare).expect_err(bare);
-            assert!(said.contains("has no unit: write") && said.contains("transactions"), "{said}");
+            assert!(said.contains("has no unit: write"), "{said}");
+            // What is offered is taken.
+            let offers: Vec<&str> = said.split('"').skip(1).step_by(2).collect();
+            assert!(!offers.is_empty(), "{said}");
+            for offer in offers {
+                assert!(keep(offer).is_ok(), "{bare}: {said}");
+            }
         }
     }
 }
