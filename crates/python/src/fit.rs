@@ -7,6 +7,8 @@ use pyo3::types::{PyDict, PyMapping};
 use crate::value::{FilePath, bytes, call, options, to_python};
 
 /// A grammar for some files as they are: every patch of it applies to them.
+///
+/// The exception is a patch with a hunk that is applied already.
 #[pyclass(frozen, name = "FittedGrammar", module = "apply_patch")]
 pub(crate) struct PyFittedGrammar(FittedGrammar);
 

@@ -502,7 +502,10 @@ export function prompt(options?: { dialect?: "whole" | "codex" | "tight"; channe
 /** The grammar for constrained decoding. */
 export function grammar(format?: "lark" | "gbnf" | "ebnf" | "regex" | (string & {}), options?: { dialect?: "whole" | "codex" | "tight" }): string;
 
-/** A grammar for some files as they are: every patch of it applies to them. */
+/**
+ * A grammar for some files as they are: every patch of it applies to them, unless it has a hunk that
+ * is applied already.
+ */
 export interface FittedGrammar {
   /** For llguidance. */
   lark(): string;

@@ -141,7 +141,10 @@ class Cancellation:
 
 @final
 class FittedGrammar:
-    """A grammar for some files as they are: every patch of it applies to them."""
+    """A grammar for some files as they are: every patch of it applies to them.
+
+    The exception is a patch with a hunk that is applied already.
+    """
 
     def lark(self) -> str: ...
     def ebnf(self) -> str: ...

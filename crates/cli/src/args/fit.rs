@@ -12,8 +12,8 @@ use super::choice;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Grammars that fit the files")]
 pub(crate) struct Fit {
-    /// Make the grammar for these files as they are: every patch of it applies to them, so that it
-    /// is always tight
+    /// Make the grammar for these files as they are, so that it is always tight: every patch of it
+    /// applies to them, unless it has a hunk that is applied already
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "dialect")]
     pub(crate) fit: Vec<String>,
     /// Lines of a file that hunks may show, those that the model saw [default: all]

@@ -38,8 +38,8 @@ patch_grammar::named! {
             /// The most similar place.
             nearest: Option<Box<Nearest>>,
         } = "context_not_found",
-        /// Its lines are in the file, but not below the `@@` header (`codex`). What to do: correct
-        /// the header.
+        /// Its lines are in the file, but not below the `@@` header (`codex`); or outside of its
+        /// scope while what the hunk leaves stands in there. What to do: correct the header.
         OutsideScope {
             /// The innermost header.
             header: String,
@@ -80,7 +80,8 @@ patch_grammar::named! {
         /// header if it has one, and what it removes stands nowhere. Where lines are only removed,
         /// lines of context above and below them have to say more than a blank or a brace. A line
         /// that happens to stand somewhere is no evidence: then it is `context_not_found`. Or all
-        /// of it stands where the hunk would go, or at the line that a diff states
+        /// of it stands where the hunk would go, or at the line that a diff states, or in the
+        /// scope of its header while its old lines are elsewhere
         /// (`docs/profiles.md#applied-already`). What to do: leave the hunk out, or
         /// `--skip-applied`.
         AlreadyApplied {
