@@ -43,7 +43,6 @@ fn an_agent_recovers_by_hints_alone() {
         ),
         ("src/deep.py", "def outer():\n    def inner():\n        return 2\n    return inner\n"),
         (".envrc", "use flake\n"),
-        ("docs/guide.md", "# Guide\n"),
     ] {
         assert_eq!(
             std::fs::read_to_string(dir.path().join(path)).expect("a file"),

@@ -75,7 +75,7 @@ fn of_several_patches_a_person_chooses_one() {
         terminal
             .exp_string("1: a patch in lines 1-6 (a); 2: a patch in lines 8-13 (a)")
             .expect("both");
-        terminal.exp_string("Which one? [its number, all, q] ").expect("the question");
+        terminal.exp_string("Which one? [its number, a(ll), q] ").expect("the question");
         terminal.send_line(answer).expect("sent");
         terminal
             .exp_string(&format!("exit {exit}\r\n"))
@@ -91,7 +91,7 @@ fn control_c_at_a_question_ends_it_and_says_so() {
         ("$it --approve ask ../p", PATCH, QUESTION),
         ("$it < ../p", PATCH, QUESTION),
         ("$it -i ../p", PATCH, "Apply this hunk? [y,n,"),
-        ("$it ../p", &*several, "Which one? [its number, all, q] "),
+        ("$it ../p", &*several, "Which one? [its number, a(ll), q] "),
     ] {
         let dir = with(patch);
         let mut terminal = on_terminal(dir.path(), &format!("trap : INT; {line}"), NO_EDITOR);

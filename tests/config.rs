@@ -234,7 +234,11 @@ fn what_is_wrong_in_a_file_is_said() {
         ("forbiden = []\n", "", "line 1, column 1: unknown key; did you mean `forbidden`?"),
         ("#\n  colour = \"never\"\n", "", "line 2, column 3: unknown key; did you mean `color`?"),
         ("x-y-z = 1\n", "", "line 1, column 1: unknown key; the keys are profile, "),
-        ("profile = \"lax\"\n", "", "line 1, column 11: `profile` must be one of strict, codex\n"),
+        (
+            "profile = \"lax\"\n",
+            "",
+            "line 1, column 11: `profile` must be one of strict, standard, codex\n",
+        ),
         (
             "allow-delete = \"no\"\n",
             "",
@@ -771,7 +775,7 @@ fn hints_keep_within_the_bounds() {
         ("", loose, "apply_patch", "set profile to", in_file),
         ("fuzz = \"none\"", loose, "", "copy", "--fuzz"),
         ("profile = \"strict\"", into, "apply_patch", "", "set profile to"),
-        ("", into, "", "--create-parents", in_file),
+        ("profile = \"strict\"", into, "", "--create-parents", in_file),
         ("", done, "", "--skip-applied", in_file),
         ("", done, "apply_patch", "set skipApplied to true", in_file),
         ("skip-applied = false", done, "", "leave the hunk out", "--skip-applied"),

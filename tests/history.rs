@@ -610,7 +610,7 @@ fn refusals_are_counted_by_reason_profile_and_agent() {
         serde_json::json!({ "context_not_found": 2, "already_applied": 1 }),
         "{stats}"
     );
-    assert_eq!(data["byProfile"], serde_json::json!({ "codex": 2, "strict": 1 }), "{stats}");
+    assert_eq!(data["byProfile"], serde_json::json!({ "codex": 2, "standard": 1 }), "{stats}");
     assert_eq!(
         data["byAgent"]["-"],
         serde_json::json!({ "transactions": 1, "failed": 3 }),
@@ -772,10 +772,10 @@ fn a_file_that_is_there_from_another_directory_is_named_with_the_flag_that_finds
             assert_eq!(at(&dir, below, &["-n", "-C", up], &text).code, 0);
         }
     }
-    // A file that would be added goes where its directory is.
+    // A file that would be added says nothing where another has to be there.
     for (body, wanted) in [
         ("*** Delete File: src/a.py\n*** Add File: src/new.py\n+n\n", true),
-        ("*** Delete File: src/a.py\n*** Add File: none/new.py\n+n\n", false),
+        ("*** Delete File: src/a.py\n*** Add File: none/new.py\n+n\n", true),
         ("*** Add File: src/new.py\n+n\n", false),
     ] {
         let refused = at(&dir, "src", &["-C", "."], &patch(body));

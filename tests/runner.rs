@@ -26,6 +26,7 @@ mod commands;
 mod completion;
 mod config;
 mod conformance;
+mod contract;
 mod dialects;
 mod diffs;
 mod docs;

@@ -16,7 +16,7 @@ fn a_diff_without_context_is_refused_and_the_hint_takes_it() {
         diff.args(["-U0", "--label", "a/f", "--label", "b/f", "w/f", "new"]);
         let diff = diff.current_dir(dir.path()).output().expect("diff runs").stdout;
         for (back, profile) in
-            [(false, "strict"), (false, "codex"), (true, "strict"), (true, "codex")]
+            [(false, "standard"), (false, "codex"), (true, "standard"), (true, "codex")]
         {
             let (from, to) = if back { (after, BEFORE) } else { (BEFORE, after) };
             fs::write(w.join("f"), from).expect("a file");

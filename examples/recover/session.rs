@@ -31,7 +31,6 @@ const TASKS: &[(&str, &str)] = &[
         "*** Update File: src/deep.py\n@@\n def inner():\n-    return 1\n+    return 2\n",
     ),
     ("a guarded file", "*** Add File: .envrc\n+use flake\n"),
-    ("a missing parent", "*** Add File: docs/guide.md\n+# Guide\n"),
 ];
 
 pub(crate) fn run(dir: &Path) -> Result<String, Box<dyn Error>> {

@@ -24,7 +24,7 @@ pub struct FitRequest {
     pub paths: Vec<String>,
     /// What sections may do: `update`, `add`, `delete`, `move`. Default: `update`.
     pub operations: Vec<String>,
-    /// The profile that the patch will be applied by: `strict`, the default, or `codex`.
+    /// The profile that the patch will be applied by: `standard`, the default, `strict` or `codex`.
     pub profile: Option<String>,
 }
 
@@ -36,6 +36,7 @@ impl FitRequest {
         if let Some(profile) = &self.profile {
             options.profile = match named::<Profile>("profile", profile)? {
                 Profile::Strict => FitProfile::Strict,
+                Profile::Standard => FitProfile::Standard,
                 Profile::Codex => FitProfile::Codex,
             };
         }
@@ -152,7 +153,7 @@ mod tests {
         let fitted = fit(&files(), &FitRequest::default()).expect("a grammar");
         let hash = fitted.stub()["expectedSha256ByPath"]["a.txt"].as_str().expect("a hash");
         assert_eq!(hash, Sha256::of(b"one\ntwo\n").to_string());
-        assert_eq!(fitted.stub()["profile"], "strict");
+        assert_eq!(fitted.stub()["profile"], "standard");
     }
 
     #[test]

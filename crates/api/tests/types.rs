@@ -256,7 +256,7 @@ fn every_flag_of_apply_is_an_option() {
     for line in help.lines().map(str::trim_start) {
         let long = line.split_once(", ").filter(|(short, _)| short.len() == 2);
         let Some(flag) = long.map_or(line, |(_, long)| long).strip_prefix("--") else { continue };
-        let flag = flag.split(' ').next().unwrap_or_default();
+        let flag = flag.split([' ', '[']).next().unwrap_or_default();
         let name = flag.strip_prefix("no-").filter(|name| options.contains(*name));
         let name = if flag == "expect" { "expected" } else { name.unwrap_or(flag) };
         if !options.contains(&snake(name)) {

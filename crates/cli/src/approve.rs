@@ -183,9 +183,9 @@ pub(crate) fn which(several: &str) -> Result<Part, Failure> {
     let mut terminal = BufReader::new(terminal);
     writeln!(terminal.get_mut(), "{}", render::sanitize(several)).map_err(gone)?;
     loop {
-        let answer = line(&mut terminal, "Which one? [its number, all, q] ").map_err(gone)?;
+        let answer = line(&mut terminal, "Which one? [its number, a(ll), q] ").map_err(gone)?;
         match &*answer {
-            "all" => return Ok(Part::All),
+            "a" | "all" => return Ok(Part::All),
             "q" => return Err(Failure::Refused("none was chosen; nothing was changed".into())),
             number => match number.parse() {
                 Ok(nth) if nth > 0 => return Ok(Part::Nth(nth)),

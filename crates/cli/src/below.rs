@@ -83,7 +83,7 @@ impl<'r> Below<'r> {
         }
         // A new file belongs where its first directory is.
         let mut at_top = made.iter().map(|path| {
-            let first = path.split_once('/').map(|(first, _)| first);
+            let first = path.split_once(['/', '\\']).map(|(first, _)| first);
             let is_in = |root| first.is_some_and(|first| kind_at(root, first).is_some());
             is_in(&self.top) && !is_in(self.here)
         });
@@ -115,7 +115,7 @@ fn is_new(section: &Section<'_>) -> bool {
 fn has_file_of(root: &Root, section: &Section<'_>) -> bool {
     let names = section.old_name.iter().chain([&section.path]);
     let is_file = |kind| kind != FileKind::Directory;
-    names.into_iter().any(|name| kind_at(root, &name.text).is_some_and(is_file))
+    names.into_iter().any(|name| kind_at(root, &name.text.replace('\\', "/")).is_some_and(is_file))
 }
 
 /// Returns what is at a path that may be read.

@@ -25,7 +25,7 @@ pub(crate) fn chosen(
 ) -> Result<Input, Failure> {
     let how = from.how().map_err(|error| failure(&input, error))?;
     match PatchText::read(&input.sent.text, &how, options) {
-        Err(several @ InputError::NotReceived(NotReceived::Several(_)))
+        Err(several @ InputError::NotReceived(NotReceived::Several { .. }))
             if how.part.is_none() && !global.json && approve::preset() != ApprovalPolicy::Never =>
         {
             let part = approve::which(&tool_error(&input, &several).to_string())?;

@@ -44,7 +44,7 @@ pub(crate) struct Global {
     #[arg(skip = Caller::Terminal)]
     pub(crate) caller: Caller,
     /// The settings; until they are read, the defaults.
-    #[arg(skip = Settings::preset(Profile::Strict, ApprovalPolicy::Never))]
+    #[arg(skip = Settings::preset(Profile::default(), ApprovalPolicy::Never))]
     pub(crate) settings: Settings,
     /// What they were made of.
     #[arg(skip)]

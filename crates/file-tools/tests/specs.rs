@@ -85,7 +85,7 @@ fn every_provider_gets_its_shape() {
         (
             Provider::Mcp,
             plain(None),
-            r#"{"name": "apply_patch","title": "Apply a patch","description": "…","inputSchema": {"type": "object","properties": {"patch": {"type": "string","description": "…"},"expectedSha256ByPath": {"type": "array","description": "…","items": {"type": "object","properties": {"path": {"type": "string"},"sha256": {"type": "string"}},"required": ["path","sha256"]}},"atomic": {"type": "boolean","description": "…","default": true},"dryRun": {"type": "boolean","description": "…","default": false},"profile": {"type": "string","description": "…","enum": ["strict","codex"]}},"required": ["patch"]},"annotations": {"readOnlyHint": false,"destructiveHint": true,"idempotentHint": false,"openWorldHint": false}}"#,
+            r#"{"name": "apply_patch","title": "Apply a patch","description": "…","inputSchema": {"type": "object","properties": {"patch": {"type": "string","description": "…"},"expectedSha256ByPath": {"type": "array","description": "…","items": {"type": "object","properties": {"path": {"type": "string"},"sha256": {"type": "string"}},"required": ["path","sha256"]}},"atomic": {"type": "boolean","description": "…","default": true},"dryRun": {"type": "boolean","description": "…","default": false},"profile": {"type": "string","description": "…","enum": ["strict","standard","codex"]}},"required": ["patch"]},"annotations": {"readOnlyHint": false,"destructiveHint": true,"idempotentHint": false,"openWorldHint": false}}"#,
         ),
         (Provider::LlamaCpp, plain(None), r#"{"grammar": "<gbnf>"}"#),
         (

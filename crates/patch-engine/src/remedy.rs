@@ -114,6 +114,8 @@ pub enum Remedy {
     Split,
     /// Send one patch, one diff, or the operations of one response.
     SendOne,
+    /// Send a patch in the envelope.
+    SendEnvelope,
     /// Send the whole patch; it completes none that was kept.
     SendWhole,
     /// Send the whole of a text that was cut off, or send it in parts.
@@ -142,6 +144,8 @@ pub enum Setting {
     Overwrite,
     /// Accept this difference between a hunk and the file.
     Fuzz(Pass),
+    /// The profile `standard`: patches are read as people and models send them.
+    Standard,
     /// The profile `codex`: other rules by which a hunk finds its place.
     Codex,
     /// Take the first of several places.
@@ -166,6 +170,8 @@ pub enum Setting {
     AnyForm,
     /// Take one of several patches, by its number from 1.
     Part(usize),
+    /// Take all of several patches, in their order, as one.
+    AllParts,
     /// Carry the change to the files as they are now.
     Carry,
     /// Let a patch delete files.

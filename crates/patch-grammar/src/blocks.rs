@@ -14,8 +14,10 @@
 //! fence around it, the first line in that fence, the words after its language, or `<path>` above
 //! `<diff>`. A block that follows another one at once may be without such a line: it changes the
 //! same file. A block that searches nothing makes a new file. Who applies them must take exact and
-//! unique lines only: that is what blocks mean.
+//! unique lines only: that is what blocks mean. They act in order, each on what those before it
+//! left: each is a section of the envelope.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::ast::LineKind;
@@ -35,6 +37,8 @@ use crate::parse::decode;
 pub struct Converted {
     /// The envelope.
     pub text: Vec<u8>,
+    /// Which line of the blocks each of its lines is, both from 1.
+    pub lines: Vec<u32>,
     /// How many blocks there were, and what was left out.
     pub notes: Vec<String>,
 }
@@ -45,8 +49,15 @@ struct SearchReplaceBlock<'t> {
     lines: Range<usize>,
     named_in: Option<usize>,
     path: String,
-    old: Vec<&'t str>,
-    new: Vec<&'t str>,
+    old: Vec<BlockLine<'t>>,
+    new: Vec<BlockLine<'t>>,
+}
+
+/// A line of a block; lines are counted from 0.
+#[derive(Debug, Clone, Copy)]
+struct BlockLine<'t> {
+    text: &'t str,
+    at: usize,
 }
 
 /// Returns whether a text has a line that opens a block.
@@ -65,7 +76,7 @@ pub fn are_in(text: &[u8]) -> bool {
 pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
     let text = decode(text)?;
     let lines = Lines::new(text.as_bytes(), 0..text.len());
-    let blocks = BlockReader { text, lines: &lines, fence: None, last: None }.blocks()?;
+    let mut blocks = BlockReader { text, lines: &lines, fence: None, last: None }.blocks()?;
     let mut taken: Vec<Range<usize>> = Vec::new();
     for block in &blocks {
         taken.extend(block.named_in.map(|line| line..line + 1));
@@ -88,7 +99,19 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
         count => format!("read {count} SEARCH/REPLACE blocks"),
     }];
     notes.extend(left_out(around.into_iter().filter(|range| range.clone().any(says))));
-    Ok(Converted { text: written(&blocks), notes })
+    let mut made: HashSet<(String, Vec<&str>)> = HashSet::new();
+    blocks.retain(|block| {
+        let new = block.new.iter().map(|line| line.text).collect();
+        let is_first = !block.old.is_empty() || made.insert((block.path.clone(), new));
+        if !is_first {
+            let line = block.lines.start + 1;
+            notes.push(format!("left out the block in line {line}: one above makes that file"));
+        }
+        is_first
+    });
+    let (text, lines) = written(&blocks);
+    let lines = lines.into_iter().map(|at| u32::try_from(at + 1).unwrap_or(u32::MAX)).collect();
+    Ok(Converted { text, lines, notes })
 }
 
 /// Writes the lines of a hunk, prefixes included, as those of a block. Returns `None` if one of
@@ -118,38 +141,42 @@ fn closes(line: &str, sign: u8) -> bool {
     is_block_marker(line.as_bytes(), sign, &["REPLACE", "UPDATED"])
 }
 
-fn written(blocks: &[SearchReplaceBlock<'_>]) -> Vec<u8> {
+/// Writes blocks as an envelope. Also returns from which line each of its lines is.
+fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
     let mut out = Writer::default();
-    let mut open = None;
+    let opening = |block: &SearchReplaceBlock<'_>| block.named_in.unwrap_or(block.lines.start);
+    let mut from: Vec<usize> = blocks.first().map(opening).into_iter().collect();
     for block in blocks {
         let mut lines = String::new();
+        from.push(opening(block));
         if block.old.is_empty() {
-            open = None;
             out.header(Marker::Add, &block.path, None);
-            block.new.iter().for_each(|line| marker::push_line(&mut lines, '+', line));
+            block.new.iter().for_each(|line| marker::push_line(&mut lines, '+', line.text));
+            from.extend(block.new.iter().map(|line| line.at));
         } else {
-            if open != Some(&block.path) {
-                out.header(Marker::Update, &block.path, None);
-                open = Some(&block.path);
-            }
+            out.header(Marker::Update, &block.path, None);
             marker::push_header(&mut lines, None);
+            from.push(block.lines.start);
             for (kind, line) in hunk(&block.old, &block.new) {
-                marker::push_line(&mut lines, kind.sign(), line);
+                marker::push_line(&mut lines, kind.sign(), line.text);
+                from.push(line.at);
             }
         }
         out.lines(lines.as_bytes());
     }
-    out.finish()
+    from.extend(blocks.last().map(|block| block.lines.end - 1));
+    (out.finish(), from)
 }
 
 /// Takes the lines that both begin and end with as context.
-fn hunk<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(LineKind, &'t str)> {
-    let same = |(old, new): &(&&str, &&str)| old == new;
+fn hunk<'t>(old: &[BlockLine<'t>], new: &[BlockLine<'t>]) -> Vec<(LineKind, BlockLine<'t>)> {
+    let same = |(old, new): &(&BlockLine<'_>, &BlockLine<'_>)| old.text == new.text;
     let above = old.iter().zip(new).take_while(same).count();
     let (rest_old, rest_new) = (&old[above..], &new[above..]);
     let below = rest_old.iter().rev().zip(rest_new.iter().rev()).take_while(same).count();
-    let of =
-        |kind, lines: &[&'t str]| lines.iter().map(move |line| (kind, *line)).collect::<Vec<_>>();
+    let of = |kind, lines: &[BlockLine<'t>]| {
+        lines.iter().map(move |line| (kind, *line)).collect::<Vec<_>>()
+    };
     [
         of(LineKind::Context, &old[..above]),
         of(LineKind::Delete, &rest_old[..rest_old.len() - below]),
@@ -249,7 +276,16 @@ impl<'t> BlockReader<'_, 't> {
                 mixed.push(end);
             }
             if is_rule(line) && rule.replace(end).is_some() {
-                return Err(bad(end, "one line `=======` in the block; this is another"));
+                let closes_next = end + 1 < self.lines.len() && closes(self.get(end + 1), close);
+                return Err(bad(
+                    end,
+                    if closes_next {
+                        "one line `=======` in the block: leave this one out, which has nothing \
+                         below it"
+                    } else {
+                        "one line `=======` in the block; this is another"
+                    },
+                ));
             }
             end += 1;
         }
@@ -266,7 +302,7 @@ impl<'t> BlockReader<'_, 't> {
                 return Err(bad(rule + 1, "no line number below `=======`"));
             }
         }
-        let side = |range: Range<usize>| -> Result<Vec<&'t str>, ParseError> {
+        let side = |range: Range<usize>| -> Result<Vec<BlockLine<'t>>, ParseError> {
             range
                 .map(|at| {
                     let line = self.get(at);
@@ -275,7 +311,7 @@ impl<'t> BlockReader<'_, 't> {
                         let expected = "the indentation of the line `<<<<<<< SEARCH`";
                         return Err(bad(at, expected));
                     }
-                    Ok(&line[blanks.min(indent)..])
+                    Ok(BlockLine { text: &line[blanks.min(indent)..], at })
                 })
                 .collect()
         };
@@ -288,16 +324,54 @@ impl<'t> BlockReader<'_, 't> {
             (None, None) => {
                 let expected = "the path of the file, and nothing else, in the line above (`File: \
                                 NAME` if it has neither `/` nor `.`, in backticks if it has blanks)";
-                return Err(self.failure(at, ParseErrorKind::NoBlockPath, expected));
+                let meant = self.meant(at, floor);
+                return Err(self.failure(at, ParseErrorKind::NoBlockPath { meant }, expected));
             }
         };
         Ok(SearchReplaceBlock { lines: at..end + 1, named_in, path, old, new })
     }
 
-    /// Returns whether a line is empty, or a fence without more than a language.
+    /// Returns the line between the two fences above the block in line `at`: one around the path,
+    /// or one that is open, and that of the block.
+    fn between_fences(&self, at: usize, floor: usize) -> Option<usize> {
+        let above =
+            |from: usize| (floor..from).rev().take(2).find(|&at| !self.get(at).trim().is_empty());
+        let is_fence = |at: usize| {
+            let line = self.get(at).trim_start();
+            line.starts_with("```") || line.starts_with("~~~")
+        };
+        let second = above(at).filter(|&at| is_fence(at))?;
+        let line = above(second).filter(|&at| !is_fence(at))?;
+        above(line).filter(|&at| is_fence(at)).map(|_| line)
+    }
+
+    /// Returns the one word of the line above a block that looks like the path of its file.
+    fn meant(&self, at: usize, floor: usize) -> Option<String> {
+        let says = |at: &usize| !self.says_nothing(*at) && !is_tag(self.get(*at));
+        let line = self.get((floor..at).rev().take(4).find(says)?);
+        let mut paths = line.split_whitespace().filter_map(|word| {
+            let word =
+                word.trim_matches(['`', '*', '"', '\'', '(', ')', ':', ',', ';', '.', '!', '?']);
+            // A name with an ending, or one in a directory.
+            let (_, name) = word.rsplit_once('/').unwrap_or(("", word));
+            let ends = name.rsplit_once('.').is_some_and(|(stem, ending)| {
+                !stem.is_empty()
+                    && !ending.is_empty()
+                    && ending.chars().all(|c| c.is_ascii_alphanumeric())
+                    && !ending.chars().all(|c| c.is_ascii_digit())
+            });
+            (ends && !["e.g", "i.e"].contains(&word)).then(|| word.to_owned())
+        });
+        paths.next().filter(|_| paths.next().is_none())
+    }
+
+    /// Returns whether a line is empty, a tag around blocks, or a fence without more than a
+    /// language.
     fn says_nothing(&self, at: usize) -> bool {
         let line = self.get(at).trim();
-        line.is_empty() || (Fence::opened_by(line).is_some() && !line.contains([' ', '=', ':']))
+        line.is_empty()
+            || is_tag(line)
+            || (Fence::opened_by(line).is_some() && !line.contains([' ', '=', ':']))
     }
 
     /// Finds the line that names the file of the block in line `at`; `is_new` says whether the block
@@ -305,11 +379,15 @@ impl<'t> BlockReader<'_, 't> {
     fn path(&self, at: usize, floor: usize, is_new: bool) -> Option<(String, usize)> {
         let above = |from: usize| {
             let says = |at: &usize| !self.get(*at).trim().is_empty();
-            // What is around the blocks in a call that is written as XML.
-            let is_tag = |at: &usize| ["<diff>", "<content>"].contains(&self.get(*at).trim());
+            let is_tag = |at: &usize| is_tag(self.get(*at));
             (floor..from).rev().filter(|at| !is_tag(at)).take(2).find(says)
         };
         let line = above(at);
+        if let Some(between) = self.between_fences(at, floor)
+            && let Some(path) = named(self.get(between), Says::Nothing, is_new)
+        {
+            return Some((path, between));
+        }
         match &self.fence {
             Some((fence, _)) if *fence >= floor => {
                 if let Some(line) = line.filter(|line| line > fence) {
@@ -329,6 +407,20 @@ impl<'t> BlockReader<'_, 't> {
             }
         }
     }
+}
+
+/// Returns whether a line is a tag that stands around blocks, alone or with a language behind it:
+/// what is around them in a call that is written as XML, or what some tools ask for in place of a
+/// fence.
+fn is_tag(line: &str) -> bool {
+    const TAGS: [&str; 8] =
+        ["diff", "content", "source", "code", "pre", "codeblock", "sourcecode", "replace_in_file"];
+    let Some(rest) = line.trim().strip_prefix('<') else { return false };
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    rest.split_once('>').is_some_and(|(name, language)| {
+        TAGS.contains(&name)
+            && language.chars().all(|c| c.is_ascii_alphanumeric() || "+#-".contains(c))
+    })
 }
 
 /// How far a line goes to say that what it has is a path.
@@ -399,6 +491,44 @@ mod tests {
     const BLOCK: &str = "<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n";
 
     #[test]
+    fn what_may_be_the_path_is_named() {
+        for (line, wanted) in [
+            ("## Add the helper util.py", Some("util.py")),
+            ("### 1. `src/util.py` (new)", Some("src/util.py")),
+            ("Create src/a.py and src/b.py", None),
+            ("Version 1.2 is out now", None),
+            ("Like this, e.g.", None),
+        ] {
+            let text = format!("{line}\n```python\n{}```\n", BLOCK.replace("x = 1\n", ""));
+            let error = to_envelope(text.as_bytes()).expect_err(line);
+            let ParseErrorKind::NoBlockPath { meant } = error.kind else { panic!("{line}") };
+            assert_eq!(meant.as_deref(), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn blocks_follow_one_another() {
+        let section = "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n";
+        let text = format!("a.py\n{BLOCK}{BLOCK}");
+        let found = to_envelope(text.as_bytes()).expect("two blocks");
+        assert_eq!(found.text, envelope(&section.repeat(2)));
+        let new = BLOCK.replace("x = 1\n", "");
+        let text = format!("a.py\n{new}\nb.py\n{new}\na.py\n{new}");
+        let found = to_envelope(text.as_bytes()).expect("three blocks");
+        let add = "*** Add File: a.py\n+x = 2\n";
+        assert_eq!(found.text, envelope(&(add.to_owned() + &add.replace("a.py", "b.py"))));
+        assert_eq!(found.notes[1..], ["left out the block in line 14: one above makes that file"]);
+    }
+
+    #[test]
+    fn a_rule_too_many_is_pointed_out() {
+        let text = format!("a.py\n{}", BLOCK.replace(">>>>>>>", "=======\n>>>>>>>"));
+        let error = to_envelope(text.as_bytes()).expect_err("two rules");
+        assert_eq!((error.line, error.kind.as_str()), (6, "bad_block"), "{text}");
+        assert!(error.expected[0].contains("leave this one out"), "{error}");
+    }
+
+    #[test]
     fn the_file_is_named_in_the_usual_places() {
         let wanted = envelope("*** Update File: a.py\n@@\n-x = 1\n+x = 2\n");
         for text in [
@@ -409,6 +539,10 @@ mod tests {
             format!("So:\n```python a.py\n{BLOCK}```\n"),
             format!("So:\n```a.py\n{BLOCK}```\n"),
             format!("**a.py**\n{BLOCK}"),
+            format!("```python\na.py\n```\n{BLOCK}"),
+            format!("```\na.py\n```python\n{BLOCK}```\n"),
+            format!("a.py\n<source>python\n{BLOCK}</source>\n"),
+            format!("So:\n\na.py\n<pre>\n{BLOCK}</pre>\nDone.\n"),
             format!("### `a.py`\n```\n{BLOCK}```\n"),
             format!("File: a.py\n~~~~\n{BLOCK}~~~~\n"),
             format!("`a.py`:\n{BLOCK}"),
@@ -443,7 +577,7 @@ mod tests {
             (
                 format!("a\n{BLOCK}").replace("a\n<", "a.py\n<")
                     + "\n```\n<<<<<<< SEARCH\ny\nz\n=======\ny\n>>>>>>> REPLACE\n",
-                "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n@@\n y\n-z\n",
+                "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** Update File: a.py\n@@\n y\n-z\n",
             ),
             (
                 format!("a.py\n{BLOCK}b.py\n{BLOCK}"),
@@ -531,6 +665,7 @@ mod tests {
         let rst = "a.rst\n<<<<<<< SEARCH\nTitle\n=======\n=======\nTitel\n>>>>>>> REPLACE\n";
         for (text, line, reason) in [
             (BLOCK.to_owned(), 1, "no_path"),
+            (format!("```\nfoo bar\n```\n{BLOCK}"), 4, "no_path"),
             (format!("Change it like this:\n{BLOCK}"), 2, "no_path"),
             // It may be another file than that of the block before.
             (format!("a.py\n{BLOCK}Now in `b.py`:\n\n{BLOCK}"), 9, "no_path"),

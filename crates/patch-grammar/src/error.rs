@@ -79,8 +79,11 @@ crate::names::named! {
         #[error("the patch is in a comment, where a reader of the text does not see it")]
         Hidden = "hidden",
         /// A SEARCH/REPLACE block does not say which file it changes.
-        #[error("no line names the file of this block")]
-        NoBlockPath = "no_path",
+        #[error("no line names the file of this block{}", may_be_meant(meant.as_deref()))]
+        NoBlockPath {
+            /// What looks like a path in the line above, beside other words.
+            meant: Option<String>,
+        } = "no_path",
         /// A SEARCH/REPLACE block lacks a marker, or has one too many.
         #[error("the SEARCH/REPLACE block is not `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`")]
         BadBlock = "bad_block",
@@ -226,6 +229,11 @@ crate::names::named! {
 /// near.
 fn is_close(closest: Option<&str>) -> String {
     closest.map(|closest| format!("; {closest} is close")).unwrap_or_default()
+}
+
+/// The end of the message about a block without a path.
+fn may_be_meant(path: Option<&str>) -> String {
+    path.map(|path| format!("; `{path}` may be meant: write it alone")).unwrap_or_default()
 }
 
 fn stand(lines: &[Range<usize>]) -> String {

@@ -8,6 +8,10 @@ pub struct ParseOptions {
     pub strip_wrappers: bool,
     /// Whether the first hunk of an update may lack its `@@`. Default: it may not.
     pub bare_first_hunk: bool,
+    /// Whether a patch is taken only as it is written: nothing around it is left out, and nothing
+    /// in it is corrected, also not an absolute path beneath the root. Default: who finds patches
+    /// in texts may do both, with a note.
+    pub to_the_letter: bool,
     /// The environment that patches are applied in here: a patch whose `*** Environment ID:` names
     /// another one is an error. Default: none, so that every patch that names one is an error.
     pub environment: Option<String>,
@@ -20,6 +24,7 @@ impl Default for ParseOptions {
         Self {
             strip_wrappers: false,
             bare_first_hunk: false,
+            to_the_letter: false,
             environment: None,
             max_sections: 10_000,
         }

@@ -76,7 +76,9 @@ pub(crate) fn valid_part(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
 pub fn parse(text: impl Into<Text>, options: &ParseOptions) -> Result<Patch, ParseError> {
     let text = text.into();
     let part = text.range();
-    Patch::read(text, |bytes| tree(decode(bytes)?, part, options))
+    let mut patch = Patch::read(text, |bytes| tree(decode(bytes)?, part, options))?;
+    patch.to_the_letter = options.to_the_letter;
+    Ok(patch)
 }
 
 /// Up to this size a text is parsed at once: its tokens are few, and each part costs what half a

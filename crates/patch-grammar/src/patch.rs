@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
-use crate::ast::Section;
+use crate::ast::{Section, SectionOperation};
 use crate::error::{ParseError, Warning};
 use crate::lines::Lines;
 
@@ -100,6 +100,9 @@ pub struct Patch {
     /// Its paths are made relative to the root of the files that it is for: they are not looked at
     /// again.
     pub relative: bool,
+    /// It means what it says, and nothing in it is corrected:
+    /// [`ParseOptions::to_the_letter`](crate::ParseOptions::to_the_letter).
+    pub to_the_letter: bool,
 }
 
 #[derive(Debug)]
@@ -148,6 +151,7 @@ impl Patch {
             reversed: false,
             exact: false,
             relative: false,
+            to_the_letter: false,
         })
     }
 
@@ -211,6 +215,7 @@ impl Patch {
             reversed: self.reversed,
             exact: self.exact,
             relative: self.relative,
+            to_the_letter: self.to_the_letter,
         })
     }
 
@@ -223,6 +228,36 @@ impl Patch {
     ) -> Self {
         let Ok(made) = self.with_sections(|_, sections| Ok::<_, Infallible>(make(sections)));
         made
+    }
+
+    /// Returns the patch with the lines of another text, of which `lines` has one for each line of
+    /// this one, both from 1: that from which this one was made. Byte ranges stay as they are.
+    #[must_use]
+    pub fn from_lines(&self, lines: &[u32]) -> Self {
+        let of = |line: &mut u32| {
+            let index = (*line as usize).saturating_sub(1);
+            *line = lines.get(index).or(lines.last()).copied().unwrap_or(*line);
+        };
+        let mut changed = self.map_sections(|sections| {
+            let mut sections = sections.to_vec();
+            for section in &mut sections {
+                section.paths_mut().for_each(|path| of(&mut path.line));
+                let hunks = match &mut section.operation {
+                    SectionOperation::Update { hunks, .. }
+                    | SectionOperation::Copy { hunks, .. } => &mut hunks[..],
+                    SectionOperation::Delete(hunks) => hunks.as_deref_mut().unwrap_or_default(),
+                    SectionOperation::Add(_) => &mut [],
+                };
+                for hunk in hunks {
+                    of(&mut hunk.line);
+                    hunk.headers.iter_mut().for_each(|header| of(&mut header.line));
+                    hunk.lines.iter_mut().for_each(|line| of(&mut line.line));
+                }
+            }
+            sections
+        });
+        changed.warnings.iter_mut().for_each(|warning| of(&mut warning.line));
+        changed
     }
 
     /// Counts the hunks of all sections.

@@ -357,6 +357,12 @@ fn lines_are_read_as_they_stand_where_the_numbers_do_not_fit() {
             "@?\n-a\n+b\n c\n",
             fits("1 old and 1 new lines, and has 2 and 2"),
         ),
+        // Surplus context below an empty line of it.
+        (
+            "@@ -1 +1 @@\n-a\n+b\n \n c\n@@ -5 +5 @@\n-c\n+d\n",
+            "@?\n-a\n+b\n \n c\n@5\n-c\n+d\n",
+            fits("1 old and 1 new lines, and has 3 and 3"),
+        ),
         ("@@ -1,9 +1 @@\n-a\n+b\n@@ -5 +5 @@\n-c\n+d\n", "@?\n-a\n+b\n@5\n-c\n+d\n", fits(nine)),
         (
             "@@ -1,9 +1 @@\n-a\n+b\n\n\n@@ -5 +5 @@\n-c\n+d\n",

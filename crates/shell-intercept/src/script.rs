@@ -94,6 +94,11 @@ fn may_be_call(script: &str) -> bool {
             && NAMES.iter().any(|name| script.contains(name)))
 }
 
+/// Whether the last line that says something ends a patch.
+fn ends_a_patch(lines: &str) -> bool {
+    lines.lines().rev().find(|line| !line.trim().is_empty()) == Some(Marker::End.as_str())
+}
+
 /// A call with a heredoc; `None` if it is not that.
 fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     let at = script.find("<<").filter(|at| *at < MAX_HEAD)?;
@@ -140,6 +145,8 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
             }
             lines
         }
+        // The shell takes what there is, and the patch says itself that it is whole.
+        Body::Open if !below && ends_a_patch(&script[start..]) => &script[start..],
         Body::Open => {
             let tag = tag.text.to_owned();
             return Some(Intercept::ShellParseError(ShellParseError::OpenHeredoc { tag }));

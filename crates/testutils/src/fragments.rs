@@ -52,9 +52,7 @@ pub fn text(choices: &[u8]) -> Fragments {
     for &choice in choices {
         let (text, sections, hunks, applicable) = PARTS[usize::from(choice) % PARTS.len()];
         out.ambiguous |= text.starts_with("--- ") && out.text.ends_with("+2\n");
-        // All blocks of one file are one section.
-        out.sections +=
-            if text.contains("SEARCH") && out.text.contains(text) { 0 } else { sections };
+        out.sections += sections;
         out.text += text;
         out.hunks += hunks;
         out.never |= !applicable;

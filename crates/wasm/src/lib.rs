@@ -29,7 +29,7 @@ export interface PatchError extends Error {
 /** The rules of planning; made of the table of settings by crates/api/tests/types.rs. */
 export interface PatchSettings {
   /** The preset of the rules of planning. */
-  profile?: "strict" | "codex";
+  profile?: "strict" | "standard" | "codex";
   /** What may differ when a hunk is located. */
   fuzz?: "none" | "trailing" | "blanks" | "unicode";
   /** What to do with a hunk that fits in several places. */

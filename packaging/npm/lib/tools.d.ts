@@ -387,7 +387,7 @@ export interface ApplyPatchArguments {
   /** Patch, from `*** Begin Patch` to `*** End Patch`. */
   patch: string;
   /** strict (default): exact. codex: headers are anchors, blanks may differ, files may be replaced. */
-  profile?: "strict" | "codex";
+  profile?: "strict" | "standard" | "codex";
   /** Omit what is applied already. */
   skipApplied?: boolean;
 }

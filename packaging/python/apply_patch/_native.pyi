@@ -21,7 +21,7 @@ Profile = Literal["strict", "codex"]
 
 # The settings are made of their table by crates/api/tests/types.rs.
 class PatchSettings(TypedDict, total=False):
-    profile: Literal["strict", "codex"] | None
+    profile: Literal["strict", "standard", "codex"] | None
     fuzz: Literal["none", "trailing", "blanks", "unicode"] | None
     ambiguous: Literal["reject", "first"] | None
     skip_applied: bool | None

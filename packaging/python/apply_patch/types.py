@@ -1122,7 +1122,7 @@ class ApplyPatchArguments(_ApplyPatchArguments, total=False):
     # Apply the sections that fit; keep the others (patchId).
     partial: bool
     # strict (default): exact. codex: headers are anchors, blanks may differ, files may be replaced.
-    profile: Literal["strict", "codex"]
+    profile: Literal["strict", "standard", "codex"]
     # Omit what is applied already.
     skipApplied: bool
 

@@ -31,7 +31,7 @@ pub(crate) struct Fit {
         conflicts_with = "dialect"
     )]
     pub(crate) operations: Vec<String>,
-    /// Profile that the patch will be applied by [default: strict]
+    /// Profile that the patch will be applied by [default: standard]
     #[arg(long, value_name = "PROFILE", value_parser = choice::<Profile>(), requires = "fit", conflicts_with = "dialect")]
     pub(crate) profile: Option<Profile>,
 }

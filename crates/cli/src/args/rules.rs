@@ -13,8 +13,9 @@ use super::choice::choice;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct Rules {
-    /// Preset of all rules below; `codex` applies what the OpenAI models were trained to write
-    /// [default: strict; codex for `ops`]
+    /// Preset of all rules below: `standard`; `strict`, which takes nothing but one envelope as it
+    /// is written; or `codex`, which applies what the OpenAI models were trained to write [default:
+    /// standard; codex for `ops`]
     #[arg(long, value_name = "PROFILE", value_parser = choice::<Profile>())]
     pub(crate) profile: Option<Profile>,
     /// The environment that this is: a patch that names another one, or one at all without this, is
@@ -44,9 +45,10 @@ pub(crate) struct Rules {
     /// Whether the patch may move files [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) allow_move: Option<bool>,
-    /// Create missing parent directories
-    #[arg(long)]
-    pub(crate) create_parents: bool,
+    /// Whether missing parent directories are created [default: true; false with `--profile
+    /// strict`]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) create_parents: Option<bool>,
     /// Let added and moved files of an envelope replace existing ones
     #[arg(long)]
     pub(crate) overwrite: bool,
@@ -95,7 +97,7 @@ impl Rules {
             ambiguous: self.ambiguous,
             skip_applied: self.skip_applied.then_some(true),
             unidiff_zero: self.unidiff_zero.then_some(true),
-            create_parents: self.create_parents.then_some(true),
+            create_parents: self.create_parents,
             overwrite: self.overwrite.then_some(true),
             allow_delete: self.allow_delete,
             allow_move: self.allow_move,

@@ -202,7 +202,8 @@ impl Command {
             ) => writing(args),
             _ => Layer::default(),
         };
-        let profile = if matches!(self, Self::Ops(_)) { Profile::Codex } else { Profile::Strict };
+        let profile =
+            if matches!(self, Self::Ops(_)) { Profile::Codex } else { Profile::default() };
         let approve = match self {
             Self::Apply(_) => approve::preset(),
             Self::Serve(_) => APPROVE,
@@ -311,7 +312,7 @@ pub(super) fn shown() -> clap::Command {
             "interactive" => arg.help("Ask about every file and hunk"),
             "stat" => arg.help("Print how many lines change in each file"),
             "profile" => arg
-                .help("Preset of rules, as codex [default: strict]")
+                .help("Preset of rules, as codex [default: standard]")
                 .hide_possible_values(true)
                 .help_heading(None::<&str>),
             _ => arg,

@@ -62,7 +62,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
         found.problem("configuration", problem);
     }
     global.layers = sources.layers(Layer::default());
-    (global.settings, _) = global.layers.resolve(Profile::Strict, ApprovalPolicy::Never);
+    (global.settings, _) = global.layers.resolve(Profile::default(), ApprovalPolicy::Never);
     match apply_patch_api::files::real_path(global.root()) {
         Ok(path) => {
             let how = if global.root() == Path::new(".") {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use apply_patch_api::engine::commit::Workspace;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::{Files, Options, Plan, PlanBuilder, Profile, Splices};
+use apply_patch_api::engine::{Files, Options, Plan, PlanBuilder, Splices};
 use apply_patch_api::files::{Globs, Policy};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::settings::Choice as _;
@@ -202,7 +202,7 @@ fn write(
     // The file of a client is no part of a project.
     let settings = SessionSettings { verify: None, ..workspace::session_settings(global) };
     let session = workspace::session_in(opened?, settings);
-    let options = Options { create_parents: true, ..Options::new(Profile::Strict) };
+    let options = Options::default();
     let plan = |files: &Files| planned(files, &options, file, edit);
     let refused = |error: ToolError| Failure::Tool(Box::new(error));
     if args.dry_run {

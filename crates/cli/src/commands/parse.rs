@@ -19,7 +19,7 @@ pub(crate) struct ParseArgs {
     pub(crate) input: args::InputArgs,
     /// Profile whose tolerance of odd spellings holds
     #[arg(
-        long, value_name = "PROFILE", default_value = "strict",
+        long, value_name = "PROFILE", default_value = "standard",
         value_parser = args::choice::<Profile>(),
     )]
     pub(crate) profile: Profile,

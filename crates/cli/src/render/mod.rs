@@ -27,7 +27,8 @@ use apply_patch_api::tools::changes::{
     AS_BEFORE, carried_text, done_text, of_turn_text, passed_over_text, shortfall, unlogged_text,
 };
 pub(crate) use apply_patch_api::tools::changes::{
-    conflict_markers_text, note_text, outcome_text, summary, syntax_text, whitespace_text,
+    conflict_markers_text, new_directories_text, note_text, outcome_text, summary, syntax_text,
+    whitespace_text,
 };
 pub(crate) use apply_patch_api::tools::shown::{is_unsafe, sanitize};
 pub(crate) use diff::write_diff;
@@ -290,6 +291,9 @@ pub(crate) fn notes(plan: &Plan) {
             }
             PlanNote::Syntax { path, fault, is_new } => {
                 format!("warning: {path}: {}", syntax_text(fault, *is_new))
+            }
+            PlanNote::NewDirectories { directories } => {
+                format!("note: {}", new_directories_text(directories))
             }
             PlanNote::Formatted { path, by } => {
                 format!("note: {}: formatted by {by}", quoted(path))

@@ -1,11 +1,12 @@
 //! Errors as pictures: the patch with carets, and beside it the closest place in the file.
 
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use apply_patch_api::engine::{Advice, ParseError, Reject, RejectReason, Remedy};
+use apply_patch_api::engine::{Advice, ParseError, Problem, Reject, RejectReason, Remedy};
 use apply_patch_api::files::{Access, Root, quoted};
 use apply_patch_api::tools::received;
 use apply_patch_api::tools::shown::sanitize;
@@ -130,19 +131,28 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     let root =
         global.settings.policy().ok().and_then(|policy| Root::open(global.root(), policy).ok());
     // Without what is around the patch; its lines keep their numbers.
-    let whole = &input.sent.text;
+    let whole = input.sent.shown();
     let above = &whole.whole()[..whole.range().start];
     let above = above.iter().filter(|&&byte| byte == b'\n').count();
-    let mut text = String::from_utf8_lossy(input.bytes());
+    let mut text = String::from_utf8_lossy(whole.as_bytes());
     if above > 0 {
         text = ("\n".repeat(above) + &text).into();
     }
+    let (rejects, others) = if global.verbose {
+        (rejects.iter().collect(), HashMap::new())
+    } else {
+        one_for_each_missing_directory(rejects)
+    };
     let told = if global.verbose { rejects.len() } else { TOLD };
-    for (nth, reject) in rejects.iter().take(told).enumerate() {
+    for (nth, &reject) in rejects.iter().take(told).enumerate() {
         if nth >= DRAWN {
             message(&reject.to_string());
         } else {
             draw(input, &text, reject, root.as_ref(), global);
+        }
+        if let Some(others) = missing_directory(reject).and_then(|missing| others.get(missing)) {
+            let files = if *others == 1 { "file needs" } else { "files need" };
+            message(&format!("{others} more {files} the same directory"));
         }
     }
     let more = rejects.len().saturating_sub(told);
@@ -151,11 +161,36 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     }
 }
 
+/// Returns the missing directory that a file was refused for.
+fn missing_directory(reject: &Reject) -> Option<&str> {
+    match &reject.problem {
+        Problem::MissingParent { directory } => Some(directory),
+        _ => None,
+    }
+}
+
+/// Returns the rejects without those of files whose missing directory was named before, and how
+/// many of these there are for each.
+fn one_for_each_missing_directory(rejects: &[Reject]) -> (Vec<&Reject>, HashMap<&str, usize>) {
+    let mut files: HashMap<&str, usize> = HashMap::new();
+    let mut told = Vec::new();
+    for reject in rejects {
+        let files = missing_directory(reject).map(|missing| files.entry(missing).or_default());
+        if files.as_ref().is_none_or(|files| **files == 0) {
+            told.push(reject);
+        }
+        files.into_iter().for_each(|files| *files += 1);
+    }
+    files.retain(|_, files| *files > 1);
+    files.values_mut().for_each(|files| *files -= 1);
+    (told, files)
+}
+
 fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global: &Global) {
     let title = sanitize(&match reject.hunk {
         Some(hunk) => format!("{}: hunk {}: {}", quoted(&reject.path), hunk + 1, reject.problem),
         None => match &reject.problem {
-            apply_patch_api::engine::Problem::Guard(error) => error.to_string(),
+            Problem::Guard(error) => error.to_string(),
             problem => format!("{}: {problem}", quoted(&reject.path)),
         },
     })

@@ -425,6 +425,7 @@ fn note_of_plan(note: &PlanNote) -> String {
         PlanNote::Syntax { path, fault, is_new } => {
             format!("{path}: {}", syntax_text(fault, *is_new))
         }
+        PlanNote::NewDirectories { directories } => new_directories_text(directories),
         PlanNote::Formatted { path, by } => format!("{path}: formatted by {by}"),
         PlanNote::ConflictMarkers { path, line } => {
             format!("{path}: {}", conflict_markers_text(*line))
@@ -439,6 +440,19 @@ fn note_of_plan(note: &PlanNote) -> String {
             format!("{path}: hunk {} {}", hunk + 1, note_text(note))
         }
     }
+}
+
+/// Says which directories are made for new files.
+#[must_use]
+pub fn new_directories_text(directories: &[String]) -> String {
+    const NAMED: usize = 5;
+    let named: Vec<_> = directories.iter().take(NAMED).map(String::as_str).collect();
+    let more = match directories.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let word = if directories.len() == 1 { "directory" } else { "directories" };
+    format!("new {word}: {}{more}", named.join(", "))
 }
 
 /// Says that a section was left out, as it is applied already.
@@ -621,6 +635,8 @@ pub fn note_text(note: &Note) -> String {
         Note::StatedLine => {
             "fits in several places; the one that the diff's line numbers mean was taken".into()
         }
+        Note::NotAtStart => "has no context above, and is not at the beginning of the file".into(),
+        Note::NotAtEnd => "has no context below, and is not at the end of the file".into(),
         Note::FixedWhitespace => {
             "was matched as if whitespace errors were fixed in it and in the file".into()
         }

@@ -225,11 +225,11 @@ fn own(tool: Tool, setting: &Setting) -> Option<Setting> {
         (Tool::CreateFile, Setting::CreateParents)
         | (Tool::MoveFile, Setting::Overwrite)
         | (Tool::EditPatch, Setting::AllowDelete | Setting::AllowMove) => Some(setting.clone()),
-        (
-            Tool::ApplyPatch,
-            Setting::CreateParents | Setting::Overwrite | Setting::Codex | Setting::Fuzz(_),
-        ) => Some(Setting::Codex),
-        (Tool::ApplyPatch, Setting::SkipApplied) => Some(setting.clone()),
+        (Tool::ApplyPatch, Setting::Overwrite | Setting::Codex | Setting::Fuzz(_)) => {
+            Some(Setting::Codex)
+        }
+        (Tool::ApplyPatch, Setting::CreateParents) => Some(Setting::Standard),
+        (Tool::ApplyPatch, Setting::SkipApplied | Setting::Standard) => Some(setting.clone()),
         _ => None,
     }
 }
@@ -287,6 +287,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::SendSeparately
             | Remedy::Split
             | Remedy::SendOne
+            | Remedy::SendEnvelope
             | Remedy::SendWhole
             | Remedy::SendAgain
             | Remedy::SendCorrected
@@ -381,6 +382,9 @@ impl Hint {
             Remedy::SendOne => {
                 Self::Send { what: "one patch, one diff, or the operations of one response" }
             }
+            Remedy::SendEnvelope => Self::Send {
+                what: "a patch in the envelope, from `*** Begin Patch` to `*** End Patch`",
+            },
             Remedy::SendWhole => Self::Send {
                 what: match caller {
                     Caller::Terminal => "the whole patch, with all its sections, without `--amend`",
@@ -569,6 +573,7 @@ fn allowed(setting: &Setting) -> String {
         Setting::CreateParents
         | Setting::Overwrite
         | Setting::Fuzz(_)
+        | Setting::Standard
         | Setting::Codex
         | Setting::FirstPlace
         | Setting::SkipApplied
@@ -581,6 +586,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::WarnOfSyntax
         | Setting::AnyForm
         | Setting::Part(_)
+        | Setting::AllParts
         | Setting::Carry
         | Setting::Root(_)
         | Setting::Onto(_)

@@ -11,6 +11,8 @@ pub mod paths;
 pub mod received;
 mod shell;
 
+use std::sync::Arc;
+
 use patch_engine::{
     AddNewline, ChangeKind, Files, Options, ParseError, ParseErrorKind, Patch, parse, reverse,
 };
@@ -81,8 +83,18 @@ pub struct PatchText {
     pub exact: bool,
     /// The directory that its paths are beneath, and which of its files are taken.
     pub paths: PathRules,
+    /// What the envelope was written from, where its lines can be told.
+    origin: Option<Arc<Origin>>,
     /// The patch, if finding it in the text took parsing it.
     parsed: Option<Patch>,
+}
+
+/// A text from which an envelope was written.
+#[derive(Debug)]
+struct Origin {
+    text: Text,
+    /// Which of its lines each line of the envelope is, both from 1.
+    lines: Vec<u32>,
 }
 
 impl ToolError {
@@ -114,14 +126,22 @@ impl PatchText {
             converted: false,
             exact: false,
             paths: PathRules::default(),
+            origin: None,
             parsed: None,
         }
+    }
+
+    /// Returns the text that lines of the patch are counted in: what was sent, or what was found in
+    /// that.
+    #[must_use]
+    pub fn shown(&self) -> &Text {
+        self.origin.as_ref().map_or(&self.text, |origin| &origin.text)
     }
 
     /// Takes another text in the same form.
     #[must_use]
     pub fn with_text(&self, text: impl Into<Text>) -> Self {
-        Self { text: text.into(), parsed: None, ..self.clone() }
+        Self { text: text.into(), origin: None, parsed: None, ..self.clone() }
     }
 
     /// Joins patches to one, in their order. Also returns at which line of its text the lines of
@@ -164,6 +184,12 @@ impl PatchText {
     ///
     /// When there is not exactly one patch, or `how` does not suit it.
     pub fn read(sent: &Text, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
+        // To the letter, a text is what its form says, and one without a form is an envelope.
+        let form = match how.form {
+            InputForm::Auto if options.to_the_letter && how.part.is_none() => InputForm::Envelope,
+            form => form,
+        };
+        let how = &ReadAs { form, ..how.clone() };
         match how.form {
             InputForm::Envelope | InputForm::Openai | InputForm::Blocks if how.strip.is_some() => {
                 return usage(
@@ -200,21 +226,22 @@ impl PatchText {
             let text = ops::to_envelope(calls)?.into();
             Ok(Self { text, notes, converted: true, ..given.clone() })
         };
-        let of_blocks = |text: Vec<u8>, notes| Self {
-            text: text.into(),
+        let of_blocks = |found: blocks::Converted, sent: Text, notes| Self {
+            text: found.text.into(),
             notes,
-            converted: true,
             exact: true,
+            origin: Some(Arc::new(Origin { text: sent, lines: found.lines })),
             ..given.clone()
         };
         match how.form {
             InputForm::Envelope => Ok(given),
             InputForm::Blocks => {
                 if !blocks::are_in(sent) {
-                    return Err(in_other_form(sent, how.form, NotReceived::Nothing));
+                    return Err(in_other_form(sent, how.form, options, NotReceived::Nothing));
                 }
                 let found = blocks::to_envelope(sent)?;
-                Ok(of_blocks(found.text, found.notes))
+                let notes = found.notes.clone();
+                Ok(of_blocks(found, given.text.clone(), notes))
             }
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => {
@@ -225,7 +252,7 @@ impl PatchText {
                         Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
                             converted(&calls, notes)
                         }
-                        _ => Err(in_other_form(sent, how.form, error)),
+                        _ => Err(in_other_form(sent, how.form, options, error)),
                     },
                 }
             }
@@ -266,6 +293,10 @@ impl PatchText {
                     Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => {
                         Ok(Self { text: bytes.into(), notes, ..given })
                     }
+                    Ok(Received { form: ReceivedForm::Joined { text, lines, sent }, notes }) => {
+                        let origin = Some(Arc::new(Origin { text: sent.into(), lines }));
+                        Ok(Self { text: text.into(), notes, origin, ..given })
+                    }
                     Ok(Received { form: ReceivedForm::Diff { text, ended }, notes }) => {
                         // A copy is not kept.
                         let text = if text == sent { given.text.clone() } else { text.into() };
@@ -278,8 +309,8 @@ impl PatchText {
                         let text = envelope_beneath(&directory, &patch);
                         Ok(Self { text: text.into(), notes, ..given })
                     }
-                    Ok(Received { form: ReceivedForm::Blocks(bytes), notes }) => {
-                        Ok(of_blocks(bytes, notes))
+                    Ok(Received { form: ReceivedForm::Blocks { found, text }, notes }) => {
+                        Ok(of_blocks(found, text.into(), notes))
                     }
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
                         converted(&calls, notes)
@@ -344,26 +375,44 @@ impl PatchText {
             (None, None) => parse(text, &options.parse),
         };
         let own = if self.diff.is_some() { InputForm::Unified } else { InputForm::Envelope };
-        let mut patch = patch.map_err(|error| in_other_form(self.text.as_bytes(), own, error))?;
+        let mut patch = patch
+            .map_err(|error| in_other_form(self.text.as_bytes(), own, &options.parse, error))?;
+        if let Some(origin) = &self.origin {
+            patch = patch.from_lines(&origin.lines);
+        }
         patch.notes = self.notes.clone();
         patch.exact = self.exact;
+        patch.to_the_letter = options.parse.to_the_letter;
         let patch = self.paths.of(patch, self.reverse);
         Ok(if self.reverse { reverse(&patch, options)? } else { patch })
     }
 }
 
 /// Returns the error of a text that is no patch in a form: that it is one in another, if it is.
-fn in_other_form(sent: &[u8], own: InputForm, error: impl Into<InputError>) -> InputError {
+fn in_other_form(
+    sent: &[u8],
+    own: InputForm,
+    options: &ParseOptions,
+    error: impl Into<InputError>,
+) -> InputError {
     let Ok(Received { form, .. }) = received::receive(sent, Part::Only) else {
         return error.into();
     };
     let found = match form {
-        ReceivedForm::Envelope(_) | ReceivedForm::Beneath(..) => InputForm::Envelope,
-        ReceivedForm::Blocks(_) => InputForm::Blocks,
+        ReceivedForm::Envelope(_) | ReceivedForm::Joined { .. } | ReceivedForm::Beneath(..) => {
+            InputForm::Envelope
+        }
+        ReceivedForm::Blocks { .. } => InputForm::Blocks,
         ReceivedForm::Diff { .. } => InputForm::Unified,
         ReceivedForm::Calls(_) => InputForm::Openai,
     };
-    if found == own { error.into() } else { NotReceived::OtherForm(form.words()).into() }
+    match own {
+        own if found == own => error.into(),
+        InputForm::Envelope if options.to_the_letter => {
+            NotReceived::NotAnEnvelope(form.words()).into()
+        }
+        _ => NotReceived::OtherForm(form.words()).into(),
+    }
 }
 
 /// Puts the paths of an envelope beneath a directory; its lines keep their numbers.

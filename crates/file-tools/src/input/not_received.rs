@@ -18,8 +18,15 @@ pub enum NotReceived {
     )]
     Nothing,
     /// Several things do, and none was chosen.
-    #[error(transparent)]
-    Several(DetectError),
+    #[error("{parts}")]
+    Several {
+        /// Each of them.
+        parts: DetectError,
+        /// How many there are.
+        there: usize,
+        /// Whether they may be taken as one: no two of them change the same line.
+        all: bool,
+    },
     /// There is no such part.
     #[error("there is no part {wanted}: it has {there}")]
     NoSuchPart {
@@ -34,6 +41,9 @@ pub enum NotReceived {
     /// It has another form than the one that was named.
     #[error("{0}, and another form was named")]
     OtherForm(&'static str),
+    /// It is taken to the letter, and is no envelope.
+    #[error("{0}, and profile `strict` takes a patch in the envelope alone")]
+    NotAnEnvelope(&'static str),
     /// It is wrapped in something that cannot be taken off without loss or guessing.
     #[error("{wrapper}; {advice}")]
     Wrapped {
@@ -52,16 +62,21 @@ pub enum NotReceived {
     },
 }
 
+/// How many parts of a text are offered.
+const PARTS: usize = 4;
+
 impl NotReceived {
     /// Returns the reason behind the kind of the error.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match self {
-            Self::Several(_) => Reason::SeveralPatches,
+            Self::Several { .. } => Reason::SeveralPatches,
             Self::NoSuchPart { .. } | Self::MixedParts => Reason::NoSuchPart,
-            Self::Nothing | Self::OtherForm(_) | Self::Wrapped { .. } | Self::Parse { .. } => {
-                Reason::Unreadable
-            }
+            Self::Nothing
+            | Self::OtherForm(_)
+            | Self::NotAnEnvelope(_)
+            | Self::Wrapped { .. }
+            | Self::Parse { .. } => Reason::Unreadable,
         }
     }
 
@@ -69,10 +84,20 @@ impl NotReceived {
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::Several(_) | Self::MixedParts | Self::NoSuchPart { .. } => {
-                vec![Remedy::SendOne, Remedy::Set(Setting::Part(1))]
+            // None before the others: the first may be a draft of the second.
+            Self::Several { there, all, .. } => {
+                let each = (1..=*there).take(PARTS).map(|nth| Setting::Part(nth));
+                let all = all.then_some(Setting::AllParts);
+                let settings = all.into_iter().chain(each).map(Remedy::Set);
+                std::iter::once(Remedy::SendOne).chain(settings).collect()
+            }
+            Self::MixedParts => vec![Remedy::SendOne, Remedy::Set(Setting::Part(1))],
+            Self::NoSuchPart { there, .. } => {
+                let each = (1..=*there).take(PARTS).map(|nth| Remedy::Set(Setting::Part(nth)));
+                each.collect()
             }
             Self::OtherForm(_) => vec![Remedy::Set(Setting::AnyForm)],
+            Self::NotAnEnvelope(_) => vec![Remedy::Set(Setting::Standard), Remedy::SendEnvelope],
             Self::Nothing | Self::Wrapped { .. } => vec![Remedy::SendOne],
             Self::Parse { error, .. } => Remedy::of_parse(error),
         }

@@ -5,14 +5,14 @@
 //! error says what the wrapper is, and what to send instead.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
 use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Fence, Found};
 use patch_grammar::diff::{self, DiffOptions, NEXT_DIFF};
 use patch_grammar::marker::{LITERAL, respelled};
-use patch_grammar::{Marker, Patch, Text, blocks};
+use patch_grammar::{LineKind, Marker, ParseOptions, Patch, SectionOperation, Text, blocks};
 use serde_json::{Value, json};
 
 use crate::input::not_received::wrapped;
@@ -39,10 +39,24 @@ pub struct Received {
 pub enum ReceivedForm {
     /// A patch in the envelope.
     Envelope(Vec<u8>),
+    /// Several patches in the envelope, as one.
+    Joined {
+        /// The patch.
+        text: Vec<u8>,
+        /// Which line of `sent` each of its lines is, both from 1.
+        lines: Vec<u32>,
+        /// The text that they are in.
+        sent: Vec<u8>,
+    },
     /// A patch in the envelope, whose paths are relative to a directory.
     Beneath(String, Vec<u8>),
-    /// An envelope that was written from SEARCH/REPLACE blocks.
-    Blocks(Vec<u8>),
+    /// SEARCH/REPLACE blocks.
+    Blocks {
+        /// The envelope that was written from them.
+        found: blocks::Converted,
+        /// The text that they are in.
+        text: Vec<u8>,
+    },
     /// A unified or git diff.
     Diff {
         /// The diff.
@@ -58,8 +72,10 @@ impl ReceivedForm {
     /// Says what the text is.
     pub(super) fn words(&self) -> &'static str {
         match self {
-            Self::Envelope(_) | Self::Beneath(..) => "this is a patch in the envelope",
-            Self::Blocks(_) => "these are SEARCH/REPLACE blocks",
+            Self::Envelope(_) | Self::Joined { .. } | Self::Beneath(..) => {
+                "this is a patch in the envelope"
+            }
+            Self::Blocks { .. } => "these are SEARCH/REPLACE blocks",
             Self::Diff { .. } => "this is a diff",
             Self::Calls(_) => "these are operations of the Responses API",
         }
@@ -380,8 +396,9 @@ fn in_text(
     if found.is_empty() && blocks::are_in(&text) {
         let converted = blocks::to_envelope(&text);
         let converted = converted.map_err(|error| NotReceived::parse(&text, error))?;
-        notes.extend(converted.notes);
-        return only(Received { form: ReceivedForm::Blocks(converted.text), notes }, part);
+        notes.extend(converted.notes.iter().cloned());
+        let form = ReceivedForm::Blocks { found: converted, text: text.into_owned() };
+        return only(Received { form, notes }, part);
     }
     if found.is_empty() {
         unfound(&String::from_utf8_lossy(&text))?;
@@ -395,18 +412,25 @@ fn in_text(
             "end that line, and close it below",
         );
     }
-    let several = |found: Vec<Found>| {
-        NotReceived::Several(DetectError::Several(
-            found.into_iter().map(Found::into_part).collect(),
-        ))
-    };
     let there = found.len();
     let Detected { kind, text, notes: more, ended } = match part {
-        Part::Only if there > 1 => return Err(several(found)),
+        // An answer often has a fence for each file.
+        Part::Only if there > 1 => match Together::of(&found) {
+            Together::OtherFiles => return all_of(found, &text, notes),
+            together => {
+                let parts = found.into_iter().map(Found::into_part).collect();
+                let all = together == Together::OtherLines;
+                return Err(NotReceived::Several {
+                    parts: DetectError::Several(parts),
+                    there,
+                    all,
+                });
+            }
+        },
         Part::Nth(wanted) if wanted == 0 || wanted > there => {
             return Err(NotReceived::NoSuchPart { wanted, there });
         }
-        Part::All if there > 1 => joined(found)?,
+        Part::All if there > 1 => return all_of(found, &text, notes),
         Part::Only | Part::All => {
             found.into_iter().next().expect("it is not empty").into_detected()
         }
@@ -462,16 +486,108 @@ fn is_closed_within(lines: &[&[u8]], one: &Found) -> bool {
         })
 }
 
-/// Joins all parts to one patch.
-fn joined(found: Vec<Found>) -> Result<Detected, NotReceived> {
+/// Joins all parts of `sent`, below the notes about what they were found in.
+fn all_of(found: Vec<Found>, sent: &[u8], mut notes: Vec<String>) -> Result<Received, NotReceived> {
+    let joined = joined(found, sent)?;
+    notes.extend(joined.notes);
+    Ok(Received { notes, ..joined })
+}
+
+/// What several patches of a text have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Together {
+    /// No file: they are one patch.
+    OtherFiles,
+    /// A file, but no line that they change: they may be one patch.
+    OtherLines,
+    /// A line that they change, or more than can be told: they may be alternatives, or drafts.
+    Same,
+}
+
+impl Together {
+    fn of(found: &[Found]) -> Self {
+        let kind = found[0].kind;
+        let parsed = found.iter().map(|one| match one.kind {
+            _ if one.kind != kind => None,
+            DetectedKind::Diff => diff::parse(&one.text, &DiffOptions::default()).ok(),
+            DetectedKind::Envelope => patch_grammar::parse(&one.text, &lenient()).ok(),
+        });
+        let Some(patches) = parsed.collect::<Option<Vec<_>>>() else { return Self::Same };
+        let (mut files, mut lines) = (HashMap::new(), HashMap::new());
+        let mut together = Self::OtherFiles;
+        for (nth, section) in patches
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, one)| one.sections().iter().map(move |it| (nth, it)))
+        {
+            let updates =
+                matches!(section.operation, SectionOperation::Update { move_to: None, .. });
+            for path in section.paths() {
+                let path = path.text.trim_start_matches("./");
+                let &mut (first, updated) = files.entry(path).or_insert((nth, updates));
+                if first != nth {
+                    together = Self::OtherLines;
+                    if !updates || !updated {
+                        return Self::Same;
+                    }
+                }
+            }
+            let changed = section.hunks().iter().flat_map(|hunk| &hunk.lines);
+            let changed = changed.filter(|line| line.kind != LineKind::Context);
+            for line in changed.filter(|line| !line.text.trim_ascii().is_empty()) {
+                let path = section.path.text.trim_start_matches("./");
+                if *lines.entry((path, line.text.trim_ascii())).or_insert(nth) != nth {
+                    return Self::Same;
+                }
+            }
+        }
+        together
+    }
+}
+
+/// The options that take what is plainly meant, to look at a patch before it is parsed in earnest.
+fn lenient() -> ParseOptions {
+    ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() }
+}
+
+/// Joins all parts of `sent` to one patch.
+fn joined(found: Vec<Found>, sent: &[u8]) -> Result<Received, NotReceived> {
     let kind = found[0].kind;
     if found.iter().any(|one| one.kind != kind) {
         return Err(NotReceived::MixedParts);
     }
     let notes = vec![format!("took all {} parts as one", found.len())];
-    let (text, _) = one_of(kind, found.iter().map(|one| &one.text[..]));
-    let ended = found.iter().all(|one| one.ended);
-    Ok(Detected { kind, text, notes, ended })
+    let form = match kind {
+        DetectedKind::Envelope => {
+            let (text, begins) = one_of(kind, found.iter().map(|one| &one.text[..]));
+            // The line of each begin marker but the first is left out.
+            let count = text.iter().filter(|&&byte| byte == b'\n').count();
+            let line_of = |line: usize| {
+                let nth = begins.iter().rposition(|(from, _)| *from <= line).unwrap_or_default();
+                let (from, first) = begins[nth];
+                (found[nth].lines.start + first - 1 + line).saturating_sub(from)
+            };
+            let lines = (1..=count).map(|line| u32::try_from(line_of(line)).unwrap_or(u32::MAX));
+            ReceivedForm::Joined { text, lines: lines.collect(), sent: sent.to_vec() }
+        }
+        DetectedKind::Diff => {
+            let (mut text, mut line) = (Vec::new(), 1);
+            for (nth, one) in found.iter().enumerate() {
+                for gap in line..one.lines.start {
+                    // What parts two diffs also ends the last hunk of the first.
+                    let parts = nth > 0 && gap == line;
+                    text.extend_from_slice(if parts { NEXT_DIFF } else { b"\n" });
+                }
+                text.extend_from_slice(&one.text);
+                if !text.ends_with(b"\n") {
+                    text.push(b'\n');
+                }
+                line = one.lines.end;
+            }
+            ReceivedForm::Diff { text, ended: found.iter().all(|one| one.ended) }
+        }
+    };
+    Ok(Received { form, notes })
 }
 
 /// Joins patches of one kind to one. Also returns at which line of it the lines of each begin, and

@@ -31,7 +31,9 @@ pub(super) fn of_words(words: &[&str]) -> Result<ShellPatch, NotReceived> {
 
 /// Reads a script that is all there is.
 pub(super) fn of_script(script: &str) -> Result<ShellPatch, NotReceived> {
-    call(intercept_script(Shell::Posix, script), 0)
+    let mut call = call(intercept_script(Shell::Posix, script), 0)?;
+    call.notes.extend(unclosed(script));
+    Ok(call)
 }
 
 fn call(found: Intercept<'_>, above: usize) -> Result<ShellPatch, NotReceived> {
@@ -51,6 +53,12 @@ fn call(found: Intercept<'_>, above: usize) -> Result<ShellPatch, NotReceived> {
             wrapped(format!("this is a shell command{more}"), ALONE)
         }
     }
+}
+
+/// Says that the end of the heredoc is missing, if the script ends as a patch does.
+fn unclosed(script: &str) -> Option<String> {
+    let ends = script.trim_end().ends_with(Marker::End.as_str());
+    ends.then(|| "the heredoc is not closed, and the patch in it is whole".to_owned())
 }
 
 /// Finds the one shell command in a text that is given a patch. `None` if there is none.
@@ -114,6 +122,7 @@ pub(super) fn find(text: &str) -> Result<Option<ShellPatch>, NotReceived> {
     // The patch of an argument begins in the line of the command.
     let above = start + usize::from(script.lines().next().is_some_and(|line| line.contains("<<")));
     let mut call = call(verdict, above)?;
+    call.notes.extend(unclosed(script));
     let around = [0..start, end..lines.len()];
     call.notes.extend(left_out(around.into_iter().filter(says)));
     Ok(Some(call))
@@ -224,7 +233,7 @@ mod tests {
             format!("echo '{PATCH}' | tee x | apply_patch\n"),
             format!("echo '{PATCH}' > fix.patch\n"),
             format!("echo \"{expands}\" | apply_patch\n"),
-            format!("apply_patch <<'EOF'\n{PATCH}"),
+            format!("apply_patch <<'EOF'\n{PATCH}More.\n"),
             format!("apply_patch <<'A'\n{PATCH}A\napply_patch <<'B'\n{PATCH}B\n"),
             format!("cd sub && apply_patch\n{PATCH}"),
             format!("cd sub && apply_patch \"\n{PATCH}${{x}}\"\n"),

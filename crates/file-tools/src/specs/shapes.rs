@@ -288,7 +288,7 @@ pub(super) fn mcp(dialect: Dialect) -> Json {
     let profile = object! {
         "type": "string",
         "description": "How a hunk finds its place.",
-        "enum": texts(["strict", "codex"]),
+        "enum": texts(["strict", "standard", "codex"]),
     };
     object! {
         "name": TOOL_NAME,

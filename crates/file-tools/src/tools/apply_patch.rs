@@ -110,6 +110,7 @@ impl ExpectedFiles {
 #[allow(missing_docs, reason = "docs on variants split the schema; the field has them")]
 pub enum PatchProfile {
     Strict,
+    Standard,
     Codex,
 }
 
@@ -117,6 +118,7 @@ impl From<PatchProfile> for Profile {
     fn from(profile: PatchProfile) -> Self {
         match profile {
             PatchProfile::Strict => Self::Strict,
+            PatchProfile::Standard => Self::Standard,
             PatchProfile::Codex => Self::Codex,
         }
     }

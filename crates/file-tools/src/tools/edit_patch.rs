@@ -94,6 +94,8 @@ impl FileTool for EditPatch {
                 allow_move: self.allow_move,
                 ..Layer::default()
             })?;
+            // Its contract makes them, unless the workspace's own file says otherwise.
+            options.create_parents = session.settings().layers.bounds.create_parents != Some(false);
             options.snapshots = session.snapshots_for(self.carry);
             let prefix = prefix(session, self.workspace_root.as_deref())?;
             let (_, patch) = PatchText::parsed(&self.patch, &options)?;

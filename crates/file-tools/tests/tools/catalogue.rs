@@ -64,8 +64,8 @@ fn each_is_short_and_says_what_to_do() {
 fn the_brief_set_is_short_and_says_what_is_needed() {
     let brief = file_tools::brief_catalogue();
     let size = serde_json::to_string(&serde_json::json!({ "tools": brief })).unwrap().len();
-    // 9300 bytes for 13 tools.
-    assert!(13 * size < 9300 * brief.len(), "{size} bytes");
+    // 9350 bytes for 13 tools.
+    assert!(13 * size < 9350 * brief.len(), "{size} bytes");
     for (whole, brief) in catalogue().iter().zip(&brief) {
         assert_eq!(whole.name, brief.name);
         let told = known(whole.name).told;

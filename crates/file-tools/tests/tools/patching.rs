@@ -259,12 +259,6 @@ fn edit_patch_has_its_own_answer_and_permissions() {
     assert_eq!(reply, json!({ "ok": true, "summary": "A 0, M 1, D 0, R 1" }));
     assert_eq!(bench.read("sub/a"), b"y\n".to_vec());
     assert_eq!(bench.read("sub/n"), b"B\n".to_vec());
-    // Of a diff too, with both names of a copy.
-    let copy = "diff --git a/a b/copy\nsimilarity index 100%\ncopy from a\ncopy to copy\n";
-    let reply = brief(json!({ "patch": copy, "workspace_root": "sub" }));
-    assert_eq!(reply["ok"], true, "{reply}");
-    assert_eq!(bench.read("sub/copy"), b"y\n".to_vec());
-    assert!(!bench.exists("copy"));
     for args in [
         json!({ "patch": patch("*** Add File: ../n\n+n\n"), "workspace_root": "sub" }),
         json!({ "patch": patch("*** Add File: n\n+n\n"), "workspace_root": ".." }),

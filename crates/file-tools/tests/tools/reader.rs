@@ -5,7 +5,7 @@ use patch_engine::{Options, Profile};
 use proptest::prelude::*;
 use testutils::fragments;
 
-/// Reads a text made of parts by the rules of both profiles.
+/// Reads a text made of parts by the rules of both profiles that read it so.
 fn check(choices: &[u8]) -> Result<(), TestCaseError> {
     let made = fragments::text(choices);
     let read = |profile| {
@@ -15,8 +15,8 @@ fn check(choices: &[u8]) -> Result<(), TestCaseError> {
         let patch = text.parse(&options).ok()?;
         Some((text, patch))
     };
-    let (strict, codex) = (read(Profile::Strict), read(Profile::Codex));
-    for (_, patch) in strict.iter().chain(&codex) {
+    let (standard, codex) = (read(Profile::Standard), read(Profile::Codex));
+    for (_, patch) in standard.iter().chain(&codex) {
         prop_assert!(!made.never, "{}", made.text);
         if made.ambiguous {
             continue;
@@ -24,9 +24,9 @@ fn check(choices: &[u8]) -> Result<(), TestCaseError> {
         let found = (patch.sections().len(), patch.hunk_count());
         prop_assert_eq!(found, (made.sections, made.hunks), "{}", made.text);
     }
-    if let (Some((strict, _)), Some((codex, _))) = (strict, codex) {
-        prop_assert_eq!(strict.text, codex.text);
-        prop_assert_eq!(strict.notes, codex.notes);
+    if let (Some((standard, _)), Some((codex, _))) = (standard, codex) {
+        prop_assert_eq!(standard.text, codex.text);
+        prop_assert_eq!(standard.notes, codex.notes);
     }
     Ok(())
 }

@@ -215,7 +215,7 @@ impl Workspace {
     ) -> Result<Plan, Error> {
         let store = self.store()?.ok_or(workspace_trash::Error::NoSuchTransaction(id))?;
         let journal = store.journal(id)?;
-        let options = Options { create_parents: true, ..Options::default() };
+        let options = Options::default();
         let mut builder = PlanBuilder::new(self.files(), &options);
         let reach = self.reach();
         let records: HashMap<u32, &Record> =

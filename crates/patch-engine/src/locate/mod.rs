@@ -50,7 +50,8 @@ pub use reject::{
 pub use rules::{Ambiguous, Order, Rules};
 
 use crate::text::lines::Lines;
-use needle::Needle;
+use find::Blocks;
+use needle::{Fixed, Needle};
 
 /// Places `hunks` in the file `lines`, but for those that are `done`: they are applied already.
 ///
@@ -76,13 +77,21 @@ pub(crate) fn locate<'f, 'p>(
         return Err(Vec::new());
     }
     let mut applied = done::find(lines, &mut needles, done, rules);
+    needles.iter_mut().for_each(|needle| loosen(lines, needle));
     // Lines are counted in the file as it is, whatever the rule.
     let counted = rules.unidiff_zero && needles.iter().any(|needle| needle.inserts_below.is_some());
-    let located = match rules.order {
+    let mut located = match rules.order {
         Order::File if !counted => ordered::locate(lines, &needles, rules),
         Order::File | Order::PostState => post_state::locate(lines, &needles, rules),
     };
-    if let Ok(located) = &located {
+    if let Ok(located) = &mut located {
+        for placed in &mut located.placed {
+            let not_at = needles[placed.hunk].not_at;
+            placed.notes.extend(not_at.map(|edge| match edge {
+                Fixed::Start => Note::NotAtStart,
+                Fixed::End | Fixed::Whole => Note::NotAtEnd,
+            }));
+        }
         let again = |placed: &Placed| {
             let needle = &needles[placed.hunk];
             let lines = applied::again(lines, needle, placed)?;
@@ -102,6 +111,24 @@ pub(crate) fn locate<'f, 'p>(
     rejects.append(&mut applied);
     rejects.sort_by_key(|reject| reject.hunk);
     Err(rejects)
+}
+
+/// Lets a hunk stand elsewhere than at the end of the file that its missing context seems to mean:
+/// where its old lines are not there, and are exactly in another place.
+fn loosen(lines: &Lines<'_>, needle: &mut Needle<'_>) {
+    let is_there = || {
+        needle.variants().any(|dropped| {
+            let at = needle.fixed_mark(lines, dropped);
+            at.is_some_and(|at| needle.fits(lines, at, dropped, Pass::Exact))
+        })
+    };
+    let is_elsewhere = || {
+        let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[Pass::Exact]);
+        blocks.next(Pass::Exact, 0, 0).is_some()
+    };
+    if needle.by_context && needle.done.is_none() && !is_there() && is_elsewhere() {
+        needle.not_at = needle.fixed.take();
+    }
 }
 
 /// Beside hunks that are applied already, whether one is whose new lines stand elsewhere is not told

@@ -35,6 +35,10 @@ pub(crate) struct Needle<'p> {
     pub(crate) numbered: bool,
     /// Where the hunk says itself that it is, or its diff does.
     pub(crate) fixed: Option<Fixed>,
+    /// Whether only the context that its diff lacks says so.
+    pub(crate) by_context: bool,
+    /// The end of the file that its diff seems to mean, and at which it is not.
+    pub(crate) not_at: Option<Fixed>,
     /// The 0-based line that a diff states for its first old line.
     pub(crate) stated: Option<usize>,
     /// The 0-based lines where the post-state stands of a hunk that is applied already: it is not
@@ -73,6 +77,9 @@ pub(crate) fn marks_end(hunk: &Hunk<'_>) -> bool {
 /// Returns the end of the file at which a hunk of a numbered diff was made: a diff shows lines
 /// around each change, as far as there are any. `git apply` has the same rule. A hunk without any
 /// context is all of the file. Under `unidiff_zero` nothing follows from missing context.
+///
+/// Models leave context out: a tenth of the changes in their diffs end a hunk. So the rule gives
+/// way to the file, in `loosen`.
 fn edge(hunk: &Hunk<'_>, rules: &Rules) -> Option<Fixed> {
     if rules.unidiff_zero || hunk.old_lines().next().is_none() {
         return None;
@@ -93,12 +100,16 @@ impl<'p> Needle<'p> {
     pub(crate) fn new(index: usize, hunk: &'p Hunk<'p>, lines: &Lines<'_>, rules: &Rules) -> Self {
         let mut old: Vec<&[u8]> = Vec::with_capacity(hunk.lines.len());
         old.extend(hunk.old_lines().map(|line| line.text));
-        let mut fixed = marks_end(hunk).then_some(Fixed::End).or_else(|| edge(hunk, rules));
+        let own = marks_end(hunk).then_some(Fixed::End);
+        let mut fixed = own.or_else(|| edge(hunk, rules));
+        let has_context = hunk.lines.iter().any(|line| line.kind == LineKind::Context);
+        let mut by_context = own.is_none() && fixed.is_some() && has_context;
         if let Some(first) = old.first_mut()
             && lines.has_bom()
             && let Some(rest) = first.strip_prefix(BOM)
         {
             (*first, fixed) = (rest, fixed.or(Some(Fixed::Start)));
+            by_context = false;
         }
         // Empty lines after inserted ones alone are separators in any case: as context they would
         // pull a hunk that has no place of its own to some empty line of the file.
@@ -134,6 +145,8 @@ impl<'p> Needle<'p> {
             headers,
             numbered,
             fixed,
+            by_context,
+            not_at: None,
             stated,
             done: None,
             expected: None,

@@ -40,6 +40,11 @@ pub enum Note {
     /// The hunk fits in several places, exactly, and the line that it states tells which one is
     /// meant.
     StatedLine,
+    /// The hunk of a diff has no context above, and is not at the beginning of the file, as it would
+    /// be then: its old lines are elsewhere, exactly.
+    NotAtStart,
+    /// The same with the context below, and the end of the file.
+    NotAtEnd,
     /// The hunk only inserts, and the line that it states tells where.
     LineNumber,
     /// The old lines of the hunk are in the file but for whitespace errors, which are to be fixed.

@@ -638,6 +638,12 @@ impl<'o> PlanBuilder<'o> {
             .map(|(index, transition)| (transition.path.clone(), index))
             .collect();
         let create_dirs = self.created(&transitions);
+        if self.patch.is_some() && !self.of_diff {
+            let directories = outermost(&create_dirs);
+            notes.extend(
+                (!directories.is_empty()).then_some(PlanNote::NewDirectories { directories }),
+            );
+        }
         Ok(Plan {
             files: self.files,
             authority: self.authority,
@@ -1116,6 +1122,15 @@ impl PlanBuilder<'_> {
         }
         dirs
     }
+}
+
+/// Returns the directories that are in no other of these.
+fn outermost(dirs: &[NewDir]) -> Vec<String> {
+    let all: HashSet<&str> = dirs.iter().map(|dir| dir.path.as_str()).collect();
+    let is_outermost =
+        |path: &RelPath| path.parent().is_none_or(|parent| !all.contains(parent.as_str()));
+    let found = dirs.iter().filter(|dir| is_outermost(&dir.path));
+    found.map(|dir| dir.path.to_string()).collect()
 }
 
 fn check_size(path: &RelPath, size: u64, limit: u64) -> Checked<()> {

@@ -5,6 +5,7 @@
 //! [`PlanBuilder`](builder::PlanBuilder) makes one.
 
 mod applied;
+mod backslashes;
 pub(crate) mod base;
 pub(crate) mod binary;
 pub(crate) mod builder;
@@ -532,6 +533,11 @@ pub enum PlanNote {
         errors: WhitespaceErrors,
         /// They are fixed.
         fixed: bool,
+    },
+    /// Directories are made for new files of an envelope, which does not show them.
+    NewDirectories {
+        /// The outermost ones.
+        directories: Vec<String>,
     },
     /// A file does not parse in the format that its name says: a new one, or one that parsed
     /// before.

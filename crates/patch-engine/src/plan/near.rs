@@ -28,7 +28,7 @@ pub(crate) struct Near {
 
 /// Returns the name that has octal escapes in a path, as git prints names, without its quotes or
 /// with them. In a path as Windows has it, digits behind a backslash begin a name.
-fn of_git(path: &str) -> Option<String> {
+pub(super) fn of_git(path: &str) -> Option<String> {
     let inner = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')).unwrap_or(path);
     of_quoted(&format!("\"{inner}\"")).filter(|name| !name.is_ascii())
 }

@@ -1,4 +1,4 @@
-//! The options of the engine, and the two profiles that preset them.
+//! The options of the engine, and the profiles that preset them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,9 +19,13 @@ patch_grammar::named! {
     /// A named preset of [`Options`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Profile {
-        /// Exact matches, one place for each hunk, nothing replaced: the default.
-        #[default]
+        /// Exact matches, one place for each hunk, nothing replaced, and nothing taken but what was
+        /// asked for: one patch in the envelope, as it is written, in directories that are there.
         Strict = "strict",
+        /// The same matches and places, read as people and models send patches, and missing
+        /// directories made: the default.
+        #[default]
+        Standard = "standard",
         /// What the models were trained with: anchors, whitespace-tolerant matching, replacing
         /// files.
         Codex = "codex",
@@ -156,11 +160,13 @@ impl Options {
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         let codex = profile == Profile::Codex;
+        let strict = profile == Profile::Strict;
         Self {
             profile,
             parse: ParseOptions {
                 strip_wrappers: codex,
                 bare_first_hunk: codex,
+                to_the_letter: strict,
                 ..ParseOptions::default()
             },
             placement: Rules {
@@ -175,7 +181,7 @@ impl Options {
             add_newline: if codex { AddNewline::EveryLine } else { AddNewline::Joined },
             final_newline: if codex { FinalNewline::Add } else { FinalNewline::Keep },
             overwrite: codex,
-            create_parents: codex,
+            create_parents: !strict,
             allow_delete: true,
             allow_move: true,
             max_file_size: MAX_FILE_SIZE,

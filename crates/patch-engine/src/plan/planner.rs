@@ -77,6 +77,7 @@ pub(crate) fn plan_without(
     let patch = &*relative(files, patch);
     let patch = &*match options.base {
         Some(_) => Cow::Borrowed(patch),
+        None if patch.to_the_letter => Cow::Borrowed(patch),
         None => normalised(files, patch, options.max_file_size),
     };
     let whitespace = WhitespaceOfPatch::of(files, patch, options);

@@ -288,7 +288,7 @@ patch_grammar::named! {
         /// the path.
         NotFound = "not_found",
         /// The directory of a new file of an envelope does not exist. What to do:
-        /// `--create-parents`, or `--profile codex`.
+        /// `--create-parents`, or `--profile standard`.
         MissingParent = "missing_parent",
         /// A file stands where a directory is needed. What to do: choose another path.
         NotADirectory = "not_a_directory",

@@ -7,13 +7,18 @@ use std::path::Path;
 use fs_guard::quoted;
 use patch_grammar::{Patch, Section, SectionOperation, Spanned};
 
+use crate::plan::backslashes::{self, Backslashes};
 use crate::plan::paths::{is_file, is_of_git};
 use crate::text::files::Files;
 
 /// Returns the patch with paths relative to the root, with a note for each that changed:
 ///
 /// * of two names that a plain diff has for one file, the one that is there;
-/// * absolute ones that are beneath the root of a directory;
+/// * absolute ones that are beneath the root of a directory, unless the patch is taken to the
+///   letter;
+/// * those with backslashes, as Windows writes them, unless the patch is taken to the letter: with
+///   slashes, where nothing has the name with backslashes, and the other is that of a file that is
+///   there, or of a new one;
 /// * those of a git diff, which begin at the top of the work tree, where the root is a directory
 ///   in it.
 ///
@@ -25,19 +30,27 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
     }
     let top = top_prefix(files, patch);
     let is_absolute = |path: &Spanned<'_>| Path::new(&*path.text).is_absolute();
-    let any_absolute = patch.sections().iter().flat_map(Section::paths).any(is_absolute);
+    let any_absolute =
+        !patch.to_the_letter && patch.sections().iter().flat_map(Section::paths).any(is_absolute);
     let two_names = patch.sections().iter().any(|section| section.old_name.is_some());
-    if top.is_none() && !two_names && !(any_absolute && files.directory().is_some()) {
+    let backslashes = !patch.to_the_letter && backslashes::are_in(patch);
+    if top.is_none() && !two_names && !backslashes && !(any_absolute && files.directory().is_some())
+    {
         return Cow::Borrowed(patch);
     }
     let mut notes = Vec::new();
+    let mut reader = Backslashes::default();
     let mut changed = patch.map_sections(|sections| {
         let mut sections = sections.to_vec();
         for section in &mut sections {
             let is_git = is_of_git(patch, section);
             notes.extend(choose_name(files, section, is_git));
+            if backslashes {
+                notes.extend(reader.read(files, patch, section));
+            }
             for path in section.paths_mut() {
-                if let Some(root) = files.directory()
+                if !patch.to_the_letter
+                    && let Some(root) = files.directory()
                     && let Some(rest) = root.relative(&path.text)
                 {
                     let line = path.line;

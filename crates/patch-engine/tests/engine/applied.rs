@@ -264,11 +264,14 @@ fn a_hunk_of_a_diff_stands_at_the_end_of_the_file_that_it_was_made_at() {
         (count(1..=20), end, "fits"),
         (count(1..=21), end, "already_applied"),
         (count(15..=20), end, "fits"),
-        // The file goes on, with something else.
-        (count(1..=20) + "more\n", end, "context_not_found"),
+        // The file goes on, with something else: the author left context out.
+        (count(1..=20) + "more\n", end, "fits"),
         (count(1..=5), start, "fits"),
         (count(0..=5), start, "already_applied"),
-        ("more\n".to_owned() + &count(1..=5), start, "context_not_found"),
+        ("more\n".to_owned() + &count(1..=5), start, "fits"),
+        // In two places, of which none is at the end; or one.
+        ((count(18..=20) + "more\n").repeat(2), end, "multiple_matches"),
+        (count(18..=20) + "more\n" + &count(18..=20), end, "fits"),
         // Context on both sides says nothing, and on neither that it is all of the file.
         (count(1..=21), "@@ -18,3 +18,4 @@\n 18\n 19\n+19a\n 20\n", "fits"),
         (count(1..=21), "@@ -20 +20 @@\n-20\n+twenty\n", "context_not_found"),
@@ -283,22 +286,13 @@ fn a_hunk_of_a_diff_stands_at_the_end_of_the_file_that_it_was_made_at() {
             "@@ -19,3 +19,3 @@\n 19\n 20\n-21\n+twenty-one\n",
             "already_applied",
         ),
-        (
-            count(1..=21) + "twenty-one\n",
-            "@@ -19,3 +19,3 @@\n 19\n 20\n-21\n+twenty-one\n",
-            "context_not_found",
-        ),
+        // What it removes holds it.
+        (count(1..=21) + "twenty-one\n", "@@ -19,3 +19,3 @@\n 19\n 20\n-21\n+twenty-one\n", "fits"),
     ] {
         let found = of_diff(&file, hunk).map_or_else(|reason| reason.as_str(), |_| "fits");
         assert_eq!(found, wanted, "{file:?}\n{hunk}");
     }
-    // The lines that are missing make the hunk stand where it was meant.
-    let file = count(1..=20) + "more\n";
-    let Err(RejectReason::ContextNotFound { nearest: Some(nearest) }) = of_diff(&file, end) else {
-        panic!("it is not at the end");
-    };
-    assert_eq!(nearest.not_at, Some(Edge::End { below: vec!["more".into()] }));
-    assert_eq!(of_diff(&file, &format!("{end} more\n")), Ok(count(1..=21) + "more\n"));
+    assert_eq!(of_diff(&(count(1..=20) + "more\n"), end), Ok(count(1..=21) + "more\n"));
     // Of several places, the one that the diff states is told of.
     let bare = of_diff("x\na\nx\nb\n", "@@ -3 +3 @@\n-x\n+y\n");
     let Err(RejectReason::ContextNotFound { nearest: Some(nearest) }) = bare else {

@@ -11,6 +11,7 @@
 
 mod applied;
 mod approval;
+mod backslashes;
 mod binary;
 mod bytes;
 mod capability;

@@ -31,7 +31,7 @@ fn line_numbers_and_closed_headers_are_left_out() {
         ("@@\n-2:     x = 1\n+2:     x = 5\n", "line numbers"),
         ("@@ def f(): @@\n-    x = 1\n+    x = 5\n", "left out `@@`"),
     ] {
-        for profile in [Profile::Strict, Profile::Codex] {
+        for profile in [Profile::Standard, Profile::Codex] {
             let (text, notes) =
                 planned(body, profile).unwrap_or_else(|error| panic!("{body}: {error:?}"));
             assert_eq!(text, wanted, "{body}");

@@ -71,10 +71,10 @@ fn hunks_without_context_need_the_flag() {
         ("a\nb\n", "@@ -1,0 +2,7 @@\n+x\n", Err("no_anchor"), Err("no_anchor")),
         // With context the flag changes nothing but the rule about the ends.
         (
-            "a\nb\nc\n",
+            "a\nb\nc\na\nb\n",
             "@@ -1,2 +1,3 @@\n a\n b\n+x\n",
-            Err("context_not_found"),
-            Ok("a\nb\nx\nc\n"),
+            Ok("a\nb\nc\na\nb\nx\n"),
+            Ok("a\nb\nx\nc\na\nb\n"),
         ),
     ] {
         for profile in [Profile::Strict, Profile::Codex] {

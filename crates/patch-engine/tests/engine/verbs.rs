@@ -90,7 +90,7 @@ fn verbs_refuse_what_they_cannot_do() {
     ];
     for (verbs, expected) in cases {
         let tree: MemoryTree = [("a", "A\n"), ("run", "R\n")].into_iter().collect();
-        let options = Options::default();
+        let options = Options { create_parents: false, ..Options::default() };
         let files = Files::of_tree(Arc::new(tree), patch_engine::policy());
         let mut builder = PlanBuilder::new(files, &options);
         assert_eq!(verbs(&mut builder).unwrap_err().to_string(), expected);
@@ -101,7 +101,7 @@ fn verbs_refuse_what_they_cannot_do() {
 fn a_move_that_is_refused_changes_nothing() {
     for (to, overwrite) in [("run", false), ("d/b", true), ("a", true), (".git/a", true)] {
         let mut tree: MemoryTree = [("a", "A\n"), ("run", "R\n")].into_iter().collect();
-        let options = Options { overwrite, ..Options::default() };
+        let options = Options { overwrite, create_parents: false, ..Options::default() };
         let files = Files::of_tree(Arc::new(tree.clone()), patch_engine::policy());
         let mut builder = PlanBuilder::new(files, &options);
         builder.rename("a", to).unwrap_err();

@@ -1079,11 +1079,19 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Returns whether the line after a hunk's last one still looks like a line of the hunk. So do
-    /// empty lines of context, which have their blank, before such a line.
+    /// empty lines of context, which have their blank, before such a line, or before more context
+    /// that ends at another hunk or file.
     fn goes_on(&self, at: usize) -> bool {
         let next = (at..self.lines.len()).find(|&at| self.lines.get(at) != b" ").unwrap_or(at);
         if next > at && matches!(self.lines.get(next).first(), Some(b'+' | b'-')) {
             return self.goes_on(next);
+        }
+        // Context below an empty line of context: all lines up to the next header have a sign.
+        if next > at && self.lines.get(next).starts_with(b" ") {
+            let has_sign = |at: &usize| self.lines.get(*at).starts_with(b" ");
+            let below = (next..self.lines.len()).find(|at| !has_sign(at));
+            let heads = |at: usize| self.lines.get(at).starts_with(b"@@") || self.begins(at);
+            return below.is_some_and(heads);
         }
         let line = self.lines.get(at);
         matches!(line.first(), Some(b'+' | b'-' | b' '))

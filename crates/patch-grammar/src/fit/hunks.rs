@@ -41,7 +41,7 @@ pub(super) fn hunks(
         writer.stretch(stretch.start, stretch.end);
     }
     match profile {
-        FitProfile::Strict => writer.one_hunk(),
+        FitProfile::Strict | FitProfile::Standard => writer.one_hunk(),
         FitProfile::Codex => writer.first_hunk(),
     }
 }
@@ -230,7 +230,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
 
     /// Another hunk below, where there may be several.
     fn next_hunk(&mut self) -> Option<RuleId> {
-        if self.profile == FitProfile::Strict || self.starts.is_empty() {
+        if self.profile != FitProfile::Codex || self.starts.is_empty() {
             return None;
         }
         if let Some((next, _)) = self.next.filter(|&(_, count)| count == self.starts.len()) {

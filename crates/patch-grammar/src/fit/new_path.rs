@@ -181,7 +181,7 @@ impl Maker {
             folded_beginnings: BTreeSet::new(),
             taken: BTreeSet::new(),
             folders: BTreeSet::new(),
-            folders_may_be_new: options.profile == FitProfile::Codex,
+            folders_may_be_new: options.profile != FitProfile::Strict,
             fold: options.fold,
             states: Vec::new(),
             known: HashMap::new(),

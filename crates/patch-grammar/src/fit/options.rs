@@ -29,8 +29,10 @@ crate::names::named! {
     pub enum FitProfile {
         /// One hunk for each file: what an earlier hunk inserts could make the lines of a later one
         /// stand twice.
-        #[default]
         Strict = "strict",
+        /// The same, and a new file may be in a new directory: the default.
+        #[default]
+        Standard = "standard",
         /// Any number of hunks for each file, in file order.
         Codex = "codex",
     }
@@ -65,7 +67,7 @@ pub struct FitOptions {
 }
 
 impl Default for FitOptions {
-    /// Updates, by the rules of profile `strict`, of names that are compared in small letters.
+    /// Updates, by the rules of profile `standard`, of names that are compared in small letters.
     fn default() -> Self {
         Self {
             profile: FitProfile::default(),
