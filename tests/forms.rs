@@ -369,7 +369,7 @@ fn a_diff_becomes_an_envelope_or_says_why_not() {
     let dir = workspace(FILES);
     let run = call(&dir, &["-p", "1"], PATCH.as_bytes());
     assert!(run.code == 2, "{run:?}");
-    assert!(run.stderr.contains("--strip is about the paths of a diff"), "{run:?}");
+    assert!(run.stderr.contains("`strip` is about the paths of a diff"), "{run:?}");
 }
 
 /// In a git diff files move at one time, in an envelope one after the other.

@@ -20,7 +20,8 @@ test("text for text, errors with their fields", () => {
   assert.deepEqual([files, changes[0].operation, digest.length], [{ a: "two\n" }, "update", 64]);
   assert.match(diff, /^\+two$/m);
   assert.throws(() => library.applyInMemory({}, EDIT), { name: "PatchError", kind: "not_found", path: "a", recoverable: true });
-  assert.throws(() => library.applyInMemory({}, EDIT, { frobnicate: 1 }), /frobnicate/);
+  assert.throws(() => library.applyInMemory({}, EDIT, { createParent: true }), { name: "TypeError", message: /createParents/ });
+  assert.throws(() => library.applyInMemory(new Map([["a", "one\n"]]), EDIT), TypeError);
   assert.throws(() => library.applyInMemory({}, 7), TypeError);
   assert.throws(() => library.applyInMemory({ a: "one\n" }, EDIT.replace("two", "\ud83d")), TypeError);
   assert.throws(() => library.applyInMemory({ a: "one\n", "\ud83d": "" }, EDIT), TypeError);

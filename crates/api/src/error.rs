@@ -1,6 +1,17 @@
 //! The errors that are about the call itself, not about patches and files.
 
-use file_tools::{Reason, ToolError};
+use file_tools::hints::Caller;
+use file_tools::{Language, Reason, ToolError};
+
+/// Returns an error in the words of a program's language. One that was made for somebody else
+/// already, as for a model, stays as it is.
+#[must_use]
+pub fn told(error: ToolError, language: Language) -> ToolError {
+    match error.caller {
+        Caller::Terminal => error.addressed(Caller::Program(language)),
+        _ => error,
+    }
+}
 
 /// Returns the error of an argument that makes no sense.
 pub(crate) fn argument(argument: &str, message: impl Into<String>, wanted: &str) -> ToolError {

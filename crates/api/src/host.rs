@@ -5,12 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use file_tools::changes::{DiffDetail, PatchData};
 use file_tools::events::{EventForm, Events};
-use file_tools::{ErrorKind, FailureClass, Reason, ToolError};
+use file_tools::{ErrorKind, FailureClass, Language, Reason, ToolError};
 use fs_guard::Policy;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::remedy::ForPerson;
 use patch_engine::{Cancellation, Event, Plan, Remedy};
 use serde_json::{Value, json};
+
+use crate::error::told;
 
 type Approve<'h> = Box<dyn FnMut(&Proposal<'_>) -> Decision + Send + 'h>;
 type Observe<'h> = Box<dyn FnMut(Value) + Send + 'h>;
@@ -24,6 +26,8 @@ pub struct Callbacks<'h> {
     pub observe: Option<Observe<'h>>,
     /// How the call is given up: until the commit point, with everything as it was before.
     pub cancellation: Cancellation,
+    /// The language that errors are told in; flags are named unless it is set.
+    pub language: Option<Language>,
 }
 
 impl std::fmt::Debug for Callbacks<'_> {
@@ -125,7 +129,7 @@ impl Approver {
         call: impl FnOnce(&mut dyn patch_engine::Host) -> Result<T, ToolError>,
         answer: impl FnOnce(&T) -> Value,
     ) -> Result<T, ToolError> {
-        let Callbacks { approve, observe, cancellation } = host;
+        let Callbacks { approve, observe, cancellation, language } = host;
         let events = observe.map(|mut observe| {
             let sink =
                 move |line: &str| observe(serde_json::from_str(line).expect("events are JSON"));
@@ -143,6 +147,10 @@ impl Approver {
         };
         let result = call(&mut asking);
         let result = if asking.unasked { result.map_err(unasked) } else { result };
+        let result = match language {
+            Some(language) => result.map_err(|error| told(error, language)),
+            None => result,
+        };
         if let Some(mut events) = asking.events {
             match &result {
                 Ok(done) => events.end_call(&answer(done), None),

@@ -22,7 +22,7 @@ mod workspace_options;
 
 pub use file_tools::changes::DiffDetail;
 pub use file_tools::input::InputForm;
-pub use file_tools::{Hint, ToolError};
+pub use file_tools::{Hint, Language, ToolError};
 pub use patch_engine::commit::approval::Decision;
 pub use patch_engine::{
     ChangedFile, Content, ErrorKind, FileEdit, FileKind, HostFile, HostTree, MemoryTree, Position,
@@ -31,6 +31,7 @@ pub use patch_engine::{
 
 #[cfg(feature = "workspace")]
 pub use commands::{formatter, session_settings, shell};
+pub use error::told;
 #[cfg(feature = "workspace")]
 pub use file_uri::file_uri;
 pub use fit::{FitRequest, FittedGrammar, fit};
@@ -39,7 +40,7 @@ pub use git::GitTree;
 #[cfg(feature = "workspace")]
 pub use host::{Callbacks, Proposal};
 pub use memory::{HostPlan, apply_diff, apply_in_memory, apply_many, plan_over};
-pub use options::{PatchOptions, ReadOptions, SpecRequest};
+pub use options::{BadOptions, PatchOptions, ReadOptions, SpecRequest};
 pub use plan::PlannedPatch;
 pub use stream::JsonStream;
 pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs, unicode};
@@ -103,11 +104,11 @@ pub mod trash {
 #[cfg(feature = "workspace")]
 pub mod tools {
     pub use file_tools::{
-        Arguments, BadName, Caller, ChangedBy, EditorReply, ErrorKind, FailureClass, Hint, JSONC,
-        Kept, MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings,
-        Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
-        catalogue, changes, choices, envelope, events, git, hints, history, input, open_turns, ops,
-        received, refused, remove_state, settings, shown, size_in, specs, statistics, store_size,
-        unique_json,
+        Arguments, BadName, Caller, ChangedBy, Data, EditorReply, ErrorKind, FailureClass, Hint,
+        JSONC, Kept, MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName,
+        SessionSettings, Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds,
+        brief_catalogue, catalogue, changes, choices, envelope, events, git, hints, history, input,
+        open_turns, ops, received, refused, remove_state, settings, shown, size_in, specs,
+        statistics, store_size, unique_json,
     };
 }

@@ -53,7 +53,8 @@ fn plan_by(
     cancellation: &Cancellation,
 ) -> Result<PlannedPatch, ToolError> {
     let files = Files::of_tree(tree, policy()).hashed_late().cancelled_by(cancellation.clone());
-    Ok(PlannedPatch::of(patch_engine::plan(files, patch, rules)?))
+    let plan = patch_engine::plan(files, patch, rules);
+    Ok(PlannedPatch::of(plan.map_err(|error| ToolError::from(error).without_workspace())?))
 }
 
 /// Applies a patch to files in memory, which stay as they are: what is at each path that changes

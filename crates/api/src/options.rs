@@ -1,23 +1,24 @@
 //! The options of every call, read from objects of other languages: names are in `camelCase` or
-//! `snake_case`, and others are refused.
+//! `snake_case`, and others are refused. What is said about one is in the words of the language.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use file_tools::ToolError;
 use file_tools::changes::DiffDetail;
 use file_tools::input::paths::{PathPattern, PathRules};
 use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
 use file_tools::ops;
 use file_tools::received::Part;
-use file_tools::settings::{Choice, Layer, Layers, Raw, Scope};
+use file_tools::settings::{Choice, Kind, Layer, Layers, Raw, Scope};
 use file_tools::specs::{Caller, Client};
+use file_tools::{Language, Reason, ToolError, most_alike};
 use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::{Atomicity, Files, MemoryTree, Options, Patch, Profile};
+use patch_engine::remedy::ArgumentChange;
+use patch_engine::{Atomicity, Files, MemoryTree, Options, Patch, Profile, Remedy};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 
 use crate::error::argument;
@@ -32,28 +33,71 @@ pub trait ReadOptions: DeserializeOwned + Default {
         None
     }
 
+    /// Returns the names of the options, as a language writes them. What has a second name in the
+    /// language is there twice.
+    #[must_use]
+    fn names(language: Language) -> Vec<String> {
+        let is_own = |name: &&str| match language {
+            Language::Python => !name.contains(char::is_uppercase) && *name != "from",
+            Language::JavaScript => !name.contains('_') && *name != "form",
+        };
+        let fields = fields::<Self>().iter().copied().filter(is_own).map(ToOwned::to_owned);
+        fields.chain(settings(Self::SETTINGS).map(|key| language.name(key))).collect()
+    }
+
+    /// Returns the error of a name, if no option has it. A call may have arguments beside its
+    /// options: those are names too.
+    #[must_use]
+    fn unknown(name: &str, language: Language, arguments: &[&str]) -> Option<BadOptions> {
+        let key =
+            |key| Language::Python.name(key) == name || Language::JavaScript.name(key) == name;
+        if fields::<Self>().contains(&name) || settings(Self::SETTINGS).any(key) {
+            return None;
+        }
+        let names = Self::names(language);
+        let names = names.iter().map(String::as_str).chain(arguments.iter().copied());
+        let meant = most_alike(name, names).map(ToOwned::to_owned);
+        Some(BadOptions::Unknown { name: name.to_owned(), meant })
+    }
+
     /// Reads the options from JSON: an object, or null for the defaults.
     ///
     /// # Errors
     ///
     /// When a name is not known, or a value is not what it should be.
     fn read(options: Value) -> Result<Self, ToolError> {
-        let wrong =
-            |message: String| argument("the options", message, "as the documentation has them");
+        Self::read_for(Language::JavaScript, options).map_err(ToolError::from)
+    }
+
+    /// Reads the options that a program in a language has given.
+    ///
+    /// # Errors
+    ///
+    /// When a name is not known, or a value is not what it should be.
+    fn read_for(language: Language, options: Value) -> Result<Self, BadOptions> {
         let mut object = match options {
             Value::Null => return Ok(Self::default()),
             Value::Object(object) => object,
-            _ => return Err(wrong("the options are not an object".into())),
+            _ => {
+                let message = "the options are not an object";
+                return Err(argument("options", message, "an object").into());
+            }
         };
-        let layer = take_settings(&mut object, Self::SETTINGS).map_err(wrong)?;
-        let mut read: Self = serde_json::from_value(object.into()).map_err(|error| {
-            let error = error.to_string();
-            let settings = settings(Self::SETTINGS).map(|key| format!("`{}`", camel_case(key)));
-            let settings: Vec<_> = settings.collect();
-            wrong(if error.starts_with("unknown field") && !settings.is_empty() {
-                format!("{error}, {}", settings.join(", "))
-            } else {
-                error
+        if let Some(unknown) = object.keys().find_map(|name| Self::unknown(name, language, &[])) {
+            return Err(unknown);
+        }
+        let layer = take_settings(&mut object, Self::SETTINGS)?;
+        let read = serde_json::from_value(object.clone().into());
+        let mut read: Self = read.map_err(|error| {
+            // The error does not say which one it is about.
+            let alone = |(name, value): (&String, &Value)| {
+                let one = Map::from_iter([(name.clone(), value.clone())]);
+                let error = serde_json::from_value::<Self>(one.into()).err()?;
+                Some(wrong_value(name, value, &error.to_string()))
+            };
+            let found = object.iter().find_map(alone);
+            found.unwrap_or_else(|| {
+                argument("options", error.to_string(), "as the documentation has them")
             })
         })?;
         if let Some(place) = read.layer() {
@@ -63,36 +107,131 @@ pub trait ReadOptions: DeserializeOwned + Default {
     }
 }
 
+/// Why options cannot be read.
+#[derive(Debug, Clone)]
+pub enum BadOptions {
+    /// Nothing reads an option of this name.
+    Unknown {
+        /// The name as it was given.
+        name: String,
+        /// The name that was probably meant, as the language writes it.
+        meant: Option<String>,
+    },
+    /// A value is not what it should be.
+    Wrong(Box<ToolError>),
+}
+
+impl From<ToolError> for BadOptions {
+    fn from(error: ToolError) -> Self {
+        Self::Wrong(Box::new(error))
+    }
+}
+
+impl From<BadOptions> for ToolError {
+    fn from(bad: BadOptions) -> Self {
+        let (message, change) = match bad {
+            BadOptions::Wrong(error) => return *error,
+            BadOptions::Unknown { name, meant: None } => {
+                (format!("there is no option `{name}`"), ArgumentChange::Omit { argument: name })
+            }
+            BadOptions::Unknown { name, meant: Some(meant) } => (
+                format!("there is no option `{name}`; did you mean `{meant}`?"),
+                ArgumentChange::Rename { argument: name, to: meant },
+            ),
+        };
+        Self::arguments(Reason::BadArguments, message).remedies([Remedy::Arguments(vec![change])])
+    }
+}
+
+/// Returns the names that a type reads its fields by.
+fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut fields: &[&str] = &[];
+    let _ = T::deserialize(FieldNames(&mut fields));
+    fields
+}
+
+/// Finds out which fields a type has: it is asked to read itself from this.
+struct FieldNames<'n>(&'n mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        *self.0 = fields;
+        Err(Self::Error::custom("it has no values"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Self::Error> {
+        Err(Self::Error::custom("it has no values"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Makes the error of an option that has another kind of value than it should have.
+fn wrong_value(name: &str, value: &Value, error: &str) -> ToolError {
+    let mismatch =
+        ["invalid type: ", "invalid value: "].iter().find_map(|it| error.strip_prefix(it));
+    let Some((found, wanted)) = mismatch.and_then(|it| it.rsplit_once(", expected ")) else {
+        return argument(name, error, "another value");
+    };
+    let wanted = match wanted {
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "u32" | "u64" | "usize" => "a whole number from 0",
+        other => other,
+    };
+    let within = (value.is_array() && found != "sequence") || (value.is_object() && found != "map");
+    if within {
+        let message = format!("`{name}` has {found} where {wanted} is wanted");
+        return argument(name, message, &format!("one that has {wanted} there"));
+    }
+    argument(name, format!("`{name}` must be {wanted}, not {value}"), wanted)
+}
+
 /// The keys of the settings of these kinds.
 fn settings(scopes: &[Scope]) -> impl Iterator<Item = &'static str> {
     Layer::KEYS.iter().filter(|(_, scope)| scopes.contains(scope)).map(|(key, _)| *key)
 }
 
 /// Takes the settings of these kinds out of the options.
-fn take_settings(object: &mut Map<String, Value>, scopes: &[Scope]) -> Result<Layer, String> {
+fn take_settings(object: &mut Map<String, Value>, scopes: &[Scope]) -> Result<Layer, ToolError> {
     let mut layer = Layer::default();
     for key in settings(scopes) {
-        let (camel, snake) = (camel_case(key), key.replace('-', "_"));
-        let given = object.remove(&camel).map(|value| (&camel, value));
-        let given = given.or_else(|| object.remove(&snake).map(|value| (&snake, value)));
-        match given {
-            Some((name, value)) if !value.is_null() => {
-                layer.read(key, name, Raw::Program(&value))?;
+        let names = [Language::JavaScript, Language::Python].map(|language| language.name(key));
+        if names[0] != names[1] && names.iter().all(|name| object.contains_key(name)) {
+            let message = format!("`{}` and `{}` are one option", names[0], names[1]);
+            return Err(argument(&names[0], message, "given once"));
+        }
+        for name in names {
+            if let Some(value) = object.remove(&name).filter(|value| !value.is_null()) {
+                let read = layer.read(key, &name, Raw::Program(&value));
+                read.map_err(|message| argument(&name, message, &kind_words(key)))?;
             }
-            _ => {}
         }
     }
     Ok(layer)
 }
 
-fn camel_case(key: &str) -> String {
-    let mut words = key.split('-');
-    let mut name = words.next().unwrap_or_default().to_owned();
-    for word in words {
-        name.push_str(&word[..1].to_uppercase());
-        name.push_str(&word[1..]);
+/// Says what the value of a setting is.
+fn kind_words(key: &str) -> String {
+    match Layer::kind(key) {
+        Some(Kind::Flag) => "true or false".into(),
+        Some(Kind::Number | Kind::Bytes | Kind::Seconds) => "a number".into(),
+        Some(Kind::Texts) => "a list of texts".into(),
+        Some(Kind::Commands) => "a command, or commands by their patterns".into(),
+        Some(Kind::Words(words)) => format!("one of {}", words.join(", ")),
+        Some(Kind::Text) | None => "a text".into(),
     }
-    name
 }
 
 /// Reads one of a few values by its name.

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use apply_patch_api as api;
 use apply_patch_api::engine::Cancellation;
 use apply_patch_api::{
-    Callbacks, Content, Decision, GitOptions, GitTree, HostFile, HostTree, JsonStream, MemoryTree,
-    OpenWorkspace, PatchOptions, PlannedPatch, ReadOptions as _, SpecRequest, ToolError,
-    UndoRequest, WorkspaceOptions,
+    BadOptions, Callbacks, Content, Decision, GitOptions, GitTree, HostFile, HostTree, JsonStream,
+    Language, MemoryTree, OpenWorkspace, PatchOptions, PlannedPatch, ReadOptions as _, SpecRequest,
+    ToolError, UndoRequest, WorkspaceOptions,
 };
 use serde_json::{Value, json};
 
@@ -253,6 +253,126 @@ fn options_are_known_in_both_spellings_and_no_others() {
     }
     let options = WorkspaceOptions::read(json!({ "session": "a/b" })).expect("it is text");
     assert!(OpenWorkspace::open(dir.path(), &options).is_err());
+}
+
+#[test]
+fn an_option_that_is_not_known_has_the_nearest_name_of_the_language() {
+    use Language::{JavaScript, Python};
+    for (language, name, wanted) in [
+        (Python, "creat_parents", Some("create_parents")),
+        (Python, "createparent", Some("create_parents")),
+        (Python, "from_", Some("form")),
+        (JavaScript, "createParent", Some("createParents")),
+        (JavaScript, "create_parent", Some("createParents")),
+        (JavaScript, "expectedSha256", Some("expectedSha256ByPath")),
+        (Python, "aprove", Some("approve")),
+        (Python, "frobnicate", None),
+    ] {
+        match PatchOptions::unknown(name, language, &["approve"]) {
+            Some(BadOptions::Unknown { name: given, meant }) => {
+                assert_eq!((&*given, meant.as_deref()), (name, wanted));
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    let error = PatchOptions::read(json!({ "createParent": true })).expect_err("it is not known");
+    assert_eq!(error.message, "there is no option `createParent`; did you mean `createParents`?");
+    for (value, wanted) in [
+        (json!({ "strip": "x" }), "`strip` must be a whole number from 0, not \"x\""),
+        (json!({ "reverse": 1 }), "`reverse` must be true or false, not 1"),
+        (json!({ "include": "x" }), "`include` must be a list, not \"x\""),
+        (json!({ "include": [1] }), "`include` has integer `1` where a string is wanted"),
+        (
+            json!({ "createParents": true, "create_parents": false }),
+            "`createParents` and `create_parents` are one option",
+        ),
+    ] {
+        let error = PatchOptions::read(value.clone()).expect_err("it is wrong");
+        assert_eq!(error.message, wanted, "{value}");
+    }
+}
+
+/// An option that a hint names, as the options of a call in that language.
+fn followed(error: &ToolError) -> Option<Value> {
+    error.hints.iter().find_map(|hint| match json!(hint) {
+        hint if hint["hint"] == "use_argument" => {
+            Some(json!({ hint["argument"].as_str()?: hint["value"] }))
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn hints_are_in_the_words_of_the_language_and_work() {
+    let both = format!("{DIFF}\n{}", PATCH.replace("a.txt", "b.txt"));
+    let opened = |options| workspace(directory().path(), options);
+    for (patch, in_python, in_script) in [
+        (
+            PATCH.replace("Update File: a.txt\n@@\n one\n-two", "Add File: d/x"),
+            "create_parents=True",
+            "createParents: true",
+        ),
+        (
+            PATCH.replace("Update File: a.txt\n@@\n one\n-two", "Add File: a.txt"),
+            "overwrite=True",
+            "overwrite: true",
+        ),
+        (PATCH.replace(" one", " one "), "fuzz=\"trailing\"", "fuzz: \"trailing\""),
+        (both, "part=1", "part: 1"),
+    ] {
+        for (language, wanted) in [(Language::Python, in_python), (Language::JavaScript, in_script)]
+        {
+            let dir = directory();
+            let here = workspace(dir.path(), json!({}));
+            let host = || Callbacks { language: Some(language), ..Callbacks::default() };
+            let error = here.apply(patch.as_bytes(), &options(json!({})), host());
+            let error = error.expect_err("it is refused");
+            let words = error.suggested_next_action.clone().expect("advice");
+            assert!(words.contains(&format!("use `{wanted}`")), "{words}");
+            assert!(!words.contains("--"), "{words}");
+            let given = followed(&error).expect("an option");
+            let given = PatchOptions::read_for(language, given).expect("it is known");
+            here.apply(patch.as_bytes(), &given, host()).expect("the advice works");
+            let memory = api::apply_in_memory(&tree(), patch.as_bytes(), &options(json!({})));
+            if let Err(error) = memory {
+                let words = api::told(error, language).suggested_next_action.expect("advice");
+                assert!(words.contains(wanted), "{words}");
+            }
+        }
+    }
+    for (path, in_python, in_script) in [
+        (
+            "CON",
+            "open the workspace with `names=\"native\"`",
+            "open the workspace with `names: \"native\"`",
+        ),
+        (".envrc", "(`allow=[\".envrc\"]`)", "(`allow: [\".envrc\"]`)"),
+    ] {
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+        for (language, wanted) in [(Language::Python, in_python), (Language::JavaScript, in_script)]
+        {
+            let error = opened(json!({})).apply(
+                patch.as_bytes(),
+                &options(json!({})),
+                Callbacks::default(),
+            );
+            let words = api::told(error.expect_err("it is refused"), language);
+            let words = words.suggested_next_action.expect("advice");
+            assert!(words.contains(wanted), "{words}");
+            // Nothing of a workspace is an option there.
+            let error = api::apply_in_memory(&tree(), patch.as_bytes(), &options(json!({})));
+            let words = api::told(error.expect_err("it is refused"), language);
+            let words = words.suggested_next_action.expect("advice");
+            assert!(!words.contains('`') && words.contains("in a workspace"), "{words}");
+        }
+    }
+    let dir = directory();
+    for (option, value) in [("names", json!("native")), ("allow", json!([".envrc"]))] {
+        let here = workspace(dir.path(), json!({ option: value }));
+        let path = if option == "names" { "CON" } else { ".envrc" };
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+        here.apply(patch.as_bytes(), &options(json!({})), Callbacks::default()).expect(option);
+    }
 }
 
 #[test]

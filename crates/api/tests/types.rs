@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use apply_patch_api::{
-    ErrorKind, FitRequest, GitOptions, PatchOptions, ReadOptions, RedoRequest, SpecRequest,
-    UndoRequest, WorkspaceOptions,
+    ErrorKind, FitRequest, GitOptions, Language, PatchOptions, ReadOptions, RedoRequest,
+    SpecRequest, UndoRequest, WorkspaceOptions,
 };
 use file_tools::settings::{Kind, Layer, Scope};
 use serde_json::json;
@@ -57,11 +57,11 @@ fn snake(name: &str) -> String {
     name.replace('-', "_").chars().map(part).collect()
 }
 
-/// The names that options are taken by, as the error of one that is not says.
+/// The names that options are taken by.
 fn taken<T: ReadOptions>() -> BTreeSet<String> {
-    let Err(error) = T::read(json!({ "frobnicate": 1 })) else { panic!("anything is taken") };
-    let names = error.message.split_once("expected").expect("what is taken").1;
-    names.split('`').skip(1).step_by(2).map(snake).collect()
+    assert!(T::read(json!({ "frobnicate": 1 })).is_err(), "anything is taken");
+    let in_script = T::names(Language::JavaScript).into_iter().map(|name| snake(&name));
+    in_script.chain(T::names(Language::Python)).collect()
 }
 
 /// The settings of a kind, one after the other.

@@ -16,7 +16,7 @@ pub mod tools;
 
 pub use answer::changed_by::ChangedBy;
 pub use answer::error::{FailureClass, Kept, ToolError, journal_problem};
-pub use answer::hints::{Caller, Hint};
+pub use answer::hints::{Caller, Hint, Language};
 pub use answer::reason::Reason;
 pub use answer::{changes, envelope, hints, shown, statistics};
 pub use input::{ops, received};
@@ -30,6 +30,7 @@ pub use session::{Session, SessionSettings};
 pub use session::{bounds, history, refused};
 #[cfg(not(target_family = "wasm"))]
 pub use syntax::JSONC;
+pub use tools::arguments::most_alike;
 pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use tools::catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};
 pub use tools::editor::{EditorCommand, EditorReply};

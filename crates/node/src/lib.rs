@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    Callbacks, Content, Decision, HostFile, HostTree, MemoryTree, ReadOptions, ToolError,
+    BadOptions, Callbacks, Content, Decision, HostFile, HostTree, Language, MemoryTree,
+    ReadOptions, ToolError,
 };
 use napi::bindgen_prelude::{
     AsyncTask, Buffer, BufferSlice, Either, FnArgs, Function, Object, ToNapiValue, TypeName,
@@ -46,9 +47,12 @@ fn half() -> Error {
     Error::new(Status::InvalidArg, "the text has half a character (a lone surrogate) in it")
 }
 
+/// The language that errors are told in.
+const LANGUAGE: Language = Language::JavaScript;
+
 /// The error as JSON, for the other half to make a `PatchError` of.
 fn failed(error: ToolError) -> Error {
-    Error::from_reason(json!(error).to_string())
+    Error::from_reason(json!(api::told(error, LANGUAGE)).to_string())
 }
 
 /// The value that a JSON text has. It is well-formed; half a character is refused in it too.
@@ -58,9 +62,17 @@ fn value(json: &str) -> Result<Value> {
     })
 }
 
-/// The options that a JSON text has.
+/// The options that a JSON text has. A name that no option has is an argument that is wrong: the
+/// other half makes a `TypeError` of that.
 fn read<T: ReadOptions>(json: &str) -> Result<T> {
-    T::read(value(json)?).map_err(failed)
+    T::read_for(LANGUAGE, value(json)?).map_err(|bad| match bad {
+        BadOptions::Unknown { name, meant } => {
+            let meant = meant.map(|meant| format!("; did you mean {meant:?}?"));
+            let message = format!("there is no option {name:?} here{}", meant.unwrap_or_default());
+            Error::new(Status::InvalidArg, message)
+        }
+        BadOptions::Wrong(error) => failed(*error),
+    })
 }
 
 type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, ToolError> + Send>;
@@ -232,18 +244,21 @@ fn host(
     observe: Option<Asking<'_>>,
     cancellation: Option<&Cancellation>,
 ) -> Result<Callbacks<'static>> {
-    let mut host = Callbacks::default();
+    let mut host = Callbacks { language: Some(LANGUAGE), ..Callbacks::default() };
     if let Some(approve) = approve {
         let approve = approve.build_threadsafe_function().build()?;
         host.approve = Some(Box::new(move |proposal| {
-            let diff = proposal.diff().map(|diff| String::from_utf8_lossy(&diff).into_owned()).ok();
-            let question = json!({
-                "digest": proposal.digest(),
-                "changes": proposal.changes(),
-                "diff": diff,
-                "notes": proposal.notes(),
-                "reasons": proposal.reasons(),
-            });
+            let question = match proposal.diff() {
+                Ok(diff) => json!({
+                    "digest": proposal.digest(),
+                    "changes": proposal.changes(),
+                    "diff": String::from_utf8_lossy(&diff),
+                    "notes": proposal.notes(),
+                    "reasons": proposal.reasons(),
+                }),
+                // A file was changed meanwhile: nobody decides about what cannot be shown.
+                Err(error) => json!({ "error": api::told(error, LANGUAGE) }),
+            };
             match ask(&approve, question.to_string()) {
                 Some(JsAnswer::Decided(decision)) => decision,
                 Some(JsAnswer::Edited(patch)) => {
@@ -695,7 +710,7 @@ pub fn apply_many(
             paths: Vec::new(),
             contents: Vec::new(),
             facts: String::new(),
-            error: Some(json!(error).to_string()),
+            error: Some(json!(api::told(error, LANGUAGE)).to_string()),
         })
     };
     Ok(Job::task(move || {

@@ -12,7 +12,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use serde_json::Value;
 
 use crate::plan::PyProposal;
-use crate::value::{bytes, raised, to_python};
+use crate::value::{LANGUAGE, bytes, raised, to_python};
 
 /// How often the interpreter is asked for signals: other threads may make that wait.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -141,7 +141,7 @@ impl PyCallbacks {
             }
             raised.is_some() || given.is_cancelled()
         });
-        Callbacks { approve, observe, cancellation }
+        Callbacks { approve, observe, cancellation, language: Some(LANGUAGE) }
     }
 }
 

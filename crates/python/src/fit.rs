@@ -1,6 +1,6 @@
 //! Grammars for the files at hand.
 
-use apply_patch_api::{self as api, FitRequest, FittedGrammar, ReadOptions as _};
+use apply_patch_api::{self as api, FitRequest, FittedGrammar};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
@@ -55,6 +55,6 @@ pub(crate) fn fit(
         let (FilePath(path), content): (FilePath, Bound<'_, PyAny>) = item.extract()?;
         given.push((path, bytes(&content)?));
     }
-    let options = self::options(options)?;
-    call(py, || api::fit(&given, &FitRequest::read(options)?)).map(PyFittedGrammar)
+    let options: FitRequest = self::options("fit", &[], options)?;
+    call(py, || api::fit(&given, &options)).map(PyFittedGrammar)
 }

@@ -5,8 +5,7 @@ use std::io;
 
 use apply_patch_api as api;
 use apply_patch_api::{
-    ChangedFile, Content, HostFile, HostTree, MemoryTree, PatchOptions, ReadOptions as _,
-    SpecRequest,
+    ChangedFile, Content, HostFile, HostTree, MemoryTree, PatchOptions, SpecRequest,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -75,10 +74,10 @@ pub(crate) fn apply_in_memory<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let files = InMemory::read(files)?;
-    let (patch, options) = (bytes(patch)?, self::options(options)?);
+    let patch = bytes(patch)?;
+    let options: PatchOptions = self::options("apply_in_memory", &[], options)?;
     let tree = &files.tree;
-    let changed =
-        call(py, || Ok(api::apply_in_memory(tree, &patch, &PatchOptions::read(options)?)?.0))?;
+    let changed = call(py, || Ok(api::apply_in_memory(tree, &patch, &options)?.0))?;
     files.changed(py, changed)
 }
 
@@ -113,7 +112,8 @@ pub(crate) fn plan_over(
     list: Option<Py<PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyHostPlan> {
-    let (patch, options) = (bytes(patch)?, self::options(options)?);
+    let patch = bytes(patch)?;
+    let options: PatchOptions = self::options("plan_over", &["list"], options)?;
     let thrown = Raised::default();
     let failed = {
         let thrown = thrown.clone();
@@ -131,7 +131,7 @@ pub(crate) fn plan_over(
             Python::attach(|py| listed(&list.bind(py).call1((path,))?)).map_err(&failed)
         });
     }
-    let plan = py.detach(|| api::plan_over(tree, &patch, &PatchOptions::read(options)?));
+    let plan = py.detach(|| api::plan_over(tree, &patch, &options));
     thrown.result(py, plan).map(PyHostPlan)
 }
 
@@ -173,8 +173,9 @@ pub(crate) fn parse<'py>(
     patch: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (patch, options) = (bytes(patch)?, self::options(options)?);
-    let tree = call(py, || api::parse(&patch, &PatchOptions::read(options)?))?;
+    let patch = bytes(patch)?;
+    let options: PatchOptions = self::options("parse", &[], options)?;
+    let tree = call(py, || api::parse(&patch, &options))?;
     to_python(py, &tree)
 }
 
@@ -191,19 +192,20 @@ pub(crate) fn convert<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let tree = files.map(InMemory::read).transpose()?.map(|files| files.tree);
     let as_text = patch.is_instance_of::<PyString>();
-    let (patch, options) = (bytes(patch)?, self::options(options)?);
-    let converted =
-        call(py, || api::convert(&patch, to, &PatchOptions::read(options)?, tree.as_ref()))?;
+    let patch = bytes(patch)?;
+    let options: PatchOptions = self::options("convert", &["files"], options)?;
+    let converted = call(py, || api::convert(&patch, to, &options, tree.as_ref()))?;
     Ok(text_or_bytes(py, &converted.text, as_text))
 }
 
 fn specs(
     py: Python<'_>,
+    function: &str,
     provider: &str,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<api::Specs> {
-    let options = self::options(options)?;
-    call(py, || api::tool_specs(provider, &SpecRequest::read(options)?))
+    let options: SpecRequest = self::options(function, &[], options)?;
+    call(py, || api::tool_specs(provider, &options))
 }
 
 /// The file tools, or the patch tool alone (`patch_only=True`), in the shape that a provider wants.
@@ -214,7 +216,7 @@ pub(crate) fn tool_specs<'py>(
     provider: &str,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    to_python(py, &specs(py, provider, options)?.value)
+    to_python(py, &specs(py, "tool_specs", provider, options)?.value)
 }
 
 /// What the answer of `tool_specs` cannot express, a sentence each.
@@ -225,7 +227,7 @@ pub(crate) fn tool_caveats(
     provider: &str,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Vec<String>> {
-    Ok(specs(py, provider, options)?.caveats)
+    Ok(specs(py, "tool_caveats", provider, options)?.caveats)
 }
 
 /// The instructions for a model.

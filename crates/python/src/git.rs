@@ -1,7 +1,7 @@
 //! The files of a commit.
 
 use apply_patch_api as api;
-use apply_patch_api::{GitOptions, PatchOptions, ReadOptions as _, WorkspaceOptions};
+use apply_patch_api::{GitOptions, PatchOptions, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -23,9 +23,8 @@ impl PyGitTree {
         revision: &str,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let options = self::options(options)?;
-        call(py, || api::GitTree::open(&repository.0, revision, &WorkspaceOptions::read(options)?))
-            .map(Self)
+        let options: WorkspaceOptions = self::options("GitTree", &[], options)?;
+        call(py, || api::GitTree::open(&repository.0, revision, &options)).map(Self)
     }
 
     /// The commit that the revision named when it was opened.
@@ -60,8 +59,8 @@ impl PyGitTree {
         patch: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyPlan> {
-        let (patch, options) = (bytes(patch)?, self::options(options)?);
-        call(py, || self.0.plan(&patch, &PatchOptions::read(options)?)).map(PyPlan)
+        let (patch, options) = (bytes(patch)?, self::options("GitTree.plan", &[], options)?);
+        call(py, || self.0.plan(&patch, &options)).map(PyPlan)
     }
 
     /// The id of the tree that a plan of this object makes; nothing is written.
@@ -88,10 +87,22 @@ impl PyGitTree {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (patch, options) = (bytes(patch)?, self::options(options)?);
+        /// What it has beside the options of a patch.
+        const OWN: &[&str] = &[
+            "branch",
+            "message",
+            "author",
+            "carry",
+            "allow_checked_out",
+            "approve",
+            "observe",
+            "cancellation",
+        ];
+        let patch = bytes(patch)?;
+        let options: PatchOptions = self::options("GitTree.apply", OWN, options)?;
         let git = GitOptions { branch, message, author, carry, allow_checked_out };
         PyCallbacks { approve, observe, cancellation }
-            .run(py, |host| self.0.apply(&patch, &PatchOptions::read(options)?, &git, host))
+            .run(py, |host| self.0.apply(&patch, &options, &git, host))
     }
 
     fn __repr__(&self) -> String {

@@ -19,6 +19,13 @@ use pyo3::prelude::*;
 /// What `apply_patch` is made of; import it from there.
 #[pymodule(gil_used = false)]
 mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
     #[pymodule_export]
     use crate::callback::PyCancellation;
     #[pymodule_export]

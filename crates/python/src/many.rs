@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use apply_patch_api as api;
-use apply_patch_api::{ChangedFile, MemoryTree, PatchOptions, ReadOptions as _, ToolError};
+use apply_patch_api::{ChangedFile, MemoryTree, PatchOptions, ToolError};
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyMapping};
@@ -44,8 +44,8 @@ pub(crate) fn apply_many<'py>(
             .ok_or_else(|| PyValueError::new_err("there has to be a worker"))?,
         None => thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
-    let options =
-        PatchOptions::read(self::options(options)?).map_err(|error| raised(py, &error))?;
+    let own = &["workers", "cancellation"];
+    let options: PatchOptions = self::options("apply_many", own, options)?;
     let cancellation = cancellation.unwrap_or_default().polled();
     let work = |natives: &[Native]| {
         let here = NonZeroUsize::MIN;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use apply_patch_api::{JsonStream, PatchOptions, ReadOptions as _};
+use apply_patch_api::{JsonStream, PatchOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
@@ -18,8 +18,8 @@ impl PyPatchStream {
     #[new]
     #[pyo3(signature = (**options))]
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let stream = PatchOptions::read(self::options(options)?)
-            .and_then(|options| JsonStream::new(&options));
+        let options: PatchOptions = self::options("PatchStream", &[], options)?;
+        let stream = JsonStream::new(&options);
         stream.map(|stream| Self(Mutex::new(stream))).map_err(|error| raised(py, &error))
     }
 

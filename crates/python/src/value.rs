@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use apply_patch_api::ToolError;
+use apply_patch_api as api;
+use apply_patch_api::{BadOptions, Language, ReadOptions, ToolError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -90,17 +91,48 @@ fn from_nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("{} is nothing that JSON has", value.get_type().name()?)))
 }
 
-/// Keyword arguments as options.
-pub(crate) fn options(given: Option<&Bound<'_, PyDict>>) -> PyResult<Value> {
-    match given {
-        None => Ok(Value::Null),
-        Some(given) => {
-            let options = from_python(given.as_any())?;
-            // Python's way to say that an option is left open.
-            let Value::Object(mut fields) = options else { return Ok(Value::Null) };
-            fields.retain(|_, value| !value.is_null());
-            Ok(fields.into())
+/// The options that the keyword arguments of a function are; those that it has beside them are
+/// named by `own`.
+pub(crate) fn options<T: ReadOptions>(
+    function: &str,
+    own: &[&str],
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<T> {
+    Ok(options_and_json(function, own, given)?.0)
+}
+
+/// The same, and what they are as JSON.
+pub(crate) fn options_and_json<T: ReadOptions>(
+    function: &str,
+    own: &[&str],
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(T, Value)> {
+    let Some(given) = given else { return Ok((T::default(), Value::Null)) };
+    for name in given.keys() {
+        let unknown = T::unknown(name.cast::<PyString>()?.to_str()?, LANGUAGE, own);
+        unknown.map_or(Ok(()), |unknown| Err(bad_options(given.py(), function, unknown)))?;
+    }
+    let options = from_python(given.as_any())?;
+    // Python's way to say that an option is left open.
+    let Value::Object(mut fields) = options else { return Ok((T::default(), Value::Null)) };
+    fields.retain(|_, value| !value.is_null());
+    let json = Value::from(fields);
+    let read = T::read_for(LANGUAGE, json.clone());
+    let read = read.map_err(|bad| bad_options(given.py(), function, bad))?;
+    Ok((read, json))
+}
+
+/// The exception of options that cannot be read: for a name that none has, in the words of the
+/// interpreter.
+fn bad_options(py: Python<'_>, function: &str, bad: BadOptions) -> PyErr {
+    match bad {
+        BadOptions::Unknown { name, meant } => {
+            let meant = meant.map(|meant| format!(". Did you mean '{meant}'?")).unwrap_or_default();
+            PyTypeError::new_err(format!(
+                "{function}() got an unexpected keyword argument '{name}'{meant}"
+            ))
         }
+        BadOptions::Wrong(error) => raised(py, &error),
     }
 }
 
@@ -177,8 +209,12 @@ pub(crate) fn call<T: Send>(
     py.detach(run).map_err(|error| raised(py, &error))
 }
 
+/// The language that errors are told in.
+pub(crate) const LANGUAGE: Language = Language::Python;
+
 /// The exception of an error.
 pub(crate) fn raised(py: Python<'_>, error: &ToolError) -> PyErr {
+    let error = &api::told(error.clone(), LANGUAGE);
     let exception = || {
         let fields = serde_json::to_value(error)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use apply_patch_api as api;
-use apply_patch_api::{PatchOptions, ReadOptions as _, RedoRequest, UndoRequest, WorkspaceOptions};
+use apply_patch_api::{PatchOptions, RedoRequest, UndoRequest, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use crate::callback::{PyCallbacks, PyCancellation};
 use crate::plan::PyPlan;
-use crate::value::{SystemPath, bytes, call, from_python, options, to_python};
+use crate::value::{SystemPath, bytes, call, from_python, options, options_and_json, to_python};
+
+/// The keyword arguments of a call that are no options.
+const CALLBACKS: &[&str] = &["approve", "observe", "cancellation"];
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many
 /// threads.
@@ -29,9 +32,8 @@ impl PyWorkspace {
         root: SystemPath,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let options = self::options(options)?;
-        let read = WorkspaceOptions::read(options.clone());
-        let opened = call(py, || api::OpenWorkspace::open(&root.0, &read?))?;
+        let (read, options) = options_and_json::<WorkspaceOptions>("Workspace", &[], options)?;
+        let opened = call(py, || api::OpenWorkspace::open(&root.0, &read))?;
         Ok(Self { opened, options })
     }
 
@@ -62,11 +64,11 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyPlan> {
-        let (patch, options) = (bytes(patch)?, self::options(options)?);
+        let patch = bytes(patch)?;
+        let options: PatchOptions = self::options("Workspace.plan", &["cancellation"], options)?;
         let callbacks = PyCallbacks { cancellation, ..PyCallbacks::default() };
-        let plan = callbacks.make(py, |host| {
-            self.opened.plan(&patch, &PatchOptions::read(options)?, &host.cancellation)
-        });
+        let plan =
+            callbacks.make(py, |host| self.opened.plan(&patch, &options, &host.cancellation));
         plan.map(PyPlan)
     }
 
@@ -91,13 +93,14 @@ impl PyWorkspace {
             let plan = plan.get();
             callbacks.run(py, |host| self.opened.apply_plan(&plan.0, host))
         } else {
-            let (patch, options) = (bytes(patch)?, self::options(options)?);
-            callbacks.run(py, |host| self.opened.apply(&patch, &PatchOptions::read(options)?, host))
+            let patch = bytes(patch)?;
+            let options: PatchOptions = self::options("Workspace.apply", CALLBACKS, options)?;
+            callbacks.run(py, |host| self.opened.apply(&patch, &options, host))
         }
     }
 
     /// Undoes a transaction: the last one that is not undone, unless one is named.
-    #[pyo3(signature = (id=None, /, *, approve=None, observe=None, cancellation=None, **options))]
+    #[pyo3(signature = (id=None, *, approve=None, observe=None, cancellation=None, **options))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn undo<'py>(
         &self,
@@ -108,15 +111,14 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = self::options(options)?;
-        PyCallbacks { approve, observe, cancellation }.run(py, |host| {
-            let request = UndoRequest { id, ..UndoRequest::read(options)? };
-            self.opened.undo(&request, host)
-        })
+        let options: UndoRequest = self::options("Workspace.undo", CALLBACKS, options)?;
+        let request = UndoRequest { id, ..options };
+        PyCallbacks { approve, observe, cancellation }
+            .run(py, |host| self.opened.undo(&request, host))
     }
 
     /// Reverses an undo: the last one, unless one is named.
-    #[pyo3(signature = (id=None, /, *, approve=None, observe=None, cancellation=None, **options))]
+    #[pyo3(signature = (id=None, *, approve=None, observe=None, cancellation=None, **options))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn redo<'py>(
         &self,
@@ -127,11 +129,9 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = self::options(options)?;
-        PyCallbacks { approve, observe, cancellation }.run(py, |host| {
-            let request = RedoRequest::read(options)?;
-            self.opened.redo(id.as_deref(), request.diff, host)
-        })
+        let request: RedoRequest = self::options("Workspace.redo", CALLBACKS, options)?;
+        PyCallbacks { approve, observe, cancellation }
+            .run(py, |host| self.opened.redo(id.as_deref(), request.diff, host))
     }
 
     /// The newest transactions, and those whose journals are not trusted.

@@ -114,8 +114,12 @@ fn to_js(value: &impl Serialize) -> Result<JsValue> {
     Ok(value.serialize(&Serializer::json_compatible())?)
 }
 
+/// The language that errors are told in.
+const LANGUAGE: api::Language = api::Language::JavaScript;
+
 /// An `Error` with the fields of the answer of a failed call.
 fn failed(error: ToolError) -> JsValue {
+    let error = api::told(error, LANGUAGE);
     let thrown = Error::new(&error.message);
     thrown.set_name("PatchError");
     if let Ok(fields) = to_js(&error) {
@@ -130,7 +134,10 @@ fn read(options: &JsValue) -> Result<api::PatchOptions> {
     } else {
         serde_wasm_bindgen::from_value(options.clone())?
     };
-    api::PatchOptions::read(value).map_err(failed)
+    api::PatchOptions::read_for(LANGUAGE, value).map_err(|bad| match bad {
+        api::BadOptions::Wrong(error) => failed(*error),
+        unknown => js_sys::TypeError::new(&ToolError::from(unknown).message).into(),
+    })
 }
 
 /// The bytes of text or bytes, and whether it is text.
@@ -164,8 +171,14 @@ fn given(bytes: &[u8], is_text: bool) -> JsValue {
 /// The files, and whether all of them are text.
 fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
     let (mut tree, mut all_text) = (MemoryTree::new(), true);
-    let files: &Object =
-        files.dyn_ref().ok_or_else(|| js_sys::TypeError::new("an object of files is wanted"))?;
+    // A Map, for one, would seem to have none.
+    let is_plain = |files: &&Object| {
+        let prototype = Object::get_prototype_of(files);
+        prototype.is_null() || Object::get_prototype_of(&prototype).is_null()
+    };
+    let files: &Object = files.dyn_ref().filter(is_plain).ok_or_else(|| {
+        js_sys::TypeError::new("the files must be an object with a content for each path")
+    })?;
     for entry in Object::entries(files).iter() {
         let entry: Array = entry.unchecked_into();
         let (content, is_text) = bytes(&entry.get(1))?;

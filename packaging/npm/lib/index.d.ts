@@ -271,8 +271,8 @@ export class Plan {
 export interface Proposal {
   digest: string;
   changes: ChangedFile[];
-  /** Null when a file was changed meanwhile. */
-  diff: string | null;
+  /** The changes as a git diff. When a file was changed meanwhile, nobody is asked, and the call fails with `stale_file`. */
+  diff: string;
   /** What a reader should know about the plan, as that a file does not parse any more. */
   notes: string[];
   /** Why it is asked, in words; there need not be a reason. */
@@ -307,6 +307,15 @@ export interface Succeeded<Data = Record<string, unknown>> {
 
 /** The answer of a file tool. */
 export type ToolAnswer<Data = Record<string, unknown>> = Data extends EditPatchData ? Data : Succeeded<Data> | FailedCall;
+
+/** The name of a file tool, or a text that is one. */
+export type ToolName = keyof Tools | (string & {});
+
+/** The arguments of a tool: exactly its own, where its name is known. */
+export type ToolArguments<Name extends string> = Name extends keyof Tools ? [args: Tools[Name][0]] : [args?: Record<string, unknown>];
+
+/** What a tool answers. */
+export type AnswerOf<Name extends string> = ToolAnswer<Name extends keyof Tools ? Tools[Name][1] : Record<string, unknown>>;
 
 /** The changes of a workspace between the beginning and the end of a piece of work. */
 export interface Turn {
@@ -356,10 +365,8 @@ export class Workspace {
   /** The newest transactions first. */
   log(options?: { maxCount?: number; diff?: boolean }): Promise<Log>;
   /** Calls a file tool: its answer, also when it failed. `toolSpecs` has the names and arguments. */
-  call<Name extends keyof Tools>(tool: Name, args: Tools[Name][0], callbacks?: Callbacks): Promise<ToolAnswer<Tools[Name][1]>>;
-  call(tool: string, args?: Record<string, unknown>, callbacks?: Callbacks): Promise<ToolAnswer>;
-  callSync<Name extends keyof Tools>(tool: Name, args: Tools[Name][0]): ToolAnswer<Tools[Name][1]>;
-  callSync(tool: string, args?: Record<string, unknown>): ToolAnswer;
+  call<Name extends ToolName>(tool: Name, ...rest: [...ToolArguments<Name>, callbacks?: Callbacks]): Promise<AnswerOf<Name>>;
+  callSync<Name extends ToolName>(tool: Name, ...args: ToolArguments<Name>): AnswerOf<Name>;
 }
 
 /** The files of a commit in a git repository, without a checkout. */

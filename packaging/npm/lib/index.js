@@ -2,6 +2,7 @@
 "use strict";
 
 const os = require("node:os");
+const { inspect, types } = require("node:util");
 
 /** Loads the native half of this platform. APPLY_PATCH_NATIVE names another file. */
 function load() {
@@ -96,6 +97,8 @@ const errors = {
 
 /** The error that a program gets for one of the native half. */
 function adopted(error) {
+  // An argument that is not what it should be.
+  if (error?.code === "InvalidArg" || /Expected$/.test(error?.code)) return new TypeError(error.message);
   if (typeof error?.message === "string" && error.message.startsWith("{")) {
     try {
       const fields = JSON.parse(error.message);
@@ -116,9 +119,56 @@ function sync(call) {
   }
 }
 
+/** The error of an argument that is not what it should be, as Node words its own. */
+function wrong(name, wanted, value) {
+  const of = value?.constructor?.name;
+  let received = inspect(value, { depth: -1, maxStringLength: 30 });
+  if (typeof value === "function") received = `function ${value.name}`;
+  else if (typeof value === "object" && value !== null) received = of ? `an instance of ${of}` : "an object";
+  else if (value !== undefined && value !== null) received = `type ${typeof value} (${received})`;
+  const error = new TypeError(`The "${name}" argument must be ${wanted}. Received ${received}`);
+  return Object.assign(error, { code: "ERR_INVALID_ARG_TYPE" });
+}
+
+const isText = (value) => typeof value === "string" || types.isUint8Array(value);
+
+/** Refuses what is neither text nor bytes. */
+function checkText(name, value) {
+  if (!isText(value)) throw wrong(name, "a string or a Uint8Array", value);
+  return value;
+}
+
+function checkString(name, value) {
+  if (typeof value !== "string") throw wrong(name, "a string", value);
+  return value;
+}
+
+/** Whether a value is an object with fields; what a Map has, for one, would not be seen. */
+function isPlain(value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  // The prototype of objects, also where it is that of another realm.
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The paths and contents of files in memory. */
+function entries(files) {
+  if (!isPlain(files)) throw wrong("files", "an object with a content for each path", files);
+  const [paths, contents] = [Object.keys(files), Object.values(files)];
+  contents.forEach((content, nth) => checkText(`files.${paths[nth]}`, content));
+  return [paths, contents];
+}
+
+/** The options of a call, which may be left out. */
+function optional(options, name = "options") {
+  if (options === undefined || options === null) return {};
+  if (!isPlain(options)) throw wrong(name, "an object", options);
+  return options;
+}
+
 /** Refuses options that nothing reads. */
 function only(options, names) {
-  for (const name of Object.keys(options ?? {})) {
+  for (const name of Object.keys(optional(options))) {
     if (!names.includes(name)) throw new TypeError(`there is no option ${JSON.stringify(name)} here`);
   }
   return options ?? {};
@@ -127,23 +177,34 @@ function only(options, names) {
 /** Refuses what is no count of this many or more. */
 function checkCount(name, value, least) {
   if (value !== undefined && !(Number.isSafeInteger(value) && value >= least)) {
-    throw new TypeError(`${name} is a number from ${least}`);
+    throw wrong(name, `a whole number from ${least}`, value);
   }
 }
 
 /** Takes what the program decides and watches out of the options of a call. */
 function split(options) {
-  const { approve, observe, signal, ...rest } = options ?? {};
+  const { approve, observe, signal, ...rest } = optional(options);
+  for (const [name, callback] of Object.entries({ approve, observe })) {
+    if (callback !== undefined && callback !== null && typeof callback !== "function") throw wrong(name, "a function", callback);
+  }
   return { callbacks: { approve, observe, signal }, rest };
+}
+
+/** The name of a transaction, which may be left out, with the options beside it. */
+function named(id, options) {
+  if (id !== undefined && id !== null) checkString("id", id);
+  // It would be taken for the argument.
+  if ("id" in optional(options)) throw new TypeError('there is no option "id" here: it is the first argument');
+  return { ...options, id };
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Options as JSON. What that has no word for, it would leave out or empty, such as an `approve` that is never asked. */
-const json = (options) =>
-  JSON.stringify(options ?? {}, (name, value) => {
-    const is = typeof value === "object" ? value?.constructor?.name : typeof value;
-    if (["function", "symbol", "Map", "Set"].includes(is) || (is === "number" && !Number.isFinite(value))) {
-      throw new TypeError(`${JSON.stringify(name)} cannot be ${is === "number" ? value : `a ${is}`} here`);
+const json = (options, of) =>
+  JSON.stringify(optional(options, of), (name, value) => {
+    const fits = { object: value === null || Array.isArray(value) || isPlain(value), number: Number.isFinite(value) };
+    if (!(fits[typeof value] ?? ["string", "boolean", "undefined"].includes(typeof value))) {
+      throw wrong(name, "a value that JSON has", value);
     }
     return value;
   });
@@ -173,7 +234,11 @@ async function hosted({ approve, observe, signal }, call) {
     ((question, reply) => {
       open.add(reply);
       if (signal?.aborted) reply.end();
-      new Promise((resolve) => resolve(approve(JSON.parse(question)))).then(
+      new Promise((resolve) => {
+        const { error, ...proposal } = JSON.parse(question);
+        if (error) throw adopted({ message: JSON.stringify(error) });
+        resolve(approve(proposal));
+      }).then(
         (answer) => {
           if (answer?.patch !== undefined) return reply.edit(answer.patch);
           if (![true, false, "turn", "session"].includes(answer)) {
@@ -241,7 +306,7 @@ class Turn {
   }
 
   async undo(options) {
-    return this.#workspace.undo(undefined, { ...options, turn: `${this.#workspace.session}/${this.id}` });
+    return this.#workspace.undo(undefined, { ...optional(options), turn: `${this.#workspace.session}/${this.id}` });
   }
 
   /** Makes `work`, ends the turn, and tells what it changed. */
@@ -259,11 +324,16 @@ class Turn {
   }
 }
 
+/** Refuses what cannot be applied. */
+function checkPatch(patch) {
+  if (!isText(patch)) throw wrong("patch", "a string, a Uint8Array or a Plan", patch);
+}
+
 class Workspace {
   #native;
 
   constructor(root, options) {
-    this.#native = sync(() => new native.Workspace(String(root), json(options)));
+    this.#native = sync(() => new native.Workspace(checkString("root", root), json(options)));
   }
 
   get root() {
@@ -275,19 +345,21 @@ class Workspace {
   }
 
   async plan(patch, options) {
-    const { signal, ...rest } = options ?? {};
+    const { signal, ...rest } = optional(options);
+    checkText("patch", patch);
     return hosted({ signal }, async (_ask, _watch, cancellation) =>
       new Plan(await this.#native.plan(patch, json(rest), cancellation)),
     );
   }
 
   planSync(patch, options) {
-    return sync(() => new Plan(this.#native.planSync(patch, json(options))));
+    return sync(() => new Plan(this.#native.planSync(checkText("patch", patch), json(options))));
   }
 
   async apply(patch, options) {
     const { callbacks, rest } = split(options);
     if (patch instanceof Plan) only(rest, []);
+    else checkPatch(patch);
     return hosted(callbacks, async (...host) =>
       JSON.parse(
         await (patch instanceof Plan
@@ -299,6 +371,7 @@ class Workspace {
 
   applySync(patch, options) {
     if (patch instanceof Plan) only(options, []);
+    else checkPatch(patch);
     return sync(() =>
       JSON.parse(
         patch instanceof Plan ? this.#native.applyPlanSync(patch[own]) : this.#native.applySync(patch, json(options)),
@@ -308,20 +381,20 @@ class Workspace {
 
   async undo(id, options) {
     const { callbacks, rest } = split(options);
-    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.undo(json({ ...rest, id }), ...host)));
+    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.undo(json(named(id, rest)), ...host)));
   }
 
   undoSync(id, options) {
-    return sync(() => JSON.parse(this.#native.undoSync(json({ ...options, id }))));
+    return sync(() => JSON.parse(this.#native.undoSync(json(named(id, options)))));
   }
 
   async redo(id, options) {
     const { callbacks, rest } = split(options);
-    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.redo(json({ ...rest, id }), ...host)));
+    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.redo(json(named(id, rest)), ...host)));
   }
 
   redoSync(id, options) {
-    return sync(() => JSON.parse(this.#native.redoSync(json({ ...options, id }))));
+    return sync(() => JSON.parse(this.#native.redoSync(json(named(id, options)))));
   }
 
   async turn(work, options) {
@@ -330,6 +403,7 @@ class Workspace {
   }
 
   beginTurn(name) {
+    if (name !== undefined && name !== null) checkString("name", name);
     return sync(() => this.#native.beginTurn(name));
   }
 
@@ -350,11 +424,12 @@ class Workspace {
   async call(tool, args, options) {
     const { callbacks, rest } = split(options);
     only(rest, []);
-    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.call(tool, json(args), ...host)));
+    checkString("tool", tool);
+    return hosted(callbacks, async (...host) => JSON.parse(await this.#native.call(tool, json(args, "args"), ...host)));
   }
 
   callSync(tool, args) {
-    return sync(() => JSON.parse(this.#native.callSync(tool, json(args))));
+    return sync(() => JSON.parse(this.#native.callSync(checkString("tool", tool), json(args, "args"))));
   }
 }
 
@@ -362,7 +437,9 @@ class GitTree {
   #native;
 
   constructor(repository, revision, options) {
-    this.#native = sync(() => new native.GitTree(String(repository), revision, json(options)));
+    checkString("repository", repository);
+    checkString("revision", revision);
+    this.#native = sync(() => new native.GitTree(repository, revision, json(options)));
   }
 
   get commit() {
@@ -374,7 +451,7 @@ class GitTree {
   }
 
   read(path) {
-    const bytes = sync(() => this.#native.read(path));
+    const bytes = sync(() => this.#native.read(checkString("path", path)));
     return bytes && Buffer.from(bytes);
   }
 
@@ -383,6 +460,7 @@ class GitTree {
   }
 
   async plan(patch, options) {
+    checkText("patch", patch);
     return hosted({}, async () => new Plan(await this.#native.plan(patch, json(options))));
   }
 
@@ -394,6 +472,7 @@ class GitTree {
     const { callbacks, rest } = split(options);
     const { branch, message, author, carry, allowCheckedOut, ...rules } = rest;
     const git = json({ branch, message, author, carry, allowCheckedOut });
+    checkText("patch", patch);
     return hosted(callbacks, async (...host) =>
       JSON.parse(await this.#native.apply(patch, json(rules), git, ...host)),
     );
@@ -419,9 +498,11 @@ function inMemory(files, done) {
 }
 
 function applyInMemory(files, patch, options) {
+  const given = entries(files);
+  checkText("patch", patch);
   return inMemory(
     files,
-    sync(() => native.applyInMemory(Object.keys(files), Object.values(files), patch, json(options))),
+    sync(() => native.applyInMemory(...given, patch, json(options))),
   );
 }
 
@@ -429,7 +510,7 @@ function applyInMemory(files, patch, options) {
 const ITEMS_AT_ONCE = 256;
 
 async function applyMany(items, options) {
-  const { workers, signal, ...rest } = options ?? {};
+  const { workers, signal, ...rest } = optional(options);
   checkCount("workers", workers, 1);
   const all = [...items];
   const threads = workers ?? os.availableParallelism?.() ?? os.cpus().length;
@@ -438,10 +519,11 @@ async function applyMany(items, options) {
   return hosted({ signal }, async (_ask, _watch, cancellation) => {
     const begin = (at) => {
       const some = all.slice(at, at + ITEMS_AT_ONCE);
+      const files = some.map((one) => entries(one.files));
       const done = native.applyMany(
-        some.map(({ files }) => Object.keys(files)),
-        some.map(({ files }) => Object.values(files)),
-        some.map(({ patch }) => patch),
+        files.map(([paths]) => paths),
+        files.map(([, contents]) => contents),
+        some.map(({ patch }) => checkText("patch", patch)),
         Math.floor((threads + ((at / ITEMS_AT_ONCE) % batches)) / batches),
         json(rest),
         cancellation,
@@ -463,13 +545,15 @@ async function applyMany(items, options) {
 
 async function planOver(tree, patch, options) {
   let thrown;
+  if (typeof tree?.read !== "function") throw wrong("tree", "an object with a function read", tree);
+  checkText("patch", patch);
   const read = (path, reply) => {
     new Promise((resolve) => resolve(tree.read(path))).then(
       (file) => {
         if (file === undefined || file === null) return reply.missing();
         const { content, mode, version } =
           typeof file === "string" || file instanceof Uint8Array ? { content: file } : file;
-        return reply.file(content, mode, version);
+        return reply.file(checkText(path, content), mode, version);
       },
     ).catch((error) => {
       thrown ??= { error };
@@ -484,39 +568,45 @@ async function planOver(tree, patch, options) {
 }
 
 function applyDiff(input, diff, mode = "default") {
+  checkText("input", input);
+  checkString("diff", diff);
+  checkString("mode", mode);
   const bytes = sync(() => native.applyDiff(input, diff, mode));
   return typeof input === "string" ? text(bytes) : bytes;
 }
 
 function parse(patch, options) {
-  return sync(() => JSON.parse(native.parse(patch, json(options))));
+  return sync(() => JSON.parse(native.parse(checkText("patch", patch), json(options))));
 }
 
 function convert(patch, to, options) {
-  const { files, ...rest } = options ?? {};
-  const [paths, contents] = files ? [Object.keys(files), Object.values(files)] : [];
-  return sync(() => JSON.parse(native.convert(patch, to, json(rest), paths, contents)));
+  const { files, ...rest } = optional(options);
+  const given = files ? entries(files) : [];
+  checkText("patch", patch);
+  checkString("to", to);
+  return sync(() => JSON.parse(native.convert(patch, to, json(rest), ...given)));
 }
 
 function toolSpecs(provider, options) {
-  return sync(() => JSON.parse(native.toolSpecs(provider, json(options)))).value;
+  return sync(() => JSON.parse(native.toolSpecs(checkString("provider", provider), json(options)))).value;
 }
 
 function prompt(options) {
   const { dialect = "whole", channel = "tool" } = only(options, ["dialect", "channel"]);
-  return sync(() => native.prompt(dialect, channel));
+  return sync(() => native.prompt(checkString("dialect", dialect), checkString("channel", channel)));
 }
 
 function grammar(format = "lark", options) {
   const { dialect = "whole" } = only(options, ["dialect"]);
-  return sync(() => native.grammar(format, dialect));
+  return sync(() => native.grammar(checkString("format", format), checkString("dialect", dialect)));
 }
 
 class FittedGrammar {
   #native;
 
   constructor(files, options) {
-    this.#native = sync(() => new native.FittedGrammar(Object.keys(files), Object.values(files), json(options)));
+    const given = entries(files);
+    this.#native = sync(() => new native.FittedGrammar(...given, json(options)));
     Object.assign(this, JSON.parse(this.#native.about()));
   }
 
@@ -545,11 +635,11 @@ class PatchStream {
   }
 
   push(chunk) {
-    return JSON.parse(this.#native.push(chunk));
+    return sync(() => JSON.parse(this.#native.push(checkText("chunk", chunk))));
   }
 
   end() {
-    return JSON.parse(this.#native.end());
+    return sync(() => JSON.parse(this.#native.end()));
   }
 }
 

@@ -305,6 +305,48 @@ test("an option that cannot be followed is refused", () => {
   rmSync(place, { recursive: true });
 });
 
+test("an argument that is not what it should be is a TypeError", async () => {
+  const place = folder({ a: "one\n" });
+  const workspace = new Workspace(place);
+  const files = { a: "one\n" };
+  const received = (name, value) => new RegExp(`^The "${name}" argument must be .*\\. Received ${value}$`);
+  for (const [call, message] of [
+    [() => workspace.apply(), received("patch", "undefined")],
+    [() => workspace.plan(null), received("patch", "null")],
+    [async () => workspace.applySync(5), received("patch", "type number \\(5\\)")],
+    [() => workspace.apply(EDIT, new Map([["reverse", true]])), received("options", "an instance of Map")],
+    [() => workspace.apply(EDIT, { approve: true }), received("approve", "type boolean \\(true\\)")],
+    [() => workspace.undo({ since: "2h" }), received("id", "an instance of Object")],
+    [() => workspace.undo(undefined, { id: "x" }), /no option "id"/],
+    [() => workspace.call("read_file", new Map([["path", "a"]])), received("args", "an instance of Map")],
+    [async () => new Workspace(), received("root", "undefined")],
+    [async () => library.applyInMemory(new Map([["a", "one\n"]]), EDIT), received("files", "an instance of Map")],
+    [async () => library.applyInMemory([["a", "one\n"]], EDIT), received("files", "an instance of Array")],
+    [async () => library.applyInMemory(new (class Files { a = "one\n"; })(), EDIT), received("files", "an instance of Files")],
+    [async () => library.applyInMemory({ a: 1 }, EDIT), received("files.a", "type number \\(1\\)")],
+    [() => library.applyMany([{ files: new Map(), patch: EDIT }]), received("files", "an instance of Map")],
+    [() => library.applyMany([{ files, patch: undefined }]), received("patch", "undefined")],
+    [async () => library.convert(EDIT, "git", { files: new Map() }), received("files", "an instance of Map")],
+    [async () => library.fit(new Map()), received("files", "an instance of Map")],
+    [async () => library.parse(), received("patch", "undefined")],
+    [() => workspace.apply(EDIT, { createParent: true }), /^there is no option "createParent" here; did you mean "createParents"\?$/],
+    [async () => library.applyInMemory(files, EDIT, { frobnicate: 1 }), /^there is no option "frobnicate" here$/],
+  ]) {
+    await assert.rejects(call(), (error) => error instanceof TypeError && message.test(error.message), String(call));
+  }
+  assert.equal(library.applyInMemory(Object.assign(Object.create(null), files), EDIT).files.a, "two\n");
+  assert.equal(readFileSync(join(place, "a"), "utf8"), "one\n");
+});
+
+test("a hint names options that work", async () => {
+  const workspace = new Workspace(folder());
+  const error = await workspace.apply(ADD("d/x")).catch((error) => error);
+  assert.match(error.suggestedNextAction, /^use `createParents: true`; or /);
+  const [{ argument, value }] = error.hints;
+  await workspace.apply(ADD("d/x"), { [argument]: value });
+  assert.equal(String(filesOf(workspace.root)["d/x"]), "x\n");
+});
+
 test("nothing else is written for what is not Unicode", async () => {
   const half = EDIT.replace("two", "\ud83d");
   assert.throws(() => library.applyInMemory({ a: "one\n" }, half), /half a character/);

@@ -41,10 +41,14 @@ export async function all(root: string, patch: string): Promise<Applied> {
   // @ts-expect-error: a call that blocks takes no callbacks.
   workspace.applySync(patch, { approve: () => true });
   // @ts-expect-error: there is no such argument.
-  workspace.callSync("read_file", { path: "a", startline: 1 } as const satisfies { path: string; startLine?: number });
+  workspace.callSync("read_file", { path: "a", startline: 1 });
+  // @ts-expect-error: one argument has another name, and the one that is needed is missing.
+  void workspace.call("read_file", { pth: "a" });
+  // @ts-expect-error: a tool needs its arguments.
+  void workspace.call("read_file");
   try {
     return await workspace.apply(plan, {
-      approve: async ({ diff }) => diff !== null && "session",
+      approve: async ({ diff }) => !diff.includes("secret") && "session",
       observe: (event) => (event.type === "progress" ? console.log(event.done) : undefined),
       signal,
     });

@@ -45,6 +45,7 @@ from ._native import (
     Proposal,
     Vocabulary,
     Workspace,
+    __version__,
     apply_diff,
     apply_in_memory,
     apply_many,

@@ -2,7 +2,7 @@ import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypedDict, final, overload
+from typing import Any, Final, Literal, TypedDict, final, overload
 
 from typing_extensions import Self, Unpack
 
@@ -18,6 +18,8 @@ Approve = Callable[["Proposal"], Decision]
 Observe = Callable[[Event], object]
 Detail = Literal["none", "stat", "full"]
 Profile = Literal["strict", "codex"]
+
+__version__: Final[str]
 
 # The settings are made of their table by crates/api/tests/types.rs.
 class PatchSettings(TypedDict, total=False):
@@ -228,7 +230,6 @@ class Workspace(Calls):
     def undo(
         self,
         id: str | None = None,
-        /,
         *,
         approve: Approve | None = None,
         observe: Observe | None = None,
@@ -238,7 +239,6 @@ class Workspace(Calls):
     def redo(
         self,
         id: str | None = None,
-        /,
         *,
         approve: Approve | None = None,
         observe: Observe | None = None,

@@ -178,12 +178,12 @@ class Workspace(AsyncCalls):
         done: Applied = await _run(self._sync.apply, patch, **options)
         return done
 
-    async def undo(self, id: "str | None" = None, /, **options: "Unpack[_AsyncUndoOptions]") -> "Undone":
+    async def undo(self, id: "str | None" = None, **options: "Unpack[_AsyncUndoOptions]") -> "Undone":
         """Undoes a transaction: the last one that is not undone, unless one is named."""
         done: Undone = await _run(self._sync.undo, id, **options)
         return done
 
-    async def redo(self, id: "str | None" = None, /, **options: "Unpack[_AsyncRedoOptions]") -> "Undone":
+    async def redo(self, id: "str | None" = None, **options: "Unpack[_AsyncRedoOptions]") -> "Undone":
         """Reverses an undo: the last one, unless one is named."""
         done: Undone = await _run(self._sync.redo, id, **options)
         return done

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import resource
 import subprocess
 import sys
@@ -74,7 +75,7 @@ def test_many_are_applied_as_one_is():
     assert apply_patch.apply_many([]) == []
     assert apply_patch.apply_many([({"a": "3\n1\n1\n"}, edit)], ambiguous="first") == [{"a": "3\n2\n1\n"}]
     for wrong in [{"workers": 0}, {"workers": -1}, {"frobnicate": 1}]:
-        with pytest.raises((PatchError, ValueError, OverflowError)):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
             apply_patch.apply_many(items, **wrong)
     with pytest.raises(TypeError):
         apply_patch.apply_many(1)
@@ -146,6 +147,44 @@ def test_a_workspace_plans_applies_and_takes_back(root):
         assert (root / "a.txt").read_text() == "three\n"
 
 
+def test_an_unknown_keyword_is_a_type_error_with_the_nearest_name(root):
+    workspace = Workspace(root)
+    for call, wanted in [
+        (lambda: workspace.apply(PATCH, creat_parents=True), "Workspace.apply() got an unexpected keyword argument 'creat_parents'. Did you mean 'create_parents'?"),
+        (lambda: workspace.apply(PATCH, aprove=print), "Workspace.apply() got an unexpected keyword argument 'aprove'. Did you mean 'approve'?"),
+        (lambda: workspace.plan(PATCH, frobnicate=1), "Workspace.plan() got an unexpected keyword argument 'frobnicate'"),
+        (lambda: Workspace(root, durabilty="none"), "Workspace() got an unexpected keyword argument 'durabilty'. Did you mean 'durability'?"),
+        (lambda: workspace.undo(sinse="2h"), "Workspace.undo() got an unexpected keyword argument 'sinse'. Did you mean 'since'?"),
+        (lambda: apply_patch.apply_in_memory({}, PATCH, expectedSha256={}), "apply_in_memory() got an unexpected keyword argument 'expectedSha256'. Did you mean 'expected'?"),
+        (lambda: apply_patch.tool_specs("openai", patchonly=True), "tool_specs() got an unexpected keyword argument 'patchonly'. Did you mean 'patch_only'?"),
+    ]:
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value) == wanted
+    assert (root / "a.txt").read_text() == BEFORE
+
+
+def test_a_hint_names_keyword_arguments_that_work(root):
+    workspace = Workspace(root)
+    added = patch("*** Add File: d/x", "+x")
+    with pytest.raises(apply_patch.NotFound) as caught:
+        workspace.apply(added)
+    assert caught.value.suggested_next_action.startswith("use `create_parents=True`; or ")
+    hint = caught.value.hints[0]
+    workspace.apply(added, **{hint["argument"]: hint["value"]})
+    assert (root / "d/x").read_text() == "x\n"
+    events = []
+    with pytest.raises(apply_patch.NotFound):
+        workspace.apply(patch("*** Add File: e/x", "+x"), observe=events.append)
+    assert "use `create_parents=True`" in events[-1]["result"]["error"]["suggestedNextAction"]
+    with pytest.raises(PatchError):
+        workspace.undo(id="no transaction")
+
+
+def test_the_version_is_that_of_the_package():
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", apply_patch.__version__)
+
+
 def test_tools_share_a_session(root):
     workspace = Workspace(root, agent="tester", durability="none")
     edit = {"path": "a.txt", "edits": ({"oldText": "two", "newText": "2"},)}
@@ -176,8 +215,7 @@ KINDS = [
     ("permission_denied", "PermissionDenied", Refused, DELETE, {"allow_delete": False}, {"reason": "delete_not_allowed"}),
     ("permission_denied", "Declined", apply_patch.PermissionDenied, PATCH, {"approve": lambda proposal: False}, {"reason": "declined"}),
     ("file_too_large", "FileTooLarge", PatchError, PATCH, {"max_file_size": 3}, {}),
-    ("command_failed", "CommandFailed", PatchError, PATCH, {"nonsense": True}, {"command": None, "exit_code": None}),
-    ("command_failed", "CommandFailed", PatchError, PATCH, {"profile": "lenient"}, {"output": None}),
+    ("command_failed", "CommandFailed", PatchError, PATCH, {"profile": "lenient"}, {"command": None, "exit_code": None, "output": None}),
 ]
 
 

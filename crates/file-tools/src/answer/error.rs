@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::changes::{DiffDetail, HunkAnswer, PatchData};
-use crate::answer::hints::{self, Caller, Hint};
+use crate::answer::hints::{self, Caller, Hint, Language};
 use crate::answer::reason::Reason;
 use crate::answer::shown::sanitize;
 use crate::tools::arguments::{self, ArgumentProblems};
@@ -76,6 +76,8 @@ impl Kept {
         let with = match caller {
             Caller::Tool(Tool::ApplyPatch) => format!("amend {}", self.id),
             Caller::Terminal => format!("`--amend {}`", self.id),
+            Caller::Program(Language::Python) => format!("`amend=\"{}\"`", self.id),
+            Caller::Program(Language::JavaScript) => format!("`amend: \"{}\"`", self.id),
             Caller::Link | Caller::Undo | Caller::Tool(_) | Caller::Editor | Caller::Operations => {
                 return None;
             }
@@ -309,6 +311,17 @@ impl ToolError {
             reject["hints"] = value_of(&hints);
         }
         self
+    }
+
+    /// Leaves the advice to open a workspace otherwise to those who have one.
+    #[must_use]
+    pub fn without_workspace(mut self) -> Self {
+        for remedies in self.reject_remedies.iter_mut().chain([&mut self.remedies]) {
+            *remedies =
+                std::mem::take(remedies).into_iter().map(hints::without_workspace).collect();
+        }
+        let caller = self.caller;
+        self.addressed(caller)
     }
 
     /// Makes the error of a patch that does not parse.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::answer::text::length;
 use crate::settings::names::{WORKSPACE_FILE, argument_of, key_and_value, variable_of};
+use crate::settings::{Kind, Layer, Scope};
 use crate::tools::tool::Tool;
 
 /// Who gets the hints.
@@ -24,10 +25,100 @@ pub enum Caller {
     Undo,
     /// The caller of a tool, with its arguments.
     Tool(Tool),
+    /// A program in this language, with its options.
+    Program(Language),
     /// A model that has Anthropic's text editor tool.
     Editor,
     /// A model that sends the operations of the Responses API.
     Operations,
+}
+
+/// The language of a program that calls the library, which tells how it writes an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Keyword arguments: `create_parents=True`.
+    Python,
+    /// The fields of an object: `createParents: true`.
+    JavaScript,
+}
+
+impl Language {
+    /// Returns what the key of a setting, or a name in `camelCase`, is called.
+    #[must_use]
+    pub fn name(self, key: &str) -> String {
+        if self == Self::Python && key == "from" {
+            // A word of the language.
+            return "form".into();
+        }
+        let (mut name, mut begins) = (String::new(), false);
+        for next in key.chars() {
+            match self {
+                _ if next == '-' => begins = true,
+                Self::Python if begins || next.is_uppercase() => {
+                    name.push('_');
+                    name.extend(next.to_lowercase());
+                    begins = false;
+                }
+                Self::JavaScript if begins => {
+                    name.extend(next.to_uppercase());
+                    begins = false;
+                }
+                _ => name.push(next),
+            }
+        }
+        name
+    }
+
+    /// Writes an option with its value.
+    fn given(self, name: &str, value: &ArgumentValue) -> String {
+        match (self, value) {
+            (Self::Python, ArgumentValue::Bool(true)) => format!("{name}=True"),
+            (Self::Python, ArgumentValue::Bool(false)) => format!("{name}=False"),
+            (Self::Python, value) => format!("{name}={}", json!(value)),
+            (Self::JavaScript, value) => format!("{name}: {}", json!(value)),
+        }
+    }
+
+    /// Returns the option that gives a setting, and its value.
+    fn option(self, setting: &Setting) -> (String, ArgumentValue) {
+        match (setting, key_and_value(setting)) {
+            // The tree of a repository is opened at a revision.
+            (Setting::Onto(_), (_, value)) => (REVISION.into(), value),
+            (_, (key, ArgumentValue::Text(value))) if is_list(key) => {
+                (self.name(key), ArgumentValue::List(vec![value]))
+            }
+            (_, (key, value)) => (self.name(key), value),
+        }
+    }
+
+    /// Returns whether an option is one of a workspace, and not of a patch.
+    fn is_of_workspace(self, name: &str) -> bool {
+        let own = |(key, scope): &(&str, Scope)| *scope != Scope::Patch && self.name(key) == name;
+        Layer::KEYS.iter().any(own)
+    }
+}
+
+/// Returns a remedy for files that are not in a workspace: what only a workspace allows is to be
+/// done in one.
+pub(crate) fn without_workspace(remedy: Remedy) -> Remedy {
+    match &remedy {
+        Remedy::Set(setting) | Remedy::Ask(ForPerson::Allow(setting)) => {
+            let (key, _) = key_and_value(setting);
+            let own = |(known, scope): &(&str, Scope)| *known == key && *scope != Scope::Patch;
+            if !Layer::KEYS.iter().any(own) {
+                return remedy;
+            }
+            Remedy::Ask(ForPerson::Own("make the change in a workspace that allows it".into()))
+        }
+        _ => remedy,
+    }
+}
+
+/// What names the commit that is planned on, which is no option.
+const REVISION: &str = "revision";
+
+fn is_list(key: &str) -> bool {
+    matches!(Layer::kind(key), Some(Kind::Texts))
 }
 
 /// One thing to do. Several hints of one error are alternatives, the best one first.
@@ -73,7 +164,8 @@ pub enum Hint {
     AskPerson {
         /// What the person can do.
         what: String,
-        /// The flag by which they allow it, or the variable with its value.
+        /// The flag by which they allow it; in place of one, the variable with its value, or the
+        /// option of the library.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flag: Option<String>,
     },
@@ -247,7 +339,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
         (Remedy::Set(setting), Caller::Undo) if variable(setting).is_some() => {
             Some(Remedy::Ask(ForPerson::Allow(setting.clone())))
         }
-        (_, Caller::Terminal | Caller::Link | Caller::Undo) => if_any(true),
+        (_, Caller::Terminal | Caller::Link | Caller::Undo | Caller::Program(_)) => if_any(true),
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
         (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_) | Remedy::UndoInstead(_), _) => None,
         (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {
@@ -308,6 +400,25 @@ fn of_editor(change: &ArgumentChange) -> ArgumentChange {
     }
 }
 
+/// Translates the change of an option to its name in a language.
+fn of_program(change: ArgumentChange, language: Language) -> ArgumentChange {
+    match change {
+        ArgumentChange::Set { argument, value } => {
+            ArgumentChange::Set { argument: language.name(&argument), value }
+        }
+        ArgumentChange::Give { argument, wanted } => {
+            ArgumentChange::Give { argument: language.name(&argument), wanted }
+        }
+        // That one is as it was given.
+        ArgumentChange::Rename { argument, to } => {
+            ArgumentChange::Rename { argument, to: language.name(&to) }
+        }
+        ArgumentChange::Omit { argument } => {
+            ArgumentChange::Omit { argument: language.name(&argument) }
+        }
+    }
+}
+
 impl Hint {
     /// Puts a remedy into the words of a caller; `None` if the caller has none for it.
     #[must_use]
@@ -318,25 +429,35 @@ impl Hint {
                     let (key, value) = key_and_value(&setting);
                     Self::UseArgument { argument: argument_of(key), value }
                 }
+                Caller::Program(language) => {
+                    let (argument, value) = language.option(&setting);
+                    Self::UseArgument { argument, value }
+                }
                 Caller::Link => return None,
                 Caller::Terminal | Caller::Undo | Caller::Editor | Caller::Operations => {
                     Self::UseFlag { flag: flag(&setting) }
                 }
             },
-            Remedy::Arguments(mut changes) => match changes.pop() {
-                Some(ArgumentChange::Set { argument, value }) if changes.is_empty() => {
-                    Self::UseArgument { argument, value }
+            Remedy::Arguments(mut changes) => {
+                if let Caller::Program(language) = caller {
+                    changes = changes.into_iter().map(|it| of_program(it, language)).collect();
                 }
-                last => {
-                    Self::CorrectArguments { arguments: changes.into_iter().chain(last).collect() }
+                match changes.pop() {
+                    Some(ArgumentChange::Set { argument, value }) if changes.is_empty() => {
+                        Self::UseArgument { argument, value }
+                    }
+                    last => Self::CorrectArguments {
+                        arguments: changes.into_iter().chain(last).collect(),
+                    },
                 }
-            },
+            }
             Remedy::Use { action, path } => match (section(action), caller) {
                 (
                     Some(section),
                     Caller::Terminal
                     | Caller::Link
                     | Caller::Undo
+                    | Caller::Program(_)
                     | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
                 ) => Self::UseSection { section, path },
                 _ => Self::UseTool { tool: tool(action, caller)?, path },
@@ -347,10 +468,10 @@ impl Hint {
             }
             Remedy::First(step) => Self::RunFirst { command: first(&step) },
             Remedy::Ask(decision) => {
-                let (what, setting) = asked(&decision);
+                let (what, setting) = asked(&decision, caller);
                 let flag = setting.filter(|_| caller != Caller::Link).map(|setting| {
                     let variable = variable(setting).filter(|_| caller == Caller::Undo);
-                    variable.unwrap_or_else(|| flag(setting))
+                    variable.unwrap_or_else(|| given(setting, caller))
                 });
                 Self::AskPerson { what, flag }
             }
@@ -388,6 +509,7 @@ impl Hint {
             Remedy::SendWhole => Self::Send {
                 what: match caller {
                     Caller::Terminal => "the whole patch, with all its sections, without `--amend`",
+                    Caller::Program(_) => "the whole patch, with all its sections, without `amend`",
                     _ => "the whole patch, with all its sections",
                 },
             },
@@ -437,9 +559,10 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
         Action::Patch => Tool::ApplyPatch,
     };
     match (caller, action) {
-        (Caller::Terminal | Caller::Link | Caller::Undo | Caller::Tool(_), _) => {
-            Some(tool.as_str())
-        }
+        (
+            Caller::Terminal | Caller::Link | Caller::Undo | Caller::Tool(_) | Caller::Program(_),
+            _,
+        ) => Some(tool.as_str()),
         (Caller::Editor, Action::Read | Action::List) => Some("view"),
         (Caller::Editor, Action::Edit) => Some("str_replace"),
         (Caller::Editor, Action::Write) => Some("create"),
@@ -458,6 +581,17 @@ fn flag(setting: &Setting) -> String {
         (_, (key, ArgumentValue::Text(value))) => format!("--{key} {value}"),
         (_, (key, ArgumentValue::Number(value))) => format!("--{key} {value}"),
         (_, (key, _)) => format!("--{key}"),
+    }
+}
+
+/// Returns how a setting is given: as an option of the library, or by a flag.
+fn given(setting: &Setting, caller: Caller) -> String {
+    match caller {
+        Caller::Program(language) => {
+            let (name, value) = language.option(setting);
+            language.given(&name, &value)
+        }
+        _ => flag(setting),
     }
 }
 
@@ -497,12 +631,12 @@ const ELSEWHERE: &str = "keep the history elsewhere: `state = \"user\"` in their
                          or APPLY_PATCH_STATE=user";
 
 /// Says what a person can do, and gives the setting by which they allow it.
-fn asked(decision: &ForPerson) -> (String, Option<&Setting>) {
+fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
     let what = match decision {
         ForPerson::Allow(setting) => return (allowed(setting), Some(setting)),
         ForPerson::AllowInFile(setting) => {
             let what = match allowed(setting) {
-                it if it == ALLOW_IT => format!("allow `{}`", flag(setting)),
+                it if it == ALLOW_IT => format!("allow `{}`", given(setting, caller)),
                 what => what,
             };
             format!("{what}, in {WORKSPACE_FILE}")
@@ -513,6 +647,9 @@ fn asked(decision: &ForPerson) -> (String, Option<&Setting>) {
              mean it: no flag lifts this"
         ),
         ForPerson::MakeWritable => "make the file writable".into(),
+        ForPerson::ChooseRoot if matches!(caller, Caller::Program(_)) => {
+            "choose another root".into()
+        }
         ForPerson::ChooseRoot => "choose another root (`-C`)".into(),
         ForPerson::ChangeLargeFile => {
             "change this file by other means, or set `max-file-size` higher".into()
@@ -680,9 +817,16 @@ impl Hint {
         let sent = if caller == Caller::Operations { "diff" } else { "patch" };
         match self {
             Self::UseFlag { flag } => format!("use `{flag}`"),
-            Self::UseArgument { argument, value } => {
-                format!("set {argument} to {}", json!(value))
-            }
+            Self::UseArgument { argument, value } => match caller {
+                Caller::Program(_) if argument == REVISION => {
+                    format!("open the tree at the revision {}", json!(value))
+                }
+                Caller::Program(language) if language.is_of_workspace(argument) => {
+                    format!("open the workspace with `{}`", language.given(argument, value))
+                }
+                Caller::Program(language) => format!("use `{}`", language.given(argument, value)),
+                _ => format!("set {argument} to {}", json!(value)),
+            },
             Self::UseCommand { command } => format!("see `{command}`"),
             Self::RunInstead { command } => format!("undo another one: `{command}`"),
             Self::RunFirst { command } => format!("first run `{command}`"),
@@ -825,7 +969,8 @@ impl Hint {
                 format!("correct line {line} of the {sent} and send the whole {sent} again")
             }
             Self::CorrectArguments { arguments } => {
-                arguments.iter().map(change_words).collect::<Vec<_>>().join(", and ")
+                let words = arguments.iter().map(|change| change_words(change, caller));
+                words.collect::<Vec<_>>().join(", and ")
             }
             Self::TryAgain {} => "try the same again".into(),
         }
@@ -837,9 +982,12 @@ fn sends_edits(caller: Caller) -> bool {
     matches!(caller, Caller::Editor | Caller::Tool(Tool::EditFile))
 }
 
-fn change_words(change: &ArgumentChange) -> String {
+fn change_words(change: &ArgumentChange, caller: Caller) -> String {
     match change {
-        ArgumentChange::Set { argument, value } => format!("set `{argument}` to {}", json!(value)),
+        ArgumentChange::Set { argument, value } => match caller {
+            Caller::Program(language) => format!("use `{}`", language.given(argument, value)),
+            _ => format!("set `{argument}` to {}", json!(value)),
+        },
         ArgumentChange::Give { argument, wanted } => format!("let `{argument}` be {wanted}"),
         ArgumentChange::Rename { argument, to } => format!("rename `{argument}` to `{to}`"),
         ArgumentChange::Omit { argument } => format!("leave `{argument}` out"),

@@ -193,12 +193,14 @@ impl PatchText {
         match how.form {
             InputForm::Envelope | InputForm::Openai | InputForm::Blocks if how.strip.is_some() => {
                 return usage(
-                    "--strip is about the paths of a diff: use it with --from unified or auto",
+                    "`strip` is about the paths of a diff, and the text is read as another form",
                 );
             }
             InputForm::Auto => {}
             _ if how.part.is_some() => {
-                return usage("--part chooses among what --from auto finds");
+                return usage(
+                    "`part` is one of several patches in a text, and this is read as one patch",
+                );
             }
             _ => {}
         }
@@ -287,7 +289,7 @@ impl PatchText {
                 if how.strip.is_some()
                     && !matches!(received, Ok(Received { form: ReceivedForm::Diff { .. }, .. }))
                 {
-                    return usage("--strip is about the paths of a diff, and this is none");
+                    return usage("`strip` is about the paths of a diff, and this is none");
                 }
                 match received {
                     Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => {
@@ -516,7 +518,7 @@ pub fn convert(
                 };
                 let message = || {
                     format!(
-                        "{}: a plain unified diff cannot express this change; use `--to git`",
+                        "{}: a plain unified diff cannot express this change; the form `git` can",
                         change.path
                     )
                 };

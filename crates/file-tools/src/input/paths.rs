@@ -67,7 +67,10 @@ impl PathRules {
     ) -> Result<Self, InputError> {
         let read = |pattern: PathPattern| match GlobSet::across([pattern.text()]) {
             Ok(glob) => Ok((pattern, glob)),
-            Err(error) => Err(InputError::Usage(format!("{}: {error}", pattern.flag()))),
+            Err(error) => {
+                let name = pattern.flag().trim_start_matches('-');
+                Err(InputError::Usage(format!("`{name}` {:?}: {error}", pattern.text())))
+            }
         };
         Ok(Self {
             directory: directory.map_or(Ok(String::new()), normalised)?,
@@ -142,7 +145,7 @@ fn note(left_out: &[String]) -> Option<String> {
 fn normalised(directory: &str) -> Result<String, InputError> {
     let outside = || {
         let rule = "the directory must be relative, and beneath the root";
-        InputError::Usage(format!("--directory {directory:?}: {rule}"))
+        InputError::Usage(format!("`directory` {directory:?}: {rule}"))
     };
     let mut parts = Vec::new();
     for part in directory.split('/') {

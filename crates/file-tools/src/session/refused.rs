@@ -254,7 +254,7 @@ impl Session {
             let message = if form.paths == RefusedForm::of(sent).paths {
                 format!("{id} has another form: send both as patches, as diffs or blocks")
             } else {
-                format!("{id} is for other paths: give the same --directory, --include, --exclude")
+                format!("{id} is for other paths: give the same `directory`, `include`, `exclude`")
             };
             return Err(ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
                 .reason(Reason::NotKept)

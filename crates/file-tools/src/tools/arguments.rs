@@ -82,6 +82,13 @@ fn whole(type_name: &str, value: &Value) -> Option<Value> {
 /// The Jaro-Winkler similarity from which one name is taken for the other.
 const ALIKE: f64 = 0.8;
 
+/// Returns the name that was probably meant, if one is much like it.
+pub fn most_alike<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let near = known.map(|known| (strsim::jaro_winkler(known, name), known));
+    let near = near.filter(|near| near.0 >= ALIKE);
+    near.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, known)| known)
+}
+
 /// The problems in words, and the changes that correct them.
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentProblems {
@@ -248,12 +255,7 @@ fn unknown(
             Some(format!("{list}[0].{known}"))
         })
     };
-    let near = || {
-        let likeness = |known: &String| strsim::jaro_winkler(known, name);
-        let near = others().map(|known| (likeness(known), known));
-        let near = near.filter(|near| near.0 >= ALIKE);
-        near.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, known)| known.clone())
-    };
+    let near = || most_alike(name, others().map(String::as_str)).map(ToOwned::to_owned);
     match beside().or_else(within).or_else(near) {
         Some(meant) => {
             found.problems.push(format!("`{place}` is not known; did you mean `{meant}`?"));
