@@ -648,6 +648,7 @@ fn the_rules_hold_for_tools() {
     let codex =
         r#"{"profile":"codex","patch":"*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch"}"#;
     let adds = r#"{"patch":"*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch"}"#;
+    let makes_in_patch = r#"{"createParentDirectories":true,"patch":"*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch"}"#;
     let makes = r#"{"path":"d/e","content":"x","createParentDirectories":true}"#;
     let creates = r#"{"path":"a","content":"x"}"#;
     let loose = r#"{"patch":"*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch"}"#;
@@ -663,6 +664,8 @@ fn the_rules_hold_for_tools() {
         ("", "", "move_file", &moves, None),
         ("", "allow-move = false", "move_file", &moves, Some("move")),
         ("", "", "apply_patch", codex, None),
+        ("", "", "apply_patch", makes_in_patch, None),
+        ("", "create-parents = false", "apply_patch", makes_in_patch, Some(said_so)),
         ("", "profile = \"strict\"", "apply_patch", codex, Some(said_so)),
         ("", "create-parents = false", "apply_patch", codex, Some("missing_parent")),
         ("create-parents = true", "", "apply_patch", adds, None),

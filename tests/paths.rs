@@ -202,7 +202,7 @@ fn a_broken_pattern_is_a_usage_error() {
     let dir = files("");
     let run = call(&dir, &["--include=[a", "../p.diff"]);
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("--include: \"[a\" is not a glob"), "{run:?}");
+    assert!(run.stderr.contains("`include`: \"[a\" is not a glob"), "{run:?}");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_kept_patch_is_amended_for_the_same_paths_only() {
     fs::write(dir.path().join("part.diff"), part).expect("a file");
     let elsewhere = call(&dir, &["--amend", &id, "../part.diff"]);
     assert_eq!(elsewhere.code, 1, "{elsewhere:?}");
-    assert!(elsewhere.stderr.contains("give the same --directory"), "{elsewhere:?}");
+    assert!(elsewhere.stderr.contains("give the same `directory`"), "{elsewhere:?}");
     let run = call(&dir, &[&["--amend", &id], &rules[..], &["../part.diff"]].concat());
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(names(&dir), ["dir/first", "dir/sub/new"]);

@@ -300,11 +300,9 @@ fn a_variable_that_a_client_does_not_know_is_no_directory() {
             .nth(1)
             .and_then(|line| serde_json::from_str(line).ok())
             .unwrap_or_default();
-        let result = &answer["result"]["structuredContent"];
-        result["data"]["content"]
-            .as_str()
-            .or(result["error"]["details"]["reason"].as_str())
-            .map(str::to_owned)
+        let result = &answer["result"];
+        let reason = &result["structuredContent"]["error"]["details"]["reason"];
+        result["content"][2]["text"].as_str().or(reason.as_str()).map(str::to_owned)
     };
     for (root, found) in [
         (&[][..], "one\n"),
@@ -367,7 +365,7 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
     let answers = String::from_utf8(ended.stdout).expect("UTF-8");
     let answer: Value =
         answers.lines().nth(1).and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
-    assert_eq!(answer["result"]["structuredContent"]["data"]["content"], "one\n", "{answers}");
+    assert_eq!(answer["result"]["content"][2]["text"], "one\n", "{answers}");
     assert!(ended.status.success(), "{answers}");
     assert!(ended.stderr.is_empty(), "{answers}");
 }

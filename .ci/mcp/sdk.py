@@ -69,7 +69,7 @@ async def every_tool(mode: str, root: pathlib.Path) -> None:
 
 async def approval(mode: str, root: pathlib.Path) -> None:
     prepare(root)
-    for action, changed in [("decline", False), ("accept", True)]:
+    for action, changed in [("decline", False), ("cancel", False), ("accept", True)]:
         shown = []
 
         async def person(_context, params):

@@ -1,6 +1,7 @@
 //! Answers of the tools as results of the protocol.
 
-use apply_patch_api::tools::{Hint, Reply, Tool, ToolError};
+use apply_patch_api::tools::envelope::Success;
+use apply_patch_api::tools::{Data, Hint, Reply, Tool, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
@@ -10,7 +11,8 @@ const MAX_NOTES: usize = 20;
 /// Makes the result of a reply: the data, and a sentence as text; for an error, the text is what a
 /// model needs to correct the call.
 pub(crate) fn result(reply: &Reply) -> CallToolResult {
-    let value = serde_json::to_value(reply).unwrap_or_default();
+    let mut value = serde_json::to_value(reply).unwrap_or_default();
+    let file = read_text(&mut value, reply);
     let mut text = match reply {
         Reply::Success(success) => success.output.clone(),
         Reply::Failure(failure) => explained(&failure.error),
@@ -32,16 +34,44 @@ pub(crate) fn result(reply: &Reply) -> CallToolResult {
         CallToolResult::structured_error(value)
     };
     result.content = vec![ContentBlock::text(text)];
+    result.content.extend(file.map(ContentBlock::text));
     result
 }
 
-/// Adds the data as text, for a client whose protocol has no data, or that may not give it to the
-/// model.
+/// Takes the text of a file out of the data of an answer: a model is shown it as it is, and not as
+/// a string of JSON. An empty text stays, as clients refuse an empty part of a message.
+fn read_text(answer: &mut Value, reply: &Reply) -> Option<String> {
+    let Reply::Success(Success { data: Data::ReadFile(read), .. }) = reply else { return None };
+    read.content.as_ref().filter(|text| !text.is_empty())?;
+    match answer["data"].as_object_mut()?.remove("content")? {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Adds the data as text, below the sentence, for a client whose protocol has no data, or that may
+/// not give it to the model.
 pub(crate) fn with_data_as_text(mut result: CallToolResult) -> CallToolResult {
     if let Some(data) = &result.structured_content {
-        result.content.push(ContentBlock::text(data.to_string()));
+        result.content.insert(1, ContentBlock::text(data.to_string()));
     }
     result
+}
+
+/// Makes the result for a client that gives the model the data and no text where there is data: an
+/// answer with the text of a file is text alone.
+pub(crate) fn for_reader_of_data(tool: Tool, result: CallToolResult) -> CallToolResult {
+    if !shows_text(tool) || result.content.len() == 1 {
+        return result;
+    }
+    let mut result = with_data_as_text(result);
+    result.structured_content = None;
+    result
+}
+
+/// Returns whether answers of a tool have more text than a sentence.
+pub(crate) fn shows_text(tool: Tool) -> bool {
+    tool == Tool::ReadFile
 }
 
 /// Makes the result of a call that failed before its tool ran.

@@ -230,6 +230,8 @@ pub(crate) enum Response {
     Yes(Sha256, Form),
     /// No.
     No(Sha256, Form),
+    /// The question was closed without an answer.
+    Cancelled(Sha256),
 }
 
 /// Seals questions, for the protocol in which the client keeps them, and opens the answers.
@@ -283,10 +285,14 @@ impl Seals {
         let form = Form::read(answer.and_then(|answer| answer.get("content")));
         match answer.and_then(|answer| answer.get("action")).and_then(Value::as_str) {
             Some("accept") if self.use_up(&payload) => Response::Yes(Sha256(*digest), form),
-            Some("decline" | "cancel") => {
-                // Who has said no is not taken to have said yes to the same question.
+            // Who has not said yes is not taken to have said yes to the same question.
+            Some("decline") => {
                 self.use_up(&payload);
                 Response::No(Sha256(*digest), form)
+            }
+            Some("cancel") => {
+                self.use_up(&payload);
+                Response::Cancelled(Sha256(*digest))
             }
             _ => Response::Nothing,
         }
@@ -373,13 +379,17 @@ mod tests {
             let no = json!({ "action": word, "content": form });
             let no = [(QUESTION.to_owned(), no)].into();
             let said = Form { note: Some("use tabs\\u{1b}".to_owned()), rest: false };
+            let wanted = match word {
+                "decline" => Response::No(preview.digest, said),
+                _ => Response::Cancelled(preview.digest),
+            };
             let state = seal();
             let response = seals.response(asked, Some(&state), Some(&no));
-            assert_eq!(response, Response::No(preview.digest, said.clone()));
+            assert_eq!(response, wanted);
             let then_yes = seals.response(asked, Some(&state), Some(&yes()));
             assert_eq!(then_yes, Response::Nothing, "{word} was the answer");
             let again = seals.response(asked, Some(&state), Some(&no));
-            assert_eq!(again, Response::No(preview.digest, said));
+            assert_eq!(again, wanted);
         }
     }
 

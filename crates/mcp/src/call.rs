@@ -183,6 +183,10 @@ impl<'c> CallOf<'c> {
                     self.server.proposals.close(plan);
                     return Ok(self.run(ToolAnswer::Declined, filled.note).await?.0.into());
                 }
+                Response::Cancelled(plan) => {
+                    self.server.proposals.close(plan);
+                    return self.not_answered().await;
+                }
             }
         }
         for _ in 0..MAX_QUESTIONS {
@@ -230,6 +234,9 @@ impl<'c> CallOf<'c> {
                     approved = Some(preview.digest);
                     form = Form::read(answer.content.as_ref());
                 }
+                Ok(answer) if answer.action == ElicitationAction::Cancel => {
+                    return self.not_answered().await;
+                }
                 Ok(answer) => {
                     let note = Form::read(answer.content.as_ref()).note;
                     return Ok(self.run(ToolAnswer::Declined, note).await?.0.into());
@@ -258,6 +265,21 @@ impl<'c> CallOf<'c> {
         let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
             .reason(Reason::ApprovalRequired)
             .remedies([Remedy::Ask(ForPerson::Own(what.into()))]);
+        Ok(answer::failed(self.tool, error).into())
+    }
+
+    /// Answers where a person was asked and closed the question; a call that fails for another
+    /// reason gives that reason.
+    async fn not_answered(&self) -> Result<CallToolResponse, ErrorData> {
+        let (result, unapproved) = self.run(ToolAnswer::Cancelled, None).await?;
+        if unapproved.is_none() {
+            return Ok(result.into());
+        }
+        let message = "the person who was asked closed the question without an answer; nothing was \
+                       changed";
+        let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+            .reason(Reason::Cancelled)
+            .remedies([Remedy::Ask(ForPerson::Own("say whether the change is wanted".into()))]);
         Ok(answer::failed(self.tool, error).into())
     }
 

@@ -82,10 +82,11 @@ impl Server {
     }
 }
 
-/// Returns whether the client is known to give the data of results to the model.
+/// Returns whether the client is known to give the data of results to the model, in a version of the
+/// protocol that has data.
 fn reads_data(context: &RequestContext<RoleServer>) -> bool {
     let is_one = |name: &str| READ_DATA.iter().any(|known| name.starts_with(known));
-    context.client_info().is_some_and(|client| is_one(&client.name))
+    has_data(context) && context.client_info().is_some_and(|client| is_one(&client.name))
 }
 
 /// Refuses a cursor: each list is one page, so that none was given.
@@ -151,12 +152,19 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         page: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         first_page(page)?;
-        Ok(ListToolsResult::with_all_items(
-            self.settings.tools.iter().map(|&tool| listed(tool, self.settings.brief)).collect(),
-        ))
+        let reads_data = reads_data(&context);
+        let list = self.settings.tools.iter().map(|&tool| {
+            let mut listed = listed(tool, self.settings.brief);
+            // A tool that promises data has to give it.
+            if reads_data && answer::shows_text(tool) {
+                listed.output_schema = None;
+            }
+            listed
+        });
+        Ok(ListToolsResult::with_all_items(list.collect()))
     }
 
     fn get_tool(&self, text: &str) -> Option<Listed> {
@@ -279,9 +287,10 @@ impl ServerHandler for Server {
         let state = request.request_state.as_deref();
         let response = call.answer(state, request.input_responses.as_ref()).await?;
         Ok(match response {
-            CallToolResponse::Complete(result) if !(has_data(&context) && reads_data(&context)) => {
-                answer::with_data_as_text(result).into()
+            CallToolResponse::Complete(result) if reads_data(&context) => {
+                answer::for_reader_of_data(tool, result).into()
             }
+            CallToolResponse::Complete(result) => answer::with_data_as_text(result).into(),
             response => response,
         })
     }

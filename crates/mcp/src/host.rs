@@ -26,6 +26,8 @@ pub(crate) enum ToolAnswer {
     CannotAsk,
     /// The person declined it.
     Declined,
+    /// The person closed the question and said neither yes nor no.
+    Cancelled,
 }
 
 /// Why a plan that could be committed was not.
@@ -37,6 +39,8 @@ pub(crate) enum Unapproved {
     TooMany(usize),
     /// The client cannot ask a person.
     CannotAsk,
+    /// The person who was asked has not answered.
+    Cancelled,
 }
 
 /// The progress of a call.
@@ -154,6 +158,10 @@ impl Host for CallHost {
             }
             ToolAnswer::CannotAsk => {
                 self.unapproved = Some(Unapproved::CannotAsk);
+                return Ok(Decision::Decline);
+            }
+            ToolAnswer::Cancelled => {
+                self.unapproved = Some(Unapproved::Cancelled);
                 return Ok(Decision::Decline);
             }
             ToolAnswer::Declined => return Ok(Decision::Decline),

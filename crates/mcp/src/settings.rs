@@ -125,7 +125,7 @@ impl ServerSettings {
             find_rules: None,
             state: StatePlace::default(),
             key_place: apply_patch_api::engine::key_place(),
-            tools: Tool::usual().collect(),
+            tools: Tool::served().collect(),
             brief: false,
             links: false,
             max_message: MAX_MESSAGE,

@@ -145,7 +145,7 @@ pub fn all() -> Vec<Known> {
             told: &["regex", "includeGlobs", "cursor", ".gitignore"],
             searches: &["find text", "grep for a regex", "search code"],
             works: json!({ "query": "two", "mode": "text" }),
-            usual: json!({ "query": "SECRET", "mode": "text", "root": "." }),
+            usual: json!({ "query": "SECRET", "root": "." }),
             paths: calls![{ "query": "one", "mode": "text", "root": "{path}" }],
             refused: calls![
                 { "query": "", "mode": "text" },

@@ -108,8 +108,8 @@ export interface SearchFilesArguments {
   maxResultBytes?: number;
   /** Most results (100), at most 5000. */
   maxResults?: number;
-  /** path: in paths; text: in lines, literally; regex: in lines, as a Rust regular expression. */
-  mode: "path" | "text" | "regex";
+  /** text (default), or regex, as Rust has it: in lines; path: in paths. */
+  mode?: "path" | "text" | "regex";
   /** What to look for. */
   query: string;
   /** Directory to look in; the workspace root by default. */
@@ -374,6 +374,8 @@ export interface ApplyPatchArguments {
   atomic?: boolean;
   /** false: refuse a file changed since. */
   carry?: boolean;
+  /** Make missing directories. */
+  createParentDirectories?: boolean;
   /** Diff to show; none by default, full for a dryRun. */
   diff?: "none" | "stat" | "full";
   /** Only tell what would change. */

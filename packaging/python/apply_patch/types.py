@@ -722,8 +722,6 @@ class ListDirectoryData(_ListDirectoryData, total=False):
 class _SearchFilesArguments(TypedDict):
     """What it always has."""
 
-    # path: in paths; text: in lines, literally; regex: in lines, as a Rust regular expression.
-    mode: Literal["path", "text", "regex"]
     # What to look for.
     query: str
 
@@ -743,6 +741,8 @@ class SearchFilesArguments(_SearchFilesArguments, total=False):
     maxResultBytes: int
     # Most results (100), at most 5000.
     maxResults: int
+    # text (default), or regex, as Rust has it: in lines; path: in paths.
+    mode: Literal["path", "text", "regex"]
     # Directory to look in; the workspace root by default.
     root: str
 
@@ -1111,6 +1111,8 @@ class ApplyPatchArguments(_ApplyPatchArguments, total=False):
     atomic: bool
     # false: refuse a file changed since.
     carry: bool
+    # Make missing directories.
+    createParentDirectories: bool
     # Diff to show; none by default, full for a dryRun.
     diff: Literal["none", "stat", "full"]
     # Only tell what would change.

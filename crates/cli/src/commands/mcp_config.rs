@@ -149,8 +149,8 @@ fn server(global: &Global, args: &McpConfigArgs, scope: ConfigScope) -> Result<S
         approve: args.approve,
         variables,
         set,
-        readers: names(&mut Tool::usual().filter(|tool| tool.is_read_only())),
-        tools: names(&mut Tool::usual()),
+        readers: names(&mut Tool::served().filter(|tool| tool.is_read_only())),
+        tools: names(&mut Tool::served()),
     })
 }
 

@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::text::length;
-use crate::settings::names::{WORKSPACE_FILE, argument_of, key_and_value, variable_of};
-use crate::settings::{Kind, Layer, Scope};
+use crate::settings::names::{
+    OF_WORKSPACE, WORKSPACE_FILE, argument_of, is_list, key_and_value, variable_of,
+};
 use crate::tools::tool::Tool;
 
 /// Who gets the hints.
@@ -93,8 +94,7 @@ impl Language {
 
     /// Returns whether an option is one of a workspace, and not of a patch.
     fn is_of_workspace(self, name: &str) -> bool {
-        let own = |(key, scope): &(&str, Scope)| *scope != Scope::Patch && self.name(key) == name;
-        Layer::KEYS.iter().any(own)
+        OF_WORKSPACE.iter().any(|key| self.name(key) == name)
     }
 }
 
@@ -104,8 +104,7 @@ pub(crate) fn without_workspace(remedy: Remedy) -> Remedy {
     match &remedy {
         Remedy::Set(setting) | Remedy::Ask(ForPerson::Allow(setting)) => {
             let (key, _) = key_and_value(setting);
-            let own = |(known, scope): &(&str, Scope)| *known == key && *scope != Scope::Patch;
-            if !Layer::KEYS.iter().any(own) {
+            if !OF_WORKSPACE.contains(&key) {
                 return remedy;
             }
             Remedy::Ask(ForPerson::Own("make the change in a workspace that allows it".into()))
@@ -116,10 +115,6 @@ pub(crate) fn without_workspace(remedy: Remedy) -> Remedy {
 
 /// What names the commit that is planned on, which is no option.
 const REVISION: &str = "revision";
-
-fn is_list(key: &str) -> bool {
-    matches!(Layer::kind(key), Some(Kind::Texts))
-}
 
 /// One thing to do. Several hints of one error are alternatives, the best one first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -314,13 +309,12 @@ pub(crate) fn addressed(remedies: &[Remedy], caller: Caller) -> Vec<Remedy> {
 /// Returns the setting that an argument of a tool gives, where a flag gives this one.
 fn own(tool: Tool, setting: &Setting) -> Option<Setting> {
     match (tool, setting) {
-        (Tool::CreateFile, Setting::CreateParents)
+        (Tool::CreateFile | Tool::ApplyPatch, Setting::CreateParents)
         | (Tool::MoveFile, Setting::Overwrite)
         | (Tool::EditPatch, Setting::AllowDelete | Setting::AllowMove) => Some(setting.clone()),
         (Tool::ApplyPatch, Setting::Overwrite | Setting::Codex | Setting::Fuzz(_)) => {
             Some(Setting::Codex)
         }
-        (Tool::ApplyPatch, Setting::CreateParents) => Some(Setting::Standard),
         (Tool::ApplyPatch, Setting::SkipApplied | Setting::Standard) => Some(setting.clone()),
         _ => None,
     }
@@ -597,10 +591,8 @@ fn given(setting: &Setting, caller: Caller) -> String {
 
 /// Returns the variable that gives a rule to a command which has no flag for it.
 fn variable(setting: &Setting) -> Option<String> {
-    let rule =
-        matches!(setting, Setting::Allow(_) | Setting::BreakHardLinks | Setting::NativeNames);
     match key_and_value(setting) {
-        (key, ArgumentValue::Text(value)) if rule => {
+        (key, ArgumentValue::Text(value)) if OF_WORKSPACE.contains(&key) => {
             Some(format!("{}={}", variable_of(key), shell_word(&value)))
         }
         _ => None,

@@ -34,7 +34,8 @@ patch_grammar::named! {
         /// The branch is at another commit than the patch is for; `details.expected`,
         /// `details.actual`. What to do: `--carry`, or `--onto` the branch.
         BranchMoved = "branch_moved",
-        /// The caller gave the call up.
+        /// The caller gave the call up, or the person who was asked closed the question without an
+        /// answer; nothing was changed. What to do: ask whether the change is wanted.
         Cancelled = "cancelled",
         /// A file changed while it was used. What to do: try again.
         Changed = "changed",

@@ -69,7 +69,7 @@ impl PathRules {
             Ok(glob) => Ok((pattern, glob)),
             Err(error) => {
                 let name = pattern.flag().trim_start_matches('-');
-                Err(InputError::Usage(format!("`{name}` {:?}: {error}", pattern.text())))
+                Err(InputError::Usage(format!("`{name}`: {error}")))
             }
         };
         Ok(Self {

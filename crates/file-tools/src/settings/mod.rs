@@ -359,6 +359,36 @@ impl Layers {
 mod tests {
     use super::*;
 
+    /// `names` cannot look into the table, which comes above it.
+    #[test]
+    fn what_remedies_name_is_as_the_table_has_it() {
+        use patch_engine::remedy::Setting::*;
+        let settings = [
+            CreateParents,
+            Overwrite,
+            Fuzz(Pass::Unicode),
+            Codex,
+            FirstPlace,
+            SkipApplied,
+            NativeNames,
+            UnidiffZero,
+            FixWhitespace,
+            WarnOfSyntax,
+            AllowDelete,
+            AllowMove,
+            Allow("x".into()),
+            BreakHardLinks,
+            Encoding("x".into()),
+        ];
+        for setting in &settings {
+            let (key, _) = names::key_and_value(setting);
+            let scope = Layer::KEYS.iter().find(|(known, _)| *known == key).expect(key).1;
+            assert_eq!(names::OF_WORKSPACE.contains(&key), scope == Scope::Workspace, "{key}");
+            let is_list = Layer::kind(key) == Some(Kind::Texts);
+            assert_eq!(names::is_list(key), is_list, "{key}");
+        }
+    }
+
     #[test]
     fn a_bound_holds_and_never_loosens() {
         use Pass::{Blanks, Exact, Unicode};

@@ -41,6 +41,14 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
     }
 }
 
+/// The settings that remedies name and that are the workspace's: no patch gives them.
+pub(crate) const OF_WORKSPACE: [&str; 3] = ["allow", "hard-links", "names"];
+
+/// Returns whether a setting that remedies name is a list of texts.
+pub(crate) fn is_list(key: &str) -> bool {
+    matches!(key, "allow" | "encoding")
+}
+
 /// What the variables of the environment that are for this program begin with.
 pub const VARIABLES: &str = "APPLY_PATCH_";
 

@@ -43,6 +43,8 @@ pub struct ApplyPatch {
     /// strict (default): exact. codex: headers are anchors, blanks may differ, files may be
     /// replaced.
     pub profile: Option<PatchProfile>,
+    /// Make missing directories.
+    pub create_parent_directories: Option<bool>,
     /// false: refuse a file changed since.
     pub carry: Option<bool>,
     /// Omit what is applied already.
@@ -157,9 +159,13 @@ impl FileTool for ApplyPatch {
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         let run = |call: Option<&mut ChangingCall<'_>>| {
             let profile = self.profile.map(Profile::from);
-            let skip_applied = self.skip_applied;
-            let mut options =
-                session.options_for(Layer { profile, skip_applied, ..Layer::default() })?;
+            let asked = Layer {
+                profile,
+                skip_applied: self.skip_applied,
+                create_parents: self.create_parent_directories,
+                ..Layer::default()
+            };
+            let mut options = session.options_for(asked)?;
             options.snapshots = session.snapshots_for(self.carry);
             for (path, hash, (entry, field)) in
                 self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)

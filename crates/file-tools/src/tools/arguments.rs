@@ -330,8 +330,8 @@ mod tests {
                 Tool::ApplyPatch,
                 json!({ "patch": "", "filename": "a" }),
                 "`filename` is not known; there is `patch`, `expectedSha256ByPath`, `atomic`, \
-                 `partial`, `dryRun`, `profile`, `carry`, `amend`, `skipApplied`, `diff`, \
-                 `maxResultBytes`",
+                 `partial`, `dryRun`, `profile`, `createParentDirectories`, `carry`, `amend`, \
+                 `skipApplied`, `diff`, `maxResultBytes`",
             ),
             (
                 Tool::MoveFile,

@@ -41,8 +41,8 @@ const MAX_CONTEXT: u64 = 20;
 pub struct SearchFiles {
     /// What to look for.
     pub query: String,
-    /// path: in paths; text: in lines, literally; regex: in lines, as a Rust regular expression.
-    pub mode: SearchMode,
+    /// text (default), or regex, as Rust has it: in lines; path: in paths.
+    pub mode: Option<SearchMode>,
     /// Directory to look in; the workspace root by default.
     #[serde(default, deserialize_with = "given")]
     pub root: Option<String>,
@@ -112,14 +112,12 @@ impl FileTool for SearchFiles {
 
     const ABOUT: About = About {
         title: "Search files",
-        does: "Searches code like grep: finds text by text or regex, or paths by a part of them \
-            (mode). Skips binary files, files over 4 MiB, what .gitignore leaves out (unless \
-            includeGlobs names it), and folders like node_modules or target. If truncated, narrow \
-            it or ask again with cursor.",
+        does: "Searches code like grep: finds text by text or regex, or paths by a part of them (mode). \
+            Skips binary files, files over 4 MiB, what .gitignore leaves out (unless includeGlobs \
+            names it), and folders like node_modules. If truncated, go on with cursor.",
         errors: "Errors: command_failed: correct the regex or pattern. not_found: check root. \
-            cancelled: narrow the search. outside_workspace, permission_denied: use another root.",
-        example: "{\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"],\
-            \"contextLines\":2}",
+            cancelled: narrow it. outside_workspace, permission_denied: use another root.",
+        example: "{\"query\":\"fn main\",\"mode\":\"text\",\"includeGlobs\":[\"**/*.rs\"]}",
         idempotent: true,
     };
 
@@ -167,7 +165,7 @@ impl FileTool for SearchFiles {
             if cancellation.is_cancelled() {
                 return None;
             }
-            if self.mode == SearchMode::Path {
+            if self.mode() == SearchMode::Path {
                 search.look_at_path(found.path.as_str(), path);
             } else if found.metadata.kind == FileKind::File && found.metadata.size <= MAX_SEARCHED {
                 // Files that cannot be read are skipped.
@@ -192,6 +190,12 @@ impl FileTool for SearchFiles {
     }
 }
 
+impl SearchFiles {
+    fn mode(&self) -> SearchMode {
+        self.mode.unwrap_or(SearchMode::Text)
+    }
+}
+
 fn query(args: &SearchFiles) -> Result<Query, ToolError> {
     if args.query.len() > MAX_QUERY {
         let message = format!("the query has {} bytes, more than {MAX_QUERY}", args.query.len());
@@ -199,13 +203,13 @@ fn query(args: &SearchFiles) -> Result<Query, ToolError> {
         return Err(ToolError::arguments(Reason::BadQuery, message)
             .remedies([Remedy::give("query", wanted)]));
     }
-    let is_regex = args.mode == SearchMode::Regex;
+    let is_regex = args.mode() == SearchMode::Regex;
     // A query for paths in lower case matches any case.
-    Query::new(&args.query, is_regex, args.mode == SearchMode::Path).map_err(|error| {
+    Query::new(&args.query, is_regex, args.mode() == SearchMode::Path).map_err(|error| {
         // Two lines are no text to look for either.
         let is_text = is_regex && Query::new(&args.query, false, false).is_ok();
         let as_text = is_text.then(|| Remedy::set("mode", "text"));
-        let wanted = match args.mode {
+        let wanted = match args.mode() {
             SearchMode::Regex => "one line, a Rust regular expression",
             _ => "one line",
         };

@@ -28,6 +28,12 @@ impl Tool {
         Self::ALL.into_iter().filter(|tool| *tool != Self::UndoTurn)
     }
 
+    /// Returns the tools that a server offers unless it is told which: the usual ones, but for
+    /// [`EditPatch`](Self::EditPatch), since [`ApplyPatch`](Self::ApplyPatch) does the same.
+    pub fn served() -> impl Iterator<Item = Self> {
+        Self::usual().filter(|tool| *tool != Self::EditPatch)
+    }
+
     /// Returns the name without a dot, which most providers do not allow in the name of a function.
     #[must_use]
     pub fn legal_name(self) -> &'static str {

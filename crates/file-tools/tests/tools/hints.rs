@@ -181,8 +181,13 @@ fn each_caller_is_told_in_its_own_words() {
     let missing = bench.fails("apply_patch", &strict, "not_found");
     assert_eq!(
         missing["hints"][0],
-        json!({ "hint": "use_argument", "argument": "profile", "value": "standard" })
+        json!({ "hint": "use_argument", "argument": "createParentDirectories", "value": true })
     );
+    strict["createParentDirectories"] = true.into();
+    bench.done("apply_patch", &strict);
+    assert_eq!(bench.read("no/f"), b"x\n");
+    let there = bench.fails("apply_patch", &patch("*** Add File: there\n+x\n"), "already_exists");
+    assert!(there["suggestedNextAction"].as_str().unwrap().contains("profile"), "{there}");
     let diff = json!({ "patch": "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-x x\n+y\n" });
     let other = bench.call("edit.patch", &diff)["error"].as_str().unwrap().to_owned();
     assert!(other.contains("next: send a patch in the envelope"), "{other}");

@@ -102,13 +102,21 @@ fn gives_context_and_cuts_what_is_long() {
 }
 
 #[test]
+fn text_is_searched_for_unless_the_call_says_otherwise() {
+    let bench = Bench::new(&[("a.c", b"x(\n")]);
+    for args in [json!({ "query": "x(" }), json!({ "query": "x(", "mode": null })] {
+        assert_eq!(bench.done("search_files", &args)["matches"][0]["path"], "a.c", "{args}");
+    }
+    assert_eq!(bench.done("search_files", &json!({ "query": "a.c" }))["matches"], json!([]));
+}
+
+#[test]
 fn refuses_what_cannot_be_searched_for() {
     let bench = Bench::new(&[("f", b"")]);
     for (args, kind) in [
         (json!({ "query": "(", "mode": "regex" }), "command_failed"),
         (json!({ "query": "", "mode": "text" }), "command_failed"),
         (json!({ "query": "a\nb", "mode": "text" }), "command_failed"),
-        (json!({ "query": "a" }), "command_failed"),
         (json!({ "query": "a", "mode": "text", "includeGlobs": ["[" ] }), "command_failed"),
         (json!({ "query": "a", "mode": "text", "root": "none" }), "not_found"),
         (json!({ "query": "a", "mode": "text", "root": "f" }), "not_found"),

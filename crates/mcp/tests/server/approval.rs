@@ -359,7 +359,12 @@ fn what_is_declined_is_not_done() {
             let error = &result["structuredContent"]["error"];
             assert_eq!(asked.len(), 1, "{result}");
             assert_eq!(&error["kind"], &json!("permission_denied"), "{result}");
-            assert!(error["message"].as_str().unwrap().contains("declined"), "{result}");
+            let (reason, words) = match action {
+                "decline" => ("declined", "declined"),
+                _ => ("cancelled", "closed the question without an answer; nothing was changed"),
+            };
+            assert_eq!(error["details"]["reason"], reason, "{result}");
+            assert!(error["message"].as_str().unwrap().contains(words), "{result}");
         }
         assert_eq!(place.read("f"), b"a\n".to_vec());
         assert_eq!(names(place.dir.path()), vec!["f".to_owned()]);

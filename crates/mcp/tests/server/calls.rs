@@ -84,9 +84,11 @@ fn every_tool_works_and_answers_as_its_schema_says() {
         let check = |tool: &str, result: &Value| {
             let data = &result["structuredContent"];
             assert_eq!(misfit(data, &schema(tool), tool), None, "{result}");
-            let [text, copy] = &result["content"].as_array().unwrap()[..] else {
-                panic!("two texts: {result}")
-            };
+            let content = result["content"].as_array().unwrap();
+            let has_file = tool == "read_file" && result["isError"] == false;
+            assert_eq!(content.len(), if has_file { 3 } else { 2 }, "{result}");
+            assert!(!has_file || data["data"].get("content").is_none(), "{result}");
+            let [text, copy] = &content[..2] else { panic!("two texts: {result}") };
             assert_eq!(copy["text"].as_str().unwrap(), data.to_string(), "{result}");
             let text = text["text"].as_str().unwrap();
             let short = !text.is_empty() && !text.contains('\n') && text.len() < 200;
@@ -150,13 +152,61 @@ fn data_is_text_too_unless_the_client_reads_it() {
         let mut client = Client::silent(place.settings(), Era::Sessions, json!({}));
         let answer = client.introduce(name, version);
         assert_eq!(answer["result"]["protocolVersion"], version);
-        let result = client.call("read_file", json!({ "path": "f" }));
+        let result = client.call("glob", json!({ "pattern": "*" }));
         let content = result["content"].as_array().unwrap();
         assert_eq!(content.len(), texts, "{name} {version}: {result}");
-        assert_eq!(result["structuredContent"]["data"]["content"], "one\n", "{name} {version}");
+        let found = &result["structuredContent"]["data"]["matches"][0]["path"];
+        assert_eq!(found, "f", "{name} {version}");
         if texts == 2 {
             let data: Value = serde_json::from_str(content[1]["text"].as_str().unwrap()).unwrap();
             assert_eq!(data, result["structuredContent"], "{name} {version}");
+        }
+    }
+}
+
+/// A model reads a file as it is, once, and its facts beside it.
+#[test]
+fn a_file_is_text_as_it_is() {
+    let text = "let quoted = \"\\n\";\n\tindented\n";
+    let bytes = text.replace('\n', "\r\n");
+    let place = Place::new(&[("f", bytes.as_bytes()), ("empty", b""), ("b", b"\0")]);
+    for (name, version, reads_data) in [
+        ("tester", "2025-11-25", false),
+        ("codex-mcp-client", "2025-11-25", true),
+        ("claude-code", "2025-11-25", true),
+        ("claude-code", "2024-11-05", false),
+    ] {
+        let mut client = Client::silent(place.settings(), Era::Sessions, json!({}));
+        client.introduce(name, version);
+        let list = client.request("tools/list", json!({}))["result"]["tools"].clone();
+        let promised = |tool: &str| {
+            let mut tools = list.as_array().unwrap().iter();
+            tools.find(|listed| listed["name"] == tool).unwrap().get("outputSchema").is_some()
+        };
+        assert!(promised("glob"), "{name}");
+        // Such a client would show the model the data instead of the file, and refuse an answer
+        // without the data that is promised.
+        assert_eq!(promised("read_file"), !reads_data, "{name}");
+        let result = client.call("read_file", json!({ "path": "f" }));
+        let content = result["content"].as_array().unwrap();
+        let [_, facts, file] = &content[..] else { panic!("{name}: {result}") };
+        assert_eq!(file["text"], text, "{name}");
+        let facts: Value = serde_json::from_str(facts["text"].as_str().unwrap()).unwrap();
+        assert_eq!(facts["data"]["sha256"].as_str().unwrap().len(), 64, "{name}");
+        assert_eq!(facts["data"]["newlineStyle"], "crlf", "{name}");
+        assert!(facts["data"].get("content").is_none(), "{name}: {facts}");
+        let data = result.get("structuredContent");
+        assert_eq!(data, (!reads_data).then_some(&facts), "{name}");
+        for (tool, args, is_error) in [
+            ("read_file", json!({ "path": "empty" }), false),
+            ("read_file", json!({ "path": "b", "allowBinary": true }), false),
+            ("read_file", json!({ "path": "nope" }), true),
+        ] {
+            let result = client.call(tool, args.clone());
+            assert_eq!(result["isError"], is_error, "{name} {args}: {result}");
+            assert!(result["structuredContent"].is_object(), "{name} {args}: {result}");
+            let texts = result["content"].as_array().unwrap();
+            assert!(texts.iter().all(|part| part["text"] != ""), "{name} {args}: {result}");
         }
     }
 }
@@ -281,8 +331,10 @@ fn long_answers_come_in_parts() {
     loop {
         let result = client.call("read_file", args.clone());
         let data = &result["structuredContent"]["data"];
-        assert!(data.to_string().len() < 20_500);
-        together += data["content"].as_str().unwrap();
+        let texts: Vec<_> =
+            (0..3).map(|nth| result["content"][nth]["text"].as_str().unwrap()).collect();
+        assert!(texts.concat().len() < 20_500);
+        together += texts[2];
         parts += 1;
         match data.get("nextCursor") {
             Some(next) => args["cursor"] = next.clone(),

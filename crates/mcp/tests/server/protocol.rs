@@ -53,12 +53,19 @@ fn what_is_not_offered_cannot_be_called() {
         let names: Vec<_> =
             list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(names, wanted);
-        for name in ["delete_file", "nothing", ""] {
+        for name in ["delete_file", "edit_patch", "nothing", ""] {
+            if wanted.contains(&name) {
+                continue;
+            }
             let answer =
                 client.request("tools/call", json!({ "name": name, "arguments": { "path": "f" } }));
             assert_eq!(answer["error"]["code"], -32_602, "{answer}");
         }
     };
+    let mut few = place.settings();
+    few.tools = ServerSettings::new(place.dir.path()).tools;
+    let served = Tool::usual().filter(|tool| *tool != Tool::EditPatch).map(Tool::legal_name);
+    only(few, &served.collect::<Vec<_>>());
     let readers = Tool::usual().filter(|tool| tool.is_read_only()).map(Tool::legal_name);
     only(place.settings().read_only(), &readers.collect::<Vec<_>>());
     let mut some = place.settings();

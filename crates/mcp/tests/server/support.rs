@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use apply_patch_mcp::{ServeError, ServerSettings, serve};
+use file_tools::Tool;
 use patch_engine::commit::{Durability, KeyPlace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -51,6 +52,8 @@ impl Place {
 
     pub(crate) fn settings(&self) -> ServerSettings {
         let mut settings = ServerSettings::new(self.dir.path());
+        // Also `edit.patch`, which is offered where it is named.
+        settings.tools = Tool::usual().collect();
         settings.key_place = KeyPlace::Directory(self.key.path().join("apply-patch"));
         settings.rules.tool_settings.durability = Durability::Process;
         settings
@@ -198,7 +201,12 @@ impl Client {
         let result = self.call(tool, args.clone());
         assert!(result["isError"] == false, "{tool} {args}: {result}");
         assert!(result["structuredContent"]["ok"] == true, "{tool} {args}: {result}");
-        result["structuredContent"]["data"].clone()
+        let mut data = result["structuredContent"]["data"].clone();
+        // The text of a file is beside its facts.
+        if let Some(file) = result["content"].get(2).filter(|_| tool == "read_file") {
+            data["content"] = file["text"].clone();
+        }
+        data
     }
 
     /// Calls a tool that has to fail, and gives the error.
