@@ -629,7 +629,7 @@ fn intents_and_outcomes_name_the_commit() {
         let tree = git(&bench.bare(), &["rev-parse", &format!("{}^{{tree}}", commit.trim())]);
         let branch = if args[1] == "main" { json!("main") } else { Value::Null };
         let lines = logged(&bench);
-        assert_eq!(lines.len(), 8, "{lines:?}");
+        assert_eq!(lines.len(), 5, "{lines:?}");
         for line in lines {
             let found = ["onto", "commit", "tree", "branch"].map(|key| line[key].clone());
             assert_eq!(
@@ -650,7 +650,7 @@ fn a_linked_work_tree_is_removed_without_the_log() {
         ended(bench.command_in(&linked, &["--onto", "main"]).spawn().expect("it runs"), PATCH);
     assert_eq!(run.code, 0, "{run:?}");
     git(&bench.bare(), &["worktree", "remove", "../linked"]);
-    assert_eq!(logged(&bench).len(), 8);
+    assert_eq!(logged(&bench).len(), 5);
 }
 
 /// Of each session: where the commit can be asked after, its log has the answer; where it cannot,

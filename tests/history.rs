@@ -693,6 +693,30 @@ fn the_users_state_survives_git_clean() {
     }
 }
 
+/// Logs were kept for ever; what is left of them still verifies, and says what is gone.
+#[test]
+fn a_purge_takes_the_lines_of_the_audit_log_too() {
+    let dir = project();
+    for n in 0..4 {
+        apply(&dir, "", &format!("*** Add File: n{n}\n+{n}\n"));
+    }
+    let run = |args: &[&str]| {
+        let run = at(&dir, "", args, "");
+        assert_eq!(run.code, 0, "{run:?}");
+        run.stdout
+    };
+    let purge = ["trash", "purge", "--keep", "1 transactions", "--force", "--json"];
+    let said: Value = serde_json::from_str(&run(&purge)).unwrap();
+    assert_eq!(said["data"]["logLines"], 6, "{said}");
+    let verified = run(&["log", "--verify"]);
+    assert!(verified.starts_with("cli: 3 lines, signed, as they were written; the 6 before them "));
+    assert!(verified.contains(" were purged on 20"), "{verified}");
+    assert_eq!(run(&["log", "--state"]).lines().count(), 1);
+    assert!(run(&["log", "-p"]).contains("+3"));
+    run(&["undo"]);
+    assert!(run(&["log", "--verify"]).starts_with("cli: 5 lines"));
+}
+
 #[test]
 fn what_is_kept_is_up_to_a_setting_and_purge() {
     let dir = project();

@@ -23,7 +23,7 @@ struct Line {
     phase: u8,
     path: String,
     ok: Option<bool>,
-    diff: Option<String>,
+    reason: Option<String>,
 }
 
 #[derive(Debug, Arbitrary)]
@@ -52,7 +52,7 @@ impl Line {
             "phase": phase,
             "operation": Operation::Patch,
             "path": self.path,
-            "diff": self.diff,
+            "reason": self.reason,
             "ok": self.ok,
             "transactionId": intends,
         });

@@ -233,6 +233,7 @@ impl LockedStore<'_> {
                 return None;
             }
             (next.first, next.purged) = (number + 1, bytes);
+            self.purged.set(next.lines.is_multiple_of(LOOK));
         }
         Some(())
     }

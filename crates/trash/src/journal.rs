@@ -70,13 +70,23 @@ pub enum Kept {
     None,
     /// Few: they are in the journal.
     Here(Vec<u8>),
-    /// So many: they are in a file of the transaction's folder.
-    InFile(u64),
+    /// So many, with this hash: they are in a file of the transaction's folder.
+    InFile(u64, Sha256),
 }
 
 impl Kept {
     /// The most bytes that are in the journal, where they cost no file of their own.
     pub const MOST_HERE: usize = 1024;
+
+    /// Returns their hash; `None` if there are none.
+    #[must_use]
+    pub fn sha256(&self) -> Option<Sha256> {
+        match self {
+            Self::None => None,
+            Self::Here(bytes) => Some(Sha256::of(bytes)),
+            Self::InFile(_, sha256) => Some(*sha256),
+        }
+    }
 }
 
 /// The signature of a journal, as read.
@@ -399,7 +409,7 @@ impl Journal {
                 bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}"))?;
                 text.push('\n');
             }
-            Kept::InFile(size) => writeln!(text, "left {size} {LEFT}")?,
+            Kept::InFile(size, sha256) => writeln!(text, "left {size} {sha256}")?,
         }
         Ok(())
     }
@@ -453,7 +463,7 @@ impl Journal {
     /// tells what it left.
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
-        let left = if let Kept::InFile(size) = self.left { size } else { 0 };
+        let left = if let Kept::InFile(size, _) = self.left { size } else { 0 };
         let displaced = self.records.iter().filter_map(|record| record.before.as_ref());
         left.saturating_add(displaced.map(|before| before.size).sum())
     }
@@ -584,8 +594,7 @@ fn read_body(body: &str) -> Option<Journal> {
             "left" => {
                 journal.left = match rest.split_once(' ')? {
                     ("-", digits) => Kept::Here(read_hex(digits)?),
-                    (size, LEFT) => Kept::InFile(size.parse().ok()?),
-                    _ => return None,
+                    (size, sha256) => Kept::InFile(size.parse().ok()?, sha256.parse().ok()?),
                 };
             }
             "carried" | "already" => {
@@ -697,7 +706,7 @@ mod tests {
         for key in [None, Some(&key)] {
             let text = sample().to_text(key);
             assert_eq!(Journal::parse(text.as_bytes(), key), Ok(sample()), "{text}");
-            let in_file = Journal { left: Kept::InFile(70_000), ..sample() };
+            let in_file = Journal { left: Kept::InFile(70_000, Sha256::of(b"left")), ..sample() };
             let text = in_file.to_text(key);
             assert_eq!(Journal::parse(text.as_bytes(), key), Ok(in_file), "{text}");
         }

@@ -31,6 +31,8 @@ pub struct LockedStore<'r> {
     pub(crate) pending: OnceCell<Dir>,
     /// What the index has, if it is believed, since the last transaction began.
     pub(crate) known: Cell<Option<Summary>>,
+    /// Whether transactions were purged, and it is time to do what goes with that.
+    pub(crate) purged: Cell<bool>,
     /// Whether the directories below were looked through for states when the lock was taken.
     pub(crate) searched: OnceCell<bool>,
     /// The file of the index, while it is open.
@@ -78,6 +80,7 @@ impl<'r> LockedStore<'r> {
                         root_mtime,
                         keep: Cell::new(false),
                         known: Cell::new(None),
+                        purged: Cell::new(false),
                         searched: OnceCell::new(),
                         index_file: RefCell::default(),
                         last_read: RefCell::default(),

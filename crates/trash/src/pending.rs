@@ -260,9 +260,11 @@ impl<'s> Pending<'s> {
 
     /// Does the same, and removes some of the oldest transactions if `retention` does not keep
     /// them; a later commit goes on. What it removes, an interruption leaves a history without
-    /// gaps.
-    pub fn finish_and_purge(&self, retention: &Retention, now: SystemTime) -> Result<(), Error> {
-        self.finish_keeping(Some((retention, now)))
+    /// gaps. Returns whether it is time to purge also what goes with transactions elsewhere: one
+    /// commit in a few that remove any says so.
+    pub fn finish_and_purge(&self, retention: &Retention, now: SystemTime) -> Result<bool, Error> {
+        self.finish_keeping(Some((retention, now)))?;
+        Ok(self.store.purged.take())
     }
 
     fn finish_keeping(&self, keep: Option<(&Retention, SystemTime)>) -> Result<(), Error> {

@@ -206,16 +206,17 @@ impl<'r> Store<'r> {
     }
 
     /// Returns what tells the files that a finished transaction left, [packed](crate::packed);
-    /// `None` if nothing does, or more bytes than `most`.
+    /// `None` if nothing does, if they are more bytes than `most`, or not those that were written.
     #[must_use]
     pub fn left_by(&self, journal: &Journal, most: u64) -> Option<Vec<u8>> {
         match &journal.left {
             Kept::None => None,
             Kept::Here(bytes) => Some(bytes.clone()),
-            Kept::InFile(size) => {
+            Kept::InFile(size, sha256) => {
                 let folder = self.folder(journal.header.id).ok()?;
                 let size = Some(*size).filter(|size| *size <= most)?;
-                Some(folder.spot(LEFT).read(size).ok()?.0)
+                let (bytes, _) = folder.spot(LEFT).read(size).ok()?;
+                Some(bytes).filter(|bytes| Sha256::of(bytes) == *sha256)
             }
         }
     }

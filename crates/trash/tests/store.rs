@@ -71,7 +71,7 @@ fn displace_keeping(
     let journal = Journal::new(header, vec![record]);
     pending.write_journal(&journal).unwrap();
     match retention {
-        Some(retention) => pending.finish_and_purge(retention, SystemTime::now()).unwrap(),
+        Some(retention) => drop(pending.finish_and_purge(retention, SystemTime::now()).unwrap()),
         None => pending.finish().unwrap(),
     }
     id

@@ -253,9 +253,15 @@ fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Resu
         let signed = if one.signed { "signed" } else { "not signed" };
         match &one.first_bad {
             None => {
+                let purged = one.purged.as_ref().map(|purged| {
+                    let day = &purged.timestamp[..10.min(purged.timestamp.len())];
+                    format!("; the {} before them were purged on {day}", purged.lines)
+                });
                 render::line(&format!(
-                    "{}: {} lines, {signed}, as they were written",
-                    one.session, one.lines
+                    "{}: {} lines, {signed}, as they were written{}",
+                    one.session,
+                    one.lines,
+                    purged.unwrap_or_default()
                 ));
                 for id in &one.unanswered {
                     render::line(&format!(

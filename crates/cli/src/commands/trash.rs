@@ -47,7 +47,7 @@ pub(crate) enum TrashCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Logs are never removed.\n\n\
+#[command(after_help = "The lines of these transactions in the audit logs go with them.\n\n\
     Examples:\n  \
     apply-patch trash purge -n                            what would be removed\n  \
     apply-patch trash purge --keep 7d,100MiB              remove what is older, or more\n  \
@@ -167,7 +167,7 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
     };
     let session = workspace::recovered(global)?;
     if !args.force && !args.dry_run {
-        let found = purged(global, &session, &retention, true)?;
+        let (found, _) = purged(global, &session, &retention, true)?;
         let asks = !global.json && preset() != ApprovalPolicy::Never;
         if !found.transactions.is_empty() && !asks {
             return Err(Failure::Refused(format!(
@@ -181,7 +181,7 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Refused);
         }
     }
-    let found = purged(global, &session, &retention, args.dry_run)?;
+    let (found, lines) = purged(global, &session, &retention, args.dry_run)?;
     let (count, bytes) = (found.transactions.len(), found.bytes);
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     let output = match count {
@@ -191,7 +191,12 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
     if global.json {
         json::done(
             output,
-            json!({ "transactions": count, "bytes": bytes, "dryRun": args.dry_run }),
+            json!({
+                "transactions": count,
+                "bytes": bytes,
+                "logLines": lines,
+                "dryRun": args.dry_run,
+            }),
         );
     } else {
         render::line(&output);
@@ -199,21 +204,21 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Removes what is not kept, or only finds it.
+/// Removes what is not kept, or only finds it; and the lines of the audit logs.
 fn purged(
     global: &Global,
     session: &Session,
     retention: &Retention,
     dry_run: bool,
-) -> Result<Purged, Failure> {
+) -> Result<(Purged, u64), Failure> {
     let workspace = session.workspace();
     if !workspace.has_state() {
-        return Ok(Purged::default());
+        return Ok((Purged::default(), 0));
     }
     let locked = workspace.lock(global.settings.lock_timeout)?;
     // What is purged cannot tell later what became of it.
     workspace::log_recovered(session, locked.recovered());
-    Ok(locked.purge(retention, dry_run)?)
+    Ok(session.purge(&locked, retention, dry_run)?)
 }
 
 /// Lists what would be removed, and asks.

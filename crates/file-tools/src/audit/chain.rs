@@ -436,6 +436,59 @@ impl<'c> Chain<'c> {
             _ => spot.write(text.as_bytes(), self.durable),
         }
     }
+
+    /// Replaces the log by the rest of its lines, behind a line that tells of the purge: `line`, an
+    /// object without its closing brace. The last line, at `tip`, stays where it is in the chain.
+    pub(super) fn begin_anew(
+        mut self,
+        line: &[u8],
+        rest: &[u8],
+        tip: Tip,
+        open: BTreeSet<TransactionId>,
+    ) -> Result<(), Error> {
+        let mut text = line.to_vec();
+        end(&mut text, 0, &mut Tip::START.clone(), self.signer);
+        text.extend_from_slice(rest);
+        if let Some(file) = self.replace(&text)? {
+            let (length, inode) = (text.len() as u64, file.inode());
+            self.write_head(&Head { tip, length, inode, older: 0, open })?;
+        }
+        Ok(())
+    }
+
+    /// Removes the log.
+    pub(super) fn remove(mut self) -> Result<(), Error> {
+        // Others may wait for its lock: who gets that finds an empty log, or none.
+        if self.replace(b"")?.is_some() {
+            head_spot(&self.dir, self.session).remove()?;
+            newest(&self.dir, self.session).remove()?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the files of the log by one. Returns it, locked; `None` if others have written to it
+    /// meanwhile.
+    ///
+    /// Lines behind the end that the head tells are good, so the head is that of an empty log first:
+    /// whatever interrupts this leaves a log that verifies.
+    fn replace(&mut self, text: &[u8]) -> Result<Option<AppendFile>, Error> {
+        self.write_head(&Head::START)?;
+        let newest = newest(&self.dir, self.session);
+        newest.write(text, self.durable)?;
+        let mut last = 0;
+        while older(&self.dir, self.session, last + 1).metadata()?.is_some() {
+            last += 1;
+        }
+        // The newest first: those that are left then are still the first ones.
+        for number in (1..=last).rev() {
+            older(&self.dir, self.session, number).remove()?;
+        }
+        if self.durable {
+            self.dir.sync()?;
+        }
+        let file = newest.append_locked(self.lock_timeout)?;
+        Ok(Some(file).filter(|file| file.opened_size() == text.len() as u64))
+    }
 }
 
 /// Returns the content of a head file; that of most has the same size, and is overwritten.

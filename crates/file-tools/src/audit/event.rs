@@ -16,6 +16,8 @@ pub enum Phase {
     Outcome,
     /// After a call that failed before any commit.
     Failed,
+    /// When the lines before it were purged with their transactions. The chain begins here anew.
+    Purged,
     /// When an interrupted commit without an outcome was found. The line has its outcome.
     Recovered,
     /// At the end of a turn.
@@ -30,6 +32,7 @@ impl Phase {
             Self::Intent => "intent",
             Self::Outcome => "outcome",
             Self::Failed => "failed",
+            Self::Purged => "purged",
             Self::Recovered => "recovered",
             Self::Ended => "ended",
         }
@@ -103,9 +106,6 @@ pub struct Event {
     /// The hash after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_sha256: Option<String>,
-    /// The unified diff, cut at 64 KiB; left out for large files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
     /// What was normalised or tolerated in the patch, and other notes of its plan: in the first
     /// intent of a transaction, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -128,6 +128,10 @@ pub struct Event {
     /// The transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
+    /// The hash of the diff that the transaction keeps, compressed; none where the files that it
+    /// displaced tell all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff_sha256: Option<String>,
     /// In a git repository: the commit that the change was based on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onto: Option<String>,
@@ -147,6 +151,20 @@ pub struct Event {
     /// The line before this one was cut off by a crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn: Option<Torn>,
+    /// The lines before this one that were purged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purged: Option<PurgedLines>,
+}
+
+/// The lines that were purged from the beginning of a log. The line after this one follows the last
+/// of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PurgedLines {
+    /// The number of the last one: how many there were.
+    pub seq: u64,
+    /// The hash of the last one.
+    pub hash: String,
 }
 
 /// The remains of a line that was cut off.
@@ -189,6 +207,9 @@ impl Tip {
 
 const LINE_KIND: &str = "audit line 1";
 const DIGITS: usize = 64;
+
+/// What only a line has that tells of a purge.
+const PURGED: &[u8] = b"\"phase\":\"purged\"";
 
 /// Ends the line that begins at `from`, an object without its closing brace, as the successor of
 /// `tip`, and moves `tip` to it.
@@ -237,15 +258,27 @@ pub(super) fn check(
     tip: &mut Tip,
     keys: &mut Keys,
 ) -> Result<Result<(), Broken>, fs_guard::Error> {
-    let (next, mac) = match follow(line, *tip) {
+    let purged = purged(line);
+    // Older files of the log may be there yet if the purge was interrupted.
+    let before = if purged.is_some() { Tip::START } else { *tip };
+    let (next, mac) = match follow(line, before) {
         Ok(found) => found,
         Err(broken) => return Ok(Err(broken)),
     };
     if !keys.accept(LINE_KIND, &next.hash.0, mac)? {
         return Ok(Err(Broken::Signature));
     }
-    *tip = next;
+    *tip = purged.unwrap_or(next);
     Ok(Ok(()))
+}
+
+/// Returns the place of the last line that was purged, if this line tells that.
+fn purged(line: &[u8]) -> Option<Tip> {
+    // In a text the quotes would be escaped.
+    line.windows(PURGED.len()).any(|part| part == PURGED).then_some(())?;
+    let event: Event = serde_json::from_slice(line).ok()?;
+    let PurgedLines { seq, hash } = event.purged?;
+    Some(Tip { seq, hash: hash.parse().ok()? })
 }
 
 /// Returns the place of a line that follows `tip`, and its signature.

@@ -1,15 +1,20 @@
 //! The audit log: what was done to files, and what was tried. It shows when it has been changed.
 //!
 //! `.apply-patch/audit/<session>.jsonl` has a line of JSON for each file of each commit before its
-//! commit point (`phase` is `intent`), one after it (`outcome`), one for each call that failed
-//! before that (`failed`), one for each interrupted transaction that was recovered (`recovered`),
-//! and one at the end of each turn that changed something (`ended`).
+//! commit point (`phase` is `intent`), one for the commit after it (`outcome`), one for each call
+//! that failed before that (`failed`), one for each interrupted transaction that was recovered
+//! (`recovered`), and one at the end of each turn that changed something (`ended`). What a commit
+//! changed in its files is kept in its transaction; the log has the hash of that.
 //!
 //! Every line has a number, the hash of the line before, its own hash over all its bytes up to
 //! there, and a signature of that hash under the user's key, so that a line cannot be changed,
 //! inserted, removed or moved. `<session>.head`, also signed, records the length of the log at the
 //! end of the last call, so that its end cannot be cut off. A log that exceeds its limit is
 //! continued in the next file: `<session>.1.jsonl` is the oldest one, `<session>.jsonl` the newest.
+//!
+//! The lines of transactions that were purged are removed from the beginning of a log. It begins then
+//! with a line that tells so (`purged`), and after which of the lines that were removed the next one
+//! comes.
 //!
 //! A line is an [`Event`] with its place in the chain. The lines of commits are assembled from
 //! bytes (`json.rs`), byte for byte as `serde_json` would write them, because a patch of thousands
@@ -20,22 +25,21 @@
 //! key is not signed.
 
 mod chain;
-mod diffs;
 mod event;
 mod json;
+pub(crate) mod purge;
 pub(crate) mod recorder;
 mod state;
 mod stats;
-mod strings;
 mod verify;
 
 pub(crate) use chain::FOLDER;
-pub use event::{Event, Operation, Phase, Torn};
+pub use event::{Event, Operation, Phase, PurgedLines, Torn};
+pub(crate) use state::ended_turns;
 pub use state::{PathState, Status, state};
-pub(crate) use state::{ended_turns, events};
 pub use stats::{Count, Stats, stats};
 pub(crate) use verify::is_own;
-pub use verify::{BadLine, Verified, verify};
+pub use verify::{BadLine, Purge, Verified, verify};
 
 use std::cell::RefCell;
 use std::time::Duration;

@@ -2,20 +2,19 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use fs_guard::AppendFile;
-use patch_engine::commit::{Recovered, TransactionId, Workspace};
+use fs_guard::{AppendFile, Sha256};
+use patch_engine::commit::{self, Recovered, TransactionId, Workspace};
 use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
 
 use super::Audit;
 use super::chain::{End, LogWriter, Written};
-use super::diffs::{Diffs, MAX_DIFFS};
 #[cfg(feature = "git")]
 use super::event::Event;
 use super::event::{Operation, Phase};
 use super::json;
-use super::strings::Strings;
+use super::purge::{self, Cut};
 use crate::answer::changes;
 use crate::answer::error::ToolError;
 use crate::session::session_name::TurnName;
@@ -46,17 +45,16 @@ pub(crate) struct Recorder<'r> {
     profile: Option<Profile>,
     /// The additional fields of the next commit to a git repository; none in a directory.
     details: Vec<(&'static str, String)>,
-    plans: Vec<Planned>,
+    /// The plans whose changes are logged before the commit and after it.
+    plans: Vec<Arc<Plan>>,
+    /// The hash of the diff that the next commit keeps.
+    diff: Option<Sha256>,
     /// The commits whose intents are written.
     begun: Vec<Begun>,
     /// Where the last lines ended.
     written: Option<Written>,
     /// Where the lines of an earlier call of the session ended.
     earlier: Option<Written>,
-    /// How many bytes are left for diffs.
-    room: usize,
-    /// Whether each commit is a call of its own, with diffs of its own.
-    several: bool,
     /// Whether the last commit failed.
     failed: bool,
     /// The error of writing an outcome, if there was one.
@@ -65,15 +63,8 @@ pub(crate) struct Recorder<'r> {
     has_begun: bool,
     /// The number of newest transactions that no purge removes.
     always_kept: usize,
-}
-
-/// A plan whose changes are logged before the commit and after it.
-#[derive(Debug)]
-struct Planned {
-    plan: Arc<Plan>,
-    /// The fields that only lines after the commit have. They are begun at once, unless the
-    /// commit needs the processors until it is intended.
-    diffs: Option<Diffs>,
+    /// Whether transactions were purged whose lines are in the logs.
+    purged: bool,
 }
 
 /// A commit whose intent is written.
@@ -82,6 +73,8 @@ struct Begun {
     id: TransactionId,
     /// The index of its plan.
     plan: usize,
+    /// The hash of the diff that it keeps.
+    diff: Option<Sha256>,
     details: Vec<(&'static str, String)>,
 }
 
@@ -119,15 +112,15 @@ impl<'r> Recorder<'r> {
             profile: None,
             details: Vec::new(),
             plans: Vec::new(),
+            diff: None,
             begun: Vec::new(),
             written: None,
             earlier: None,
-            room: MAX_DIFFS,
-            several: false,
             failed: false,
             unwritten: None,
             has_begun: false,
             always_kept,
+            purged: false,
         }
     }
 
@@ -178,12 +171,6 @@ impl<'r> Recorder<'r> {
         Self { profile: Some(profile), ..self }
     }
 
-    /// Records several calls, which are logged together.
-    #[cfg(feature = "git")]
-    pub(crate) fn of_several(self) -> Self {
-        Self { several: true, ..self }
-    }
-
     /// Returns the number of plans that the log was given.
     #[cfg(feature = "git")]
     pub(crate) fn plans(&self) -> usize {
@@ -225,6 +212,17 @@ impl<'r> Recorder<'r> {
     }
 
     fn change(&self, out: &mut Vec<u8>, change: &Change) {
+        self.change_of(out, change);
+        if let Some(before) = &change.before {
+            json::hash(out, "beforeSha256", before);
+        }
+        if let Some(after) = &change.after {
+            json::hash(out, "afterSha256", after);
+        }
+    }
+
+    /// The operation of a change, and its paths.
+    fn change_of(&self, out: &mut Vec<u8>, change: &Change) {
         let operation = match change.operation {
             patch_engine::ChangeKind::Create => Operation::Create,
             patch_engine::ChangeKind::Delete => Operation::Delete,
@@ -234,12 +232,6 @@ impl<'r> Recorder<'r> {
         what(out, operation, &self.recorded(change.path.as_str()));
         if let Some(to) = &change.to_path {
             json::field(out, "toPath", &self.recorded(to.as_str()));
-        }
-        if let Some(before) = &change.before {
-            json::hash(out, "beforeSha256", before);
-        }
-        if let Some(after) = &change.after {
-            json::hash(out, "afterSha256", after);
         }
     }
 
@@ -256,16 +248,33 @@ impl<'r> Recorder<'r> {
             self.change(&mut fields, change);
             push(&fields)?;
         }
-        // Directories are logged if nothing else changes.
-        if plan.changes().is_empty() {
-            let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
-            let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
-            if let Some((operation, dir)) = gone.or(made) {
-                what(&mut fields, operation, &self.recorded(dir.as_str()));
-                push(&fields)?;
-            }
+        if plan.changes().is_empty() && !plan.is_empty() {
+            self.dirs(plan, &mut fields);
+            push(&fields)?;
         }
         Ok(())
+    }
+
+    /// Directories are logged if nothing else changes.
+    fn dirs(&self, plan: &Plan, out: &mut Vec<u8>) {
+        let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
+        let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
+        match gone.or(made) {
+            Some((operation, dir)) => what(out, operation, &self.recorded(dir.as_str())),
+            None => what(out, self.operation, ""),
+        }
+    }
+
+    /// Returns what the outcome of a plan is about: its file, if it has only one. The intents have
+    /// the others, and all hashes.
+    fn whole(&self, plan: &Plan) -> Vec<u8> {
+        let mut out = Vec::new();
+        match plan.changes() {
+            [] => self.dirs(plan, &mut out),
+            [change] => self.change_of(&mut out, change),
+            _ => what(&mut out, self.operation, ""),
+        }
+        out
     }
 
     /// Returns whether any intents are written.
@@ -290,7 +299,22 @@ impl<'r> Recorder<'r> {
         if let Some(error) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
             written = written.and(self.failed(error));
         }
+        if std::mem::take(&mut self.purged) {
+            self.unlock();
+            // Lines that stay longer than they should are no reason to complain about a change: a
+            // later commit tries again.
+            let _ = self.purge_lines();
+        }
         self.unwritten.take().map_or(written, Err)
+    }
+
+    /// Removes the lines of transactions that were purged, where nobody else is writing.
+    fn purge_lines(&self) -> Result<(), commit::Error> {
+        let Some(store) = self.workspace.store()? else { return Ok(()) };
+        let Some(oldest) = store.newest_first()?.last().transpose()? else { return Ok(()) };
+        let audit = self.audit.clone().with_lock_timeout(Duration::ZERO);
+        purge::purge(&audit, self.workspace, &Cut::before(oldest), self.durable, false)?;
+        Ok(())
     }
 
     /// Writes that a call failed before anything was intended.
@@ -340,30 +364,19 @@ impl<'r> Recorder<'r> {
         let begun = std::mem::take(&mut self.begun);
         let ended = |id: &TransactionId| committed.contains(id);
         self.failed |=
-            begun.iter().any(|begun| !ended(&begun.id) && !self.plans[begun.plan].plan.is_empty());
-        if begun.iter().all(|begun| self.plans[begun.plan].plan.is_empty()) {
+            begun.iter().any(|begun| !ended(&begun.id) && !self.plans[begun.plan].is_empty());
+        if begun.iter().all(|begun| self.plans[begun.plan].is_empty()) {
             return Ok(());
         }
-        // Waits for the diffs before the log is locked.
-        let mut room = self.room;
-        let mut diffs = |begun: &Begun| {
-            if self.several {
-                room = MAX_DIFFS;
-            }
-            let diffs = if ended(&begun.id) { self.plans[begun.plan].diffs.take() } else { None };
-            diffs.map(|diffs| diffs.finish(begun.id, &mut room)).unwrap_or_default()
-        };
-        let diffs: Vec<Strings> = begun.iter().map(&mut diffs).collect();
-        self.room = room;
         let opening = self.opening(Phase::Outcome);
         self.append(|recorder, lines| {
-            for (begun, diffs) in begun.iter().zip(&diffs) {
-                let ended = ended(&begun.id);
-                let closing = begun.closing(Some(ended), (!ended).then_some(kind));
-                let mut diffs = diffs.iter();
-                recorder.each_change(&recorder.plans[begun.plan].plan, |change| {
-                    lines.push(&[&opening, change, diffs.next().unwrap_or_default(), &closing])
-                })?;
+            for begun in &begun {
+                let plan = &recorder.plans[begun.plan];
+                if !plan.is_empty() {
+                    let ended = ended(&begun.id);
+                    let closing = begun.closing(Some(ended), (!ended).then_some(kind));
+                    lines.push(&[&opening, &recorder.whole(plan), &closing])?;
+                }
                 lines.answers(begun.id);
             }
             Ok(())
@@ -376,15 +389,11 @@ impl<'r> Recorder<'r> {
     ///
     /// If the log cannot be written.
     fn intend_each(&mut self, begun: Vec<Begun>) -> Result<(), String> {
-        for begun in &begun {
-            let Planned { plan, diffs } = &mut self.plans[begun.plan];
-            diffs.get_or_insert_with(|| Diffs::begin(plan));
-        }
         let unusable = |error: fs_guard::Error| format!("the audit log cannot be used: {error}");
         let since = self.since().map_err(unusable)?;
         let opening = self.opening(Phase::Intent);
         let own: Vec<TransactionId> = self.begun.iter().map(|begun| begun.id).collect();
-        let changes = |begun: &Begun| self.plans[begun.plan].plan.changes().len();
+        let changes = |begun: &Begun| self.plans[begun.plan].changes().len();
         let is_short = begun.iter().map(changes).sum::<usize>() <= CHANGES_IN_NO_TIME;
         let end = if is_short && !self.runs_commands { End::Locked } else { End::Open };
         let written = self.audit.write(self.workspace, self.durable, since, end, |lines| {
@@ -398,7 +407,7 @@ impl<'r> Recorder<'r> {
                 }
             }
             for begun in &begun {
-                let intended = &self.plans[begun.plan].plan;
+                let intended = &self.plans[begun.plan];
                 let closing = begun.closing(None, None);
                 let mut notes = Vec::new();
                 let mut all = changes::notes(intended);
@@ -430,7 +439,8 @@ impl<'r> Recorder<'r> {
         &mut self,
         commits: impl IntoIterator<Item = (TransactionId, usize, Vec<(&'static str, String)>)>,
     ) -> Result<(), String> {
-        let begun = commits.into_iter().map(|(id, plan, details)| Begun { id, plan, details });
+        let begun = commits.into_iter();
+        let begun = begun.map(|(id, plan, details)| Begun { id, plan, diff: None, details });
         self.intend_each(begun.collect())
     }
 
@@ -572,6 +582,9 @@ impl Begun {
     /// Returns the end of the commit's lines, except for their place in the chain.
     fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>) -> Vec<u8> {
         let mut out = closing(ok, error, None, Some(self.id));
+        if let Some(diff) = self.diff.as_ref().filter(|_| ok == Some(true)) {
+            json::hash(&mut out, "diffSha256", diff);
+        }
         self.details.iter().for_each(|(name, value)| json::field(&mut out, name, value));
         out
     }
@@ -602,18 +615,22 @@ fn closing(
 
 impl CommitLog for Recorder<'_> {
     fn planned(&mut self, plan: &Arc<Plan>) {
-        let diffs = (!plan.is_staged_by_two_threads()).then(|| Diffs::begin(plan));
-        self.plans.push(Planned { plan: Arc::clone(plan), diffs });
+        self.plans.push(Arc::clone(plan));
     }
 
     fn details(&mut self, details: Vec<(&'static str, String)>) {
         self.details = details;
     }
 
+    fn keeps(&mut self, diff: Sha256) {
+        self.diff = Some(diff);
+    }
+
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
         let details = std::mem::take(&mut self.details);
-        self.intend_each(vec![Begun { id, plan, details }])
+        let diff = self.diff.take();
+        self.intend_each(vec![Begun { id, plan, diff, details }])
     }
 
     fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {
@@ -630,6 +647,10 @@ impl CommitLog for Recorder<'_> {
         if let Err(error) = self.answer(&committed, kind) {
             self.unwritten.get_or_insert(error);
         }
+    }
+
+    fn purged(&mut self) {
+        self.purged = true;
     }
 
     fn file(&self) -> Option<&AppendFile> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use workspace_trash::Keys;
 
 use super::chain::{FOLDER, FoundHead, READ_LIMIT, is_continued_as, newest, older, read_head};
-use super::event::{Broken, Event, Tip, check};
+use super::event::{Broken, Event, PurgedLines, Tip, check};
 use crate::session::session_name::SessionName;
 
 /// The result for the log of one session.
@@ -28,9 +28,22 @@ pub struct Verified {
     /// The transactions whose intents have no outcome yet: one is running or was interrupted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<String>,
+    /// The lines at its beginning that were purged with their transactions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purged: Option<Purge>,
     /// The first bad line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_bad: Option<BadLine>,
+}
+
+/// The lines that were purged from a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Purge {
+    /// How many there were.
+    pub lines: u64,
+    /// When the last of them were purged: RFC 3339, UTC.
+    pub timestamp: String,
 }
 
 /// A line that is not as it was written.
@@ -59,7 +72,12 @@ pub fn verify(
     let mut all = Vec::new();
     for name in sessions(&dir)? {
         if session.is_none_or(|session| session.as_str() == name) {
-            all.push(verify_session(&dir, &name, &mut keys)?);
+            let mut found = verify_session(&dir, &name, &mut keys)?;
+            // Another process may have purged the log meanwhile.
+            if !found.ok {
+                found = verify_session(&dir, &name, &mut keys)?;
+            }
+            all.push(found);
         }
     }
     Ok(all)
@@ -112,7 +130,7 @@ pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, 
     Ok(files)
 }
 
-fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified, Error> {
+pub(super) fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified, Error> {
     let head = read_head(dir, session, keys)?;
     let files = files(dir, session)?;
     let mut verified = Verified {
@@ -122,6 +140,7 @@ fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified,
         signed: keys.tell()?,
         torn_lines: 0,
         unanswered: Vec::new(),
+        purged: None,
         first_bad: None,
     };
     let mut open = BTreeSet::new();
@@ -161,6 +180,9 @@ fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified,
                 }
                 open.extend(event.intends());
                 event.answers().map(|id| open.remove(&id));
+                if let Some(PurgedLines { seq: lines, .. }) = event.purged {
+                    verified.purged = Some(Purge { lines, timestamp: event.timestamp });
+                }
             }
             at_head |= matches!(&head, FoundHead::Fine(head) if head.tip == tip);
         }

@@ -76,7 +76,7 @@ struct CommitRun<'s, 'o> {
 
 impl<'s, 'o> CommitRun<'s, 'o> {
     fn new(session: &'s GitSession, tool: &str, options: &'o Options) -> Self {
-        let log = session.recorder(tool, options).of_several();
+        let log = session.recorder(tool, options);
         Self {
             session,
             options,

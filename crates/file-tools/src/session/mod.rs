@@ -4,7 +4,6 @@ pub mod bounds;
 pub(crate) mod changing;
 pub mod history;
 pub(crate) mod ledger;
-pub(crate) mod left;
 pub(crate) mod printed;
 pub mod refused;
 pub(crate) mod session_name;
@@ -12,27 +11,29 @@ pub(crate) mod snapshots;
 pub(crate) mod span;
 pub(crate) mod store_size;
 pub(crate) mod turn;
+pub(crate) mod undo;
 pub(crate) mod who;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use fs_guard::{Access, Cancellation, FileKind, Metadata, RelPath, Root, Sha256};
 use patch_engine::commit::approval::{ApprovalPolicy, Decision, Request};
-use patch_engine::commit::{self, CommitOptions, Durability, Recovered, Verify, Workspace};
+use patch_engine::commit::{self, CommitOptions, Durability, Locked, Recovered, Verify, Workspace};
 use patch_engine::remedy::Action;
 use patch_engine::{
     ApplyOptions, Atomicity, Encodings, ErrorKind, Event, Expected, Failed, Files, Formatter, Host,
     Loaded, Options, Patch, Plan, PlanBuilder, Problem, Profile, Reject, Remedy, Report,
     Transition, TurnDiff,
 };
-use workspace_trash::Retention;
+use workspace_trash::{Purged, Retention};
 
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
+use crate::audit::purge::Cut;
 use crate::audit::recorder::Recorder;
-use crate::audit::{Audit, Operation, Written};
+use crate::audit::{self, Audit, Operation, Written};
 use crate::input::received::NotReceived;
 use crate::input::{InputError, PatchText, ReadAs};
 use crate::session::ledger::Ledger;
@@ -557,6 +558,31 @@ impl Session {
     /// When the log cannot be written.
     pub fn recovered(&self, recovered: &[Recovered]) -> Result<(), fs_guard::Error> {
         self.recorder("recover", Operation::Patch).write_recovered(recovered)
+    }
+
+    /// Removes old transactions for good, and their lines of the audit logs; `locked` is the
+    /// workspace. Returns also how many lines. With `dry_run` it only returns what that would be.
+    ///
+    /// # Errors
+    ///
+    /// When the trash or a log cannot be read or written.
+    pub fn purge(
+        &self,
+        locked: &Locked<'_>,
+        retention: &Retention,
+        dry_run: bool,
+    ) -> Result<(Purged, u64), commit::Error> {
+        let purged = locked.purge(retention, dry_run)?;
+        let mut oldest = None;
+        for id in locked.locked_store().newest_first()? {
+            let id = id?;
+            oldest = Some(id).filter(|id| !purged.transactions.contains(id)).or(oldest);
+        }
+        let of_calls = || Cut::of_retention(retention, SystemTime::now());
+        let cut = oldest.map_or_else(of_calls, Cut::before);
+        let durable = self.settings.durability == Durability::Full;
+        let lines = audit::purge::purge(&self.audit, &self.workspace, &cut, durable, dry_run)?;
+        Ok((purged, lines))
     }
 
     fn recorder(&self, tool: &str, operation: Operation) -> Recorder<'_> {

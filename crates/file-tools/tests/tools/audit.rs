@@ -39,7 +39,6 @@ fn event(number: usize) -> Event {
         to_path: None,
         before_sha256: Some(sha(b"a")),
         after_sha256: Some(sha(b"b")),
-        diff: Some("@@ -1 +1 @@\n-a\n+b\n".into()),
         notes: Vec::new(),
         ok: Some(true),
         error_kind: None,
@@ -47,12 +46,14 @@ fn event(number: usize) -> Event {
         profile: None,
         recovered: None,
         transaction_id: None,
+        diff_sha256: None,
         onto: None,
         commit: None,
         tree: None,
         branch: None,
         head: None,
         torn: None,
+        purged: None,
     }
 }
 
@@ -110,13 +111,12 @@ fn intents_come_before_and_outcomes_after() {
     assert_eq!(&outcome["ok"], &json!(true));
     assert_eq!(&outcome["agentName"], &json!("agent"));
     assert_eq!(&outcome["sessionId"], &json!("test"));
-    assert_eq!(&outcome["beforeSha256"], &json!(sha(b"x\n")));
-    assert_eq!(&outcome["afterSha256"], &json!(sha(b"y\n")));
+    assert_eq!(&found[0]["beforeSha256"], &json!(sha(b"x\n")));
+    assert_eq!(&found[0]["afterSha256"], &json!(sha(b"y\n")));
     assert!(
         found.iter().all(|line| line["ok"] == false || line["errorKind"].is_null()),
         "what went well has no error"
     );
-    assert!(outcome["diff"].as_str().unwrap().contains("+y"));
     assert!(outcome["transactionId"].is_string());
     assert_eq!(&found[3]["ok"], &json!(false));
     assert_eq!(&found[3]["errorKind"], &json!("not_found"));
@@ -171,52 +171,9 @@ fn lines_of_patches_are_events_to_the_byte() {
         phases.push_str(&format!("{:?} {:?}\n", event.phase, event.operation));
     }
     let each = ["Create", "Patch", "Move", "Delete", "Delete"];
-    let expected = ["Intent", "Outcome"]
-        .map(|phase| each.map(|operation| format!("{phase} {operation}\n")).concat());
-    assert_eq!(phases, expected.concat() + "Intent Create\nOutcome Create\nFailed Patch\n");
-}
-
-/// The diffs of a call are 4 MiB together at most, of one commit or of many: what does not fit
-/// leaves room for what comes after.
-#[test]
-fn diffs_are_left_out_where_they_are_too_many() {
-    let large = format!("+{}\n", "x".repeat(63)).repeat(900);
-    let mut text = String::from("*** Begin Patch\n");
-    for file in 0..300 {
-        text += &format!(
-            "*** Add File: f{file:03}\n{}",
-            if file % 3 == 0 { large.as_str() } else { "+s\n" }
-        );
-    }
-    text += "*** End Patch\n";
-    for atomic in [true, false] {
-        let bench = Bench::new(&[]);
-        let options = Options::new(Profile::Codex);
-        let patch = patch_engine::parse(&text, &options.parse).unwrap();
-        let session = Session::new(bench.workspace(), Audit::new(session("s"), None), settings());
-        let reports = session.apply("apply", &patch, options, atomicity(atomic), &mut ()).unwrap();
-        assert_eq!(reports.len(), if atomic { 1 } else { 300 });
-        let mut found = lines(&bench, "s.jsonl");
-        found.retain(|line| line["phase"] == "outcome");
-        let mut budget = 4 << 20;
-        let mut left_out = 0;
-        let changes = reports.iter().flat_map(|report| {
-            let diff = |change| String::from_utf8(report.images().diff(change).unwrap()).unwrap();
-            report.plan.changes().iter().map(move |change| (change, diff(change)))
-        });
-        for ((change, diff), line) in changes.zip(&found) {
-            let expected = (diff.len() <= budget).then_some(diff.as_str());
-            assert_eq!(line["diff"].as_str(), expected, "{}", change.path);
-            budget -= expected.map_or(0, str::len);
-            left_out += usize::from(expected.is_none());
-        }
-        assert!(left_out > 20, "{left_out}");
-        assert!(found[299]["diff"].is_string(), "{left_out}");
-        // They are more than are written at once.
-        let verified = verify(session.workspace(), None).unwrap();
-        assert!(verified[0].ok, "{verified:?}");
-        assert!(verified[0].lines == 600, "{verified:?}");
-    }
+    let intents = each.map(|operation| format!("Intent {operation}\n")).concat();
+    let rest = "Outcome Patch\nIntent Create\nOutcome Create\nFailed Patch\n";
+    assert_eq!(phases, intents + rest);
 }
 
 #[test]
@@ -253,7 +210,7 @@ fn a_log_of_thousands_of_operations_verifies_and_with_a_byte_changed_it_does_not
     let bench = Bench::new(&[]);
     let workspace = bench.workspace();
     let audit = Audit {
-        max_size: u64::from(rounds) << 16,
+        max_size: u64::from(rounds) << 15,
         ..Audit::new(session("big"), Some("agent".into()))
     };
     let session = Session::new(bench.workspace(), audit, settings());
@@ -269,7 +226,7 @@ fn a_log_of_thousands_of_operations_verifies_and_with_a_byte_changed_it_does_not
     }
     let verified = verify(&workspace, None).unwrap();
     assert!(verified[0].ok, "{verified:?}");
-    assert!(verified[0].lines == 500 * u64::from(rounds), "{verified:?}");
+    assert!(verified[0].lines == 251 * u64::from(rounds), "{verified:?}");
     assert!(state(&workspace).unwrap().iter().all(|one| one.status == Status::Same));
     let folder = bench.path(".apply-patch/audit");
     assert!(folder.join("big.1.jsonl").exists(), "it was continued");
@@ -430,17 +387,17 @@ fn a_log_that_was_cut_off_anywhere_is_good_and_goes_on() {
         cut_off_everywhere(MAX_LOG_SIZE, |bench, audit| {
             audit.append(&bench.workspace(), &[event(0)], false).unwrap();
         });
-        cut_off_everywhere(600, |bench, audit| {
+        cut_off_everywhere(500, |bench, audit| {
             audit.append(&bench.workspace(), &[event(0)], false).unwrap()
         });
     }
     lack(false, false);
     // Before the first line, and where the log is continued in another file, once and twice.
     cut_off_everywhere(MAX_LOG_SIZE, |_, _| {});
-    cut_off_everywhere(600, |bench, audit| {
+    cut_off_everywhere(500, |bench, audit| {
         audit.append(&bench.workspace(), &[event(0)], false).unwrap()
     });
-    cut_off_everywhere(600, |bench, audit| {
+    cut_off_everywhere(500, |bench, audit| {
         audit.append(&bench.workspace(), &[event(0)], false).unwrap();
         audit.append(&bench.workspace(), &[event(1)], true).unwrap();
         assert!(bench.exists(".apply-patch/audit/s.1.jsonl"));
@@ -488,7 +445,7 @@ fn continued_log() -> (Bench, patch_engine::commit::Workspace, Audit) {
     let bench = Bench::new(&[]);
     file_tools_state(&bench);
     let workspace = bench.workspace();
-    let audit = Audit { max_size: 600, ..Audit::new(session("s"), None) };
+    let audit = Audit { max_size: 500, ..Audit::new(session("s"), None) };
     for number in 0..4 {
         audit.append(&workspace, &[event(number)], false).unwrap();
     }
@@ -880,7 +837,6 @@ fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
         path: path.into(),
         before_sha256: None,
         after_sha256: None,
-        diff: None,
         ok: None,
         ..event(0)
     };
@@ -910,7 +866,7 @@ fn a_log_that_grows_during_a_commit_has_its_lines_in_one_order() {
         let verified = verify(&bench.workspace(), None).unwrap();
         let found = &verified[0];
         assert!(found.ok, "{max_size} {as_long}: {verified:?}");
-        assert!(found.lines == 81, "{max_size} {as_long}: {verified:?}");
+        assert!(found.lines == 42, "{max_size} {as_long}: {verified:?}");
         assert!(found.unanswered.is_empty(), "{max_size} {as_long}: {verified:?}");
     }
 }
@@ -966,12 +922,7 @@ fn a_commit_that_is_rolled_back_is_told_once() {
     let tools = bench.resume("s");
     assert!(!apply(&tools, BOTH, true, &mut At::first_published(|| bench.write("b", b"saved\n"))));
     assert_eq!(bench.read("a"), b"a\n");
-    let expected = [
-        "intent a null",
-        "intent b null",
-        "outcome a false stale_file",
-        "outcome b false stale_file",
-    ];
+    let expected = ["intent a null", "intent b null", "outcome  false stale_file"];
     assert_eq!(brief(&bench, "s.jsonl"), expected);
 }
 

@@ -22,6 +22,7 @@ mod normalised;
 mod paging;
 mod patching;
 mod printed;
+mod purge;
 mod reach;
 mod reader;
 mod reading;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fs_guard::{AppendFile, Cancellation, RelPath, quoted};
+use fs_guard::{AppendFile, Cancellation, RelPath, Sha256, quoted};
 use workspace_trash::TransactionId;
 
 use crate::commit::error::CommitError;
@@ -203,6 +203,9 @@ pub trait CommitLog {
     /// a git repository adds.
     fn details(&mut self, details: Vec<(&'static str, String)>) {}
 
+    /// The commit that is about to happen keeps its diff, as bytes with this hash.
+    fn keeps(&mut self, diff: Sha256) {}
+
     /// All files are staged and nothing is published: writes down what is about to happen.
     ///
     /// # Errors
@@ -215,6 +218,9 @@ pub trait CommitLog {
     /// The commit has ended, and the lock is still held: all of it happened, or nothing, with the
     /// kind of the error. Without a kind, recovery finds out whether it happened.
     fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {}
+
+    /// Old transactions were purged. It is not called for each of them, but now and then.
+    fn purged(&mut self) {}
 
     /// Returns the file that has to be made durable together with the journal.
     fn file(&self) -> Option<&AppendFile> {

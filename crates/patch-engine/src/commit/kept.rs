@@ -1,12 +1,14 @@
 //! The displaced files of the history, to find bytes in.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use fs_guard::Sha256;
-use workspace_trash::{NewestFirst, OldestFirst, Store, TransactionId, TrashEntry};
+use workspace_trash::{NewestFirst, OldestFirst, Record, Store, TransactionId, TrashEntry};
 
 use super::error::Error;
+use super::left::LeftFiles;
 
 /// How many transactions are searched that are not newer than the one that left the bytes. One of
 /// them may have displaced the same.
@@ -22,6 +24,8 @@ pub(crate) struct KeptFiles<'s> {
     pub(crate) store: &'s Store<'s>,
     listed: RefCell<Listed<'s>>,
     far: RefCell<Option<Far>>,
+    /// What transactions kept of the files that they left.
+    left: RefCell<HashMap<TransactionId, LeftFiles<'s>>>,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +47,28 @@ struct Far {
 
 impl<'s> KeptFiles<'s> {
     pub(crate) fn new(store: &'s Store<'s>) -> Self {
-        Self { store, listed: RefCell::default(), far: RefCell::default() }
+        Self {
+            store,
+            listed: RefCell::default(),
+            far: RefCell::default(),
+            left: RefCell::default(),
+        }
+    }
+
+    /// Returns the bytes of a file as a transaction left it, if it kept what tells them. With
+    /// `trust`, its journal may be signed with a key that is not here.
+    pub(crate) fn left_by(
+        &self,
+        id: TransactionId,
+        record: &Record,
+        trust: bool,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let mut left = self.left.borrow_mut();
+        if !left.contains_key(&id) {
+            let (journal, _) = self.store.journal_if(id, trust)?;
+            left.insert(id, LeftFiles::of(self.store, Cow::Owned(journal)));
+        }
+        Ok(left[&id].bytes(record))
     }
 
     /// Returns what `look` finds first among the files with this hash that were displaced after a

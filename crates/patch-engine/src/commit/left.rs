@@ -5,6 +5,7 @@
 //! it. Whoever reads it checks the result against the hash in the journal. A file that has the bytes
 //! of a displaced one needs nothing.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
@@ -89,24 +90,26 @@ fn write(bytes: &mut Vec<u8>, slot: usize, base: Option<u32>, splices: &Splices)
 }
 
 /// What a transaction left, as it was kept.
+#[derive(Debug)]
 pub(crate) struct LeftFiles<'l> {
     store: &'l Store<'l>,
-    journal: &'l Journal,
+    journal: Cow<'l, Journal>,
     files: HashMap<u32, (u32, Splices)>,
 }
 
 impl<'l> LeftFiles<'l> {
     /// Reads it; nothing where nothing is kept, or what is kept is not what was written.
-    pub(crate) fn of(store: &'l Store<'l>, journal: &'l Journal) -> Self {
+    pub(crate) fn of(store: &'l Store<'l>, journal: Cow<'l, Journal>) -> Self {
         let files = || {
             let most = journal.records.iter().fold(0_u64, |most, record| {
                 let states = [&record.before, &record.after].into_iter().flatten();
                 let size = states.fold(2_u64, |size, state| size.saturating_add(state.size));
                 most.saturating_add(size.saturating_mul(32))
             });
-            read(&unpacked(&store.left_by(journal, most)?, most)?)
+            read(&unpacked(&store.left_by(&journal, most)?, most)?)
         };
-        Self { store, journal, files: files().unwrap_or_default() }
+        let files = files().unwrap_or_default();
+        Self { store, journal, files }
     }
 
     /// Returns the bytes of a file as it was left, or of a link; `None` where they are not known.

@@ -55,6 +55,6 @@ pub use protocol::Committed;
 pub use reach::Reach;
 pub use recovered::{Outcome, Recovered};
 pub use state::{CHECKED, State, user_state_folders, user_states};
-pub use undo::{Left, UndoOptions};
+pub use undo::UndoOptions;
 pub use workspace::{Locked, Workspace};
 pub use workspace_trash::{JournalProblem, KeyPlace, Prefix, Removal, TransactionId};

@@ -119,6 +119,9 @@ impl Commit<'_> {
                 Err(error) => return Err(self.give_up(pending, beside, error)),
             };
         let id = pending.id();
+        if let Some(sha256) = journal.left.sha256() {
+            log.keeps(sha256);
+        }
         if let Err(refused) = intend(id, log, host) {
             // On Windows an open file can keep its name until it is closed.
             drop((files, left));
@@ -185,14 +188,18 @@ impl Commit<'_> {
                 cause: Box::new(cause),
             });
         }
-        if let Err(cause) = pending.finish_and_purge(&self.options.retention, SystemTime::now()) {
-            if pending.mark_done(durable).is_err() {
-                return Err(CommitError::Untidy {
-                    journal: pending.journal_path(),
-                    cause: Box::new(cause.into()),
-                });
+        match pending.finish_and_purge(&self.options.retention, SystemTime::now()) {
+            Ok(true) => log.purged(),
+            Ok(false) => {}
+            Err(cause) => {
+                if pending.mark_done(durable).is_err() {
+                    return Err(CommitError::Untidy {
+                        journal: pending.journal_path(),
+                        cause: Box::new(cause.into()),
+                    });
+                }
+                host.event(&Event::NotInTrash(&cause.to_string()));
             }
-            host.event(&Event::NotInTrash(&cause.to_string()));
         }
         if matches!(store.is_signed(), Ok(false)) {
             host.event(&Event::Unsigned);
@@ -322,7 +329,7 @@ impl Commit<'_> {
         let left = left::left_by(self.plan);
         let journal = self.journal(dirs, pending.id(), records, left.as_ref())?;
         let removed = publish::removed(dirs.root(), &journal, true)?;
-        let left = left.filter(|_| matches!(journal.left, Kept::InFile(_)));
+        let left = left.filter(|_| matches!(journal.left, Kept::InFile(..)));
         let left = left.map(|left| pending.write_left(&left)).transpose()?;
         Ok(Staged { journal, files, left, removed })
     }
@@ -410,7 +417,7 @@ impl Commit<'_> {
             left: match left {
                 None => Kept::None,
                 Some(left) if left.len() <= Kept::MOST_HERE => Kept::Here(left.clone()),
-                Some(left) => Kept::InFile(left.len() as u64),
+                Some(left) => Kept::InFile(left.len() as u64, Sha256::of(left)),
             },
         };
         publish::sort(&mut journal);

@@ -26,8 +26,8 @@ use crate::text::lines::{Lines, with_crlf, with_lf};
 const MAX_INSTEAD: usize = 16;
 
 /// How a transaction is undone.
-#[derive(Clone)]
-pub struct UndoOptions<'u> {
+#[derive(Debug, Clone)]
+pub struct UndoOptions {
     /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base
     /// is the file that the transaction left, and the wanted text is the one that it displaced.
     pub carry: bool,
@@ -35,40 +35,14 @@ pub struct UndoOptions<'u> {
     /// available here, or unsigned. Paths that the policy or the guard refuses are refused all the
     /// same.
     pub trust: bool,
-    /// Finds the bytes that a transaction left and that no later one displaced. They are checked
-    /// against their hash.
-    pub left: &'u dyn Fn(&Left<'_>) -> Option<Vec<u8>>,
     /// Gives planning up.
     pub cancellation: Cancellation,
 }
 
-impl Default for UndoOptions<'_> {
+impl Default for UndoOptions {
     fn default() -> Self {
-        Self { carry: false, trust: false, left: &|_| None, cancellation: Cancellation::NEVER }
+        Self { carry: false, trust: false, cancellation: Cancellation::NEVER }
     }
-}
-
-impl std::fmt::Debug for UndoOptions<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UndoOptions")
-            .field("carry", &self.carry)
-            .field("trust", &self.trust)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A file as a transaction left it.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Left<'l> {
-    /// The transaction.
-    pub id: TransactionId,
-    /// The path.
-    pub path: &'l str,
-    /// The bytes that the transaction displaced there.
-    pub before: &'l [u8],
-    /// The hash of the file that the transaction left.
-    pub sha256: Sha256,
 }
 
 impl Workspace {
@@ -102,7 +76,7 @@ impl Workspace {
         &self,
         id: Option<TransactionId>,
         paths: &[RelPath],
-        options: &UndoOptions<'_>,
+        options: &UndoOptions,
     ) -> Result<Plan, Error> {
         let missing = || match id {
             Some(id) => workspace_trash::Error::NoSuchTransaction(id).into(),
@@ -157,7 +131,7 @@ impl Workspace {
     pub fn plan_undo_all(
         &self,
         ids: &[TransactionId],
-        options: &UndoOptions<'_>,
+        options: &UndoOptions,
     ) -> Result<Plan, Error> {
         let store = self.store()?.filter(|_| !ids.is_empty());
         let store = store.ok_or_else(|| nothing_to("undo", &[]))?;
@@ -183,7 +157,7 @@ impl Workspace {
     pub fn plan_redo_with(
         &self,
         id: Option<TransactionId>,
-        options: &UndoOptions<'_>,
+        options: &UndoOptions,
     ) -> Result<Plan, Error> {
         let nothing = || nothing_to("redo", &[]);
         let store = self.store()?.ok_or_else(nothing)?;
@@ -321,7 +295,7 @@ fn plan_undo(
     log: (&Store<'_>, &Log<'_>),
     ids: &[TransactionId],
     paths: &[RelPath],
-    how: &UndoOptions<'_>,
+    how: &UndoOptions,
 ) -> Result<Option<Plan>, Error> {
     brought_back(workspace, log, ids, paths, how).map_err(|error| match error {
         Error::Files(error) => refused(ids[0], error),
@@ -334,7 +308,7 @@ fn brought_back(
     (store, log): (&Store<'_>, &Log<'_>),
     ids: &[TransactionId],
     paths: &[RelPath],
-    how: &UndoOptions<'_>,
+    how: &UndoOptions,
 ) -> Result<Option<Plan>, Error> {
     let files = workspace.files().cancelled_by(how.cancellation.clone());
     let Joined { journal, authentic, sources } = joined(store, ids, how.trust)?;
@@ -625,7 +599,7 @@ fn carried_back(
     source: &Displaced,
     (record, path): (&Record, &RelPath),
     now: Option<&Disk>,
-    how: &UndoOptions<'_>,
+    how: &UndoOptions,
 ) -> Result<Option<CarriedBack>, Error> {
     let (Some(before), Some(after), Some(now)) = (&record.before, &record.after, now) else {
         return Ok(None);
@@ -642,18 +616,7 @@ fn carried_back(
     let Some(mut wanted) = kept(store, source.first, record.slot, before.sha256)? else {
         return Ok(None);
     };
-    let (id, last) = &source.last;
-    let before_last = match &last.before {
-        Some(before) => kept(store, *id, last.slot, before.sha256)?,
-        None => Some(Vec::new()),
-    };
-    let Some(before_last) = before_last else { return Ok(None) };
-    let Some(mut base) = left(
-        all_kept,
-        &Left { id: *id, path: &record.path, before: &before_last, sha256: after.sha256 },
-        how,
-    )?
-    else {
+    let Some(mut base) = left(all_kept, &source.last, after.sha256, how.trust)? else {
         return Ok(None);
     };
     let current = match &now.bytes {
@@ -702,20 +665,22 @@ fn kept(
     Ok(Some(bytes).filter(|bytes| Sha256::of(bytes) == sha256))
 }
 
-/// Returns the bytes that a transaction left, if a later one displaced them or `how` finds them
-/// elsewhere.
+/// Returns the bytes that a transaction left, if a later one displaced them, or the transaction
+/// itself kept what tells them.
 fn left(
     all_kept: &KeptFiles<'_>,
-    left: &Left<'_>,
-    how: &UndoOptions<'_>,
+    (id, record): &(TransactionId, Record),
+    sha256: Sha256,
+    trust: bool,
 ) -> Result<Option<Vec<u8>>, Error> {
     let store = all_kept.store;
-    let bytes = |entry: &TrashEntry| kept(store, entry.id, entry.slot, left.sha256);
+    let bytes = |entry: &TrashEntry| kept(store, entry.id, entry.slot, sha256);
     let look = |entry: &TrashEntry| if entry.link { Ok(None) } else { bytes(entry) };
-    Ok(match all_kept.find(left.id, left.sha256, look)? {
+    let found = match all_kept.find(*id, sha256, look)? {
         Some(bytes) => Some(bytes),
-        None => (how.left)(left).filter(|bytes| Sha256::of(bytes) == left.sha256),
-    })
+        None => all_kept.left_by(*id, record, trust)?,
+    };
+    Ok(found.filter(|bytes| Sha256::of(bytes) == sha256))
 }
 
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {

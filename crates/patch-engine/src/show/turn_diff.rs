@@ -1,5 +1,6 @@
 //! One diff of what several transactions did together.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -324,7 +325,7 @@ impl<'s> HistoryDiffs<'s> {
                     Some(recorded(state, kept_bytes(&spot, state)))
                 });
             }
-            let left_files = LeftFiles::of(kept.store, &entry.journal);
+            let left_files = LeftFiles::of(kept.store, Cow::Borrowed(&entry.journal));
             let moves = entry.journal.moves();
             let from: BTreeMap<u32, &str> =
                 moves.iter().map(|(from, to)| (to.slot, &*from.path)).collect();

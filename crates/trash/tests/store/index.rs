@@ -436,5 +436,5 @@ fn begun(store: &LockedStore<'_>, retention: &Retention) -> Result<(), workspace
     let pending = store.begin()?;
     let journal = workspace_trash::Journal::new(workspace_trash::Header::new(pending.id()), vec![]);
     pending.write_journal(&journal)?;
-    pending.finish_and_purge(retention, SystemTime::now())
+    pending.finish_and_purge(retention, SystemTime::now()).map(drop)
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use fs_guard::{Access, RelPath};
 use patch_engine::PlanNote;
-use patch_engine::commit::{Error, Left, TransactionId, UndoOptions, Workspace};
+use patch_engine::commit::{Error, TransactionId, UndoOptions, Workspace};
 use workspace_trash::{Journal, Signer};
 
 use super::support::{self, *};
@@ -141,8 +141,7 @@ fn nothing_is_carried_back_between_a_link_and_a_file() {
         }
         fs::write(&journal_path, journal.to_text(signer.as_ref())).unwrap();
         fs::write(tree.path("a"), "new a\n1\n2\n3\n4\n").unwrap();
-        let left = |_: &Left<'_>| Some(b"new a\n1\n2\n3\n".to_vec());
-        let carry = UndoOptions { carry: true, left: &left, ..UndoOptions::default() };
+        let carry = UndoOptions { carry: true, ..UndoOptions::default() };
         let planned = tree.open().plan_undo_with(Some(id), &[], &carry);
         if before || after {
             assert!(matches!(planned, Err(Error::Drifted { carry: false, .. })), "{planned:?}")

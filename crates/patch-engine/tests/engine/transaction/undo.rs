@@ -4,7 +4,7 @@ use std::fs;
 use testutils::posix::{PermissionsExt as _, symlink};
 
 use fs_guard::Access;
-use patch_engine::commit::{Error, KeyPlace, Left, TransactionId, UndoOptions};
+use patch_engine::commit::{Error, KeyPlace, TransactionId, UndoOptions};
 use patch_engine::{ApplyOptions, ChangeKind, ErrorKind, Plan, PlanBuilder, PlanNote};
 use patch_grammar::diff::{self, DiffOptions};
 use workspace_trash::Retention;
@@ -607,25 +607,38 @@ fn what_may_have_been_either_of_two_lines_is_not_carried_back_between_them() {
     assert_eq!(error.kind(), ErrorKind::StaleFile);
 }
 
+/// What a transaction left is told by what it kept, as far as that has the hash in its journal.
 #[test]
-fn bytes_that_are_found_elsewhere_have_to_be_those_that_were_left() {
-    let tree = Tree::new(&[("a", "1\n2\n3\n4\n5\n6\n")]);
-    let first = tree.commit(&[Update("a", "one\n2\n3\n4\n5\n6\n")]).unwrap();
-    tree.write("a", "one\n2\n3\n4\n5\nsix\n");
-    for (found, works) in [("one\n2\n3\n4\n5\nsix\n", false), ("one\n2\n3\n4\n5\n6\n", true)] {
-        let find = |left: &Left<'_>| {
-            assert_eq!(left.id, first.id);
-            assert_eq!(left.path, "a");
-            assert_eq!(left.before, &b"1\n2\n3\n4\n5\n6\n"[..]);
-            Some(found.as_bytes().to_vec())
-        };
-        let plan = tree.open().plan_undo_with(
-            Some(first.id),
-            &[],
-            &UndoOptions { carry: true, left: &find, ..UndoOptions::default() },
-        );
-        assert_eq!(plan.is_ok(), works, "{plan:?}");
-        assert!(works || matches!(plan, Err(Error::Drifted { carry: false, .. })));
+fn a_change_is_carried_back_by_what_its_transaction_kept() {
+    let lines = |first: &str, last: &str| {
+        let middle: String = (2..=9).map(|line| format!("{line}\n")).collect();
+        format!("{first}{middle}{last}")
+    };
+    // Few bytes are kept in the journal, more in a file of their own.
+    let long: String = (0..4000_u32).map(|n| format!("{}\n", n.wrapping_mul(2654435769))).collect();
+    for (new, in_file) in [("one\n", false), (long.as_str(), true)] {
+        for spoilt in [false, true] {
+            let tree = Tree::new(&[("a", &lines("1\n", "6\n"))]);
+            let first = tree.commit(&[Update("a", &lines(new, "6\n"))]).unwrap();
+            tree.write("a", &lines(new, "six\n"));
+            let kept = tree.path(&format!(".apply-patch/trash/{}/left", first.id));
+            assert_eq!(kept.exists(), in_file);
+            if spoilt {
+                let Ok(mut bytes) = fs::read(&kept) else { continue };
+                let last = bytes.len() - 9;
+                bytes[last] ^= 1;
+                fs::write(&kept, bytes).unwrap();
+            }
+            let carry = UndoOptions { carry: true, ..UndoOptions::default() };
+            let undone =
+                run(&tree, |workspace| workspace.plan_undo_with(Some(first.id), &[], &carry));
+            if spoilt {
+                assert!(matches!(undone, Err(Error::Drifted { carry: false, .. })), "{undone:?}");
+            } else {
+                undone.unwrap();
+                assert_eq!(tree.read("a"), lines("1\n", "six\n"));
+            }
+        }
     }
 }
 

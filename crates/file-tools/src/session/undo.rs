@@ -1,0 +1,60 @@
+//! Plans that undo and redo.
+
+use patch_engine::commit::{self, TransactionId, UndoOptions};
+use patch_engine::{Cancellation, Plan};
+
+use crate::session::Session;
+use crate::session::span::Span;
+
+impl Session {
+    /// Plans to undo a transaction, or the last one, or what it did to `paths`. With `carry`, what
+    /// it did to a file that has changed since is carried to the file as it is now. With `trust`, a
+    /// journal that is signed with a key that is not here, or with none, will do: a person knows
+    /// that change.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workspace::plan_undo_with`](commit::Workspace::plan_undo_with).
+    pub fn plan_undo(
+        &self,
+        id: Option<TransactionId>,
+        paths: &[fs_guard::RelPath],
+        carry: bool,
+        trust: bool,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, commit::Error> {
+        let options = UndoOptions { carry, trust, cancellation: cancellation.clone() };
+        self.workspace().plan_undo_with(id, paths, &options)
+    }
+
+    /// Plans to undo several transactions as one.
+    ///
+    /// # Errors
+    ///
+    /// When there are none, and those of
+    /// [`Workspace::plan_undo_all`](commit::Workspace::plan_undo_all).
+    pub fn plan_undo_span(
+        &self,
+        span: &Span,
+        carry: bool,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, commit::Error> {
+        let ids = commit::standing(&span.newest(self.workspace())?, |entry| span.has(entry));
+        let options = UndoOptions { carry, trust: false, cancellation: cancellation.clone() };
+        self.workspace().plan_undo_all(&ids, &options)
+    }
+
+    /// Plans to reverse an undo: the one that is named, or the newest.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workspace::plan_redo_with`](commit::Workspace::plan_redo_with).
+    pub fn plan_redo(
+        &self,
+        id: Option<TransactionId>,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, commit::Error> {
+        let options = UndoOptions { cancellation: cancellation.clone(), ..UndoOptions::default() };
+        self.workspace().plan_redo_with(id, &options)
+    }
+}
