@@ -693,6 +693,70 @@ fn the_users_state_survives_git_clean() {
     }
 }
 
+/// Who did what: by sessions, which are named by the beginning that is shown.
+#[test]
+fn the_log_shows_sessions_and_can_be_that_of_one() {
+    let dir = project();
+    apply(&dir, "", "*** Add File: own\n+x\n");
+    for (path, session) in [
+        ("a", "s-0123456789abcdef"),
+        ("b", "s-0123456789abcdef"),
+        ("c", "s-fedcba9876543210"),
+        ("d", "work"),
+        ("e", "workshop"),
+    ] {
+        let args = format!(r#"{{"path":"{path}","content":""}}"#);
+        let run = at(&dir, "", &["tool", "create_file", "--session", session, "--args", &args], "");
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    let log = at(&dir, "", &["log", "--oneline"], "").stdout;
+    let shown: Vec<&str> = log.lines().map(|line| &line[line.find(' ').unwrap_or(0)..]).collect();
+    assert_eq!(
+        shown,
+        [
+            " 1 file: e  (create_file, workshop)",
+            " 1 file: d  (create_file, work)",
+            " 1 file: c  (create_file, s-fedcba98)",
+            " 1 file: b  (create_file, s-01234567)",
+            " 1 file: a  (create_file, s-01234567)",
+            " 1 file: own  (apply)",
+        ]
+    );
+    for (name, wanted) in
+        [("s-01234567", "b a"), ("s-f", "c"), ("work", "d"), ("worksh", "e"), ("cli", "own")]
+    {
+        let log = at(&dir, "", &["log", "--oneline", "--session", name], "").stdout;
+        let files = log.split(" file: ").skip(1).filter_map(|rest| rest.split(' ').next());
+        assert_eq!(files.collect::<Vec<_>>().join(" "), wanted, "{name}");
+    }
+    for (name, code, said) in [
+        ("none", 1, "there is no session \"none\" in the log"),
+        ("s-", 2, "several sessions begin with \"s-\": s-0123456789abcdef, s-fedcba9876543210"),
+    ] {
+        let refused = at(&dir, "", &["log", "--session", name], "");
+        assert_eq!(refused.code, code, "{refused:?}");
+        assert!(refused.stderr.contains(said), "{refused:?}");
+    }
+    // What is shown works elsewhere, too.
+    let undone = at(&dir, "", &["undo", "--session", "s-01234567"], "");
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert!(!dir.path().join("w/a").exists() && dir.path().join("w/c").exists());
+}
+
+#[test]
+fn log_begins_at_times_of_day_and_days() {
+    let dir = project();
+    apply(&dir, "", "*** Add File: own\n+x\n");
+    for since in ["yesterday 9am", "last tuesday", "2d"] {
+        let run = at(&dir, "", &["log", "--since", since], "");
+        assert_eq!((run.code, run.stdout.lines().count()), (0, 1), "{since}: {run:?}");
+    }
+    for args in [["log", "--since", "soon"], ["undo", "--since", "soon"]] {
+        let run = at(&dir, "", &args, "");
+        assert!(run.stderr.contains("9am, 10:30, today, yesterday 9am, tuesday, last tuesday"));
+    }
+}
+
 /// Logs were kept for ever; what is left of them still verifies, and says what is gone.
 #[test]
 fn a_purge_takes_the_lines_of_the_audit_log_too() {

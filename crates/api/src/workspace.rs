@@ -239,7 +239,7 @@ impl OpenWorkspace {
         let workspace = self.session.workspace();
         let span = match (session, since, turn) {
             (None, None, None) => return Ok(None),
-            (Some(name), None, None) => Span::Session(name.clone()),
+            (Some(name), None, None) => Span::of_session(workspace, name)?,
             (None, Some(since), None) => Span::since(workspace, since)?,
             (None, None, Some(turn)) => Span::of_turn(workspace, turn)?,
             _ => {
@@ -328,18 +328,22 @@ impl OpenWorkspace {
         )
     }
 
-    /// The newest transactions: the `data` of `apply-patch log --json`.
+    /// The newest transactions, of one session or of all: the `data` of `apply-patch log --json`.
     ///
     /// # Errors
     ///
     /// When they cannot be read.
-    pub fn log(&self, max_count: Option<usize>, with_diff: bool) -> Result<Value, ToolError> {
+    pub fn log(
+        &self,
+        max_count: Option<usize>,
+        session: Option<&str>,
+        with_diff: bool,
+    ) -> Result<Value, ToolError> {
         self.tidy();
-        Ok(history::log(
-            self.session.workspace(),
-            &history::Wanted { max_count, ..Default::default() },
-            with_diff,
-        )?)
+        let workspace = self.session.workspace();
+        let session = session.map(|name| history::session(workspace, name)).transpose()?;
+        let wanted = history::Wanted { max_count, session, ..Default::default() };
+        Ok(history::log(workspace, &wanted, with_diff)?)
     }
 
     /// Calls a file tool: its answer, also when it failed.

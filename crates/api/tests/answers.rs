@@ -533,8 +533,8 @@ fn answers_are_of_their_types() {
     checked.is("TurnSummary", &here.turn_so_far().expect("it is open"));
     checked.is("TurnSummary", &here.end_turn().expect("it was open"));
     assert!(here.turn_so_far().expect("a history").is_null());
-    checked.is("Log", &here.log(None, true).expect("a log"));
-    checked.is("Log", &here.log(None, false).expect("a log"));
+    checked.is("Log", &here.log(None, None, true).expect("a log"));
+    checked.is("Log", &here.log(None, None, false).expect("a log"));
     let undone = here.undo(&UndoRequest::default(), Callbacks::default()).expect("a turn");
     assert!(undone["turnId"].is_string(), "{undone}");
     checked.is("Undone", &undone);

@@ -463,11 +463,19 @@ fn what_was_done_is_taken_back_and_done_again() {
     assert_eq!(text(dir.path()).as_str(), BEFORE);
     workspace.redo(None, api::DiffDetail::None, Callbacks::default()).expect("it is done again");
     assert_eq!(text(dir.path()), AFTER);
-    let log = workspace.log(Some(2), true).expect("a log");
+    let log = workspace.log(Some(2), None, true).expect("a log");
     assert_eq!(log["transactions"].as_array().expect("a list").len(), 2);
     assert_eq!(&log["transactions"][1]["tool"], &json!("undo"));
     assert_eq!(&log["transactions"][1]["agent"], &json!("tester"));
     assert!(log["transactions"][1]["diff"].as_str().expect("a diff").contains("-TWO"));
+    // By the name of its session, or the beginning of it.
+    let session = log["transactions"][0]["session"].as_str().expect("a session");
+    for name in [session, &session[..session.len() - 1]] {
+        let log = workspace.log(None, Some(name), false).expect("a log");
+        assert_eq!(log["transactions"].as_array().expect("a list").len(), 3, "{name}");
+    }
+    let error = workspace.log(None, Some("no-such"), false).expect_err("no session");
+    assert_eq!(error.kind.as_str(), "not_found");
 }
 
 #[test]
@@ -561,7 +569,7 @@ fn threads_share_a_workspace() {
         }
     });
     assert_eq!(
-        workspace.log(None, false).expect("a log")["transactions"]
+        workspace.log(None, None, false).expect("a log")["transactions"]
             .as_array()
             .expect("a list")
             .len(),
@@ -956,7 +964,7 @@ fn changes_between_a_beginning_and_an_end_are_a_turn() {
         let host = approve(Decision::Decline, &asked);
         here.apply(change("three", "3").as_bytes(), &options(json!({})), host).expect_err("asked");
         let here = workspace(dir.path(), json!({}));
-        assert_eq!(here.log(None, false).expect("the log")["turns"][0]["id"], *turn);
+        assert_eq!(here.log(None, None, false).expect("the log")["turns"][0]["id"], *turn);
         for wrong in [json!({ "turn": turn, "session": "s" }), json!({ "turn": "none" })] {
             undo(&here, wrong.clone()).expect_err(&wrong.to_string());
         }

@@ -469,12 +469,18 @@ impl JsWorkspace {
         self.redoing(&options, Callbacks::default())?().map_err(failed)
     }
 
-    /// The newest transactions.
+    /// The newest transactions, of one session or of all.
     #[napi(catch_unwind)]
-    pub fn log(&self, max_count: Option<u32>, diff: bool) -> AsyncTask<Job<String>> {
+    pub fn log(
+        &self,
+        max_count: Option<u32>,
+        diff: bool,
+        session: Option<String>,
+    ) -> AsyncTask<Job<String>> {
         let workspace = Arc::clone(&self.0);
         Job::task(move || {
-            Ok(workspace.log(max_count.map(|count| count as usize), diff)?.to_string())
+            let max_count = max_count.map(|count| count as usize);
+            Ok(workspace.log(max_count, session.as_deref(), diff)?.to_string())
         })
     }
 

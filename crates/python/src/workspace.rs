@@ -134,15 +134,16 @@ impl PyWorkspace {
             .run(py, |host| self.opened.redo(id.as_deref(), request.diff, host))
     }
 
-    /// The newest transactions, and those whose journals are not trusted.
-    #[pyo3(signature = (max_count=None, /, *, diff=false))]
+    /// The newest transactions, of one session or of all, and those whose journals are not trusted.
+    #[pyo3(signature = (max_count=None, /, *, diff=false, session=None))]
     fn log<'py>(
         &self,
         py: Python<'py>,
         max_count: Option<usize>,
         diff: bool,
+        session: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &call(py, || self.opened.log(max_count, diff))?)
+        to_python(py, &call(py, || self.opened.log(max_count, session.as_deref(), diff))?)
     }
 
     /// Calls a file tool by its name: its answer, also when it failed.

@@ -362,8 +362,8 @@ export class Workspace {
   turnSoFar(): Promise<TurnSummary | null>;
   /** Ends the turn, and tells what it changed. */
   endTurn(): Promise<TurnSummary>;
-  /** The newest transactions first. */
-  log(options?: { maxCount?: number; diff?: boolean }): Promise<Log>;
+  /** The newest transactions first, of one session (its name, or the beginning of it) or of all. */
+  log(options?: { maxCount?: number; diff?: boolean; session?: string }): Promise<Log>;
   /** Calls a file tool: its answer, also when it failed. `toolSpecs` has the names and arguments. */
   call<Name extends ToolName>(tool: Name, ...rest: [...ToolArguments<Name>, callbacks?: Callbacks]): Promise<AnswerOf<Name>>;
   callSync<Name extends ToolName>(tool: Name, ...args: ToolArguments<Name>): AnswerOf<Name>;

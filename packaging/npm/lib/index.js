@@ -416,9 +416,11 @@ class Workspace {
   }
 
   async log(options) {
-    const { maxCount, diff } = only(options, ["maxCount", "diff"]);
+    const { maxCount, diff, session } = only(options, ["maxCount", "diff", "session"]);
     checkCount("maxCount", maxCount, 0);
-    return hosted({}, async () => JSON.parse(await this.#native.log(maxCount, diff ?? false)));
+    return hosted({}, async () =>
+      JSON.parse(await this.#native.log(maxCount, diff ?? false, session)),
+    );
   }
 
   async call(tool, args, options) {

@@ -245,7 +245,9 @@ class Workspace(Calls):
         cancellation: Cancellation | None = None,
         **options: Unpack[RedoOptions],
     ) -> Undone: ...
-    def log(self, max_count: int | None = None, /, *, diff: bool = False) -> Log: ...
+    def log(
+        self, max_count: int | None = None, /, *, diff: bool = False, session: str | None = None
+    ) -> Log: ...
     def turn(
         self, name: str | None = None, /, *, undo_on_error: bool = False, approve: Approve | None = None
     ) -> Turn:

@@ -188,9 +188,11 @@ class Workspace(AsyncCalls):
         done: Undone = await _run(self._sync.redo, id, **options)
         return done
 
-    async def log(self, max_count: "int | None" = None, /, *, diff: bool = False) -> "Log":
-        """The newest transactions, and those whose journals are not trusted."""
-        read: Log = await _read(lambda: self._sync.log(max_count, diff=diff))
+    async def log(
+        self, max_count: "int | None" = None, /, *, diff: bool = False, session: "str | None" = None
+    ) -> "Log":
+        """The newest transactions, of one session or of all, and those whose journals are not trusted."""
+        read: Log = await _read(lambda: self._sync.log(max_count, diff=diff, session=session))
         return read
 
     def turn(

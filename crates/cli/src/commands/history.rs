@@ -50,8 +50,9 @@ pub(crate) struct LogArgs {
     /// `--dry-run`
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) max_count: Option<usize>,
-    /// Only what is not older: an age such as `2d` or `3 weeks`, `today`, `yesterday`, or a date
-    /// such as `2026-11-01`, in local time
+    /// Only what is not older: an age such as `2d` or `3 weeks`, a time of day such as `9am` or
+    /// `10:30`, a day such as `today`, `last tuesday` or `2026-11-01`, or both, as `yesterday 9am`,
+    /// in local time
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub(crate) since: Option<SystemTime>,
     /// Count what was committed and what was refused, by reason, profile, agent and day, from the
@@ -70,13 +71,9 @@ pub(crate) struct LogArgs {
     /// Compare each file with its last hash in the audit logs
     #[arg(long, conflicts_with_all = ["patch", "stat", "oneline", "max_count", "paths", "since"])]
     pub(crate) state: bool,
-    /// Check the audit log of this session only
-    #[arg(
-        long, value_name = "NAME", requires = "verify",
-        conflicts_with_all = [
-            "patch", "stat", "oneline", "max_count", "stats", "state", "paths", "since",
-        ],
-    )]
+    /// Only this session: its name or the beginning of it, as `log` prints it; `cli` is that of the
+    /// command line. With `--verify`, its audit log
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["stats", "state"])]
     pub(crate) session: Option<String>,
 }
 
@@ -108,7 +105,10 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     }
     let beneath = |path: &String| workspace.root().relative(path).unwrap_or_else(|| path.clone());
     let paths = args.paths.iter().map(beneath).collect();
-    let wanted = Wanted { max_count: args.max_count, since: args.since, paths };
+    let of_session = |name: &String| history::session(workspace, name);
+    let session = args.session.as_ref().map(of_session).transpose();
+    let session = session.map_err(|error| Failure::Tool(Box::new(error)))?;
+    let wanted = Wanted { max_count: args.max_count, since: args.since, session, paths };
     let (grouped, unverified) = wanted.read(workspace)?;
     let store = workspace.store()?;
     let diffs = HistoryDiffs::new(workspace, store.as_ref());

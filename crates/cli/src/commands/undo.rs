@@ -44,10 +44,10 @@ pub(crate) struct UndoArgs {
         conflicts_with_all = ["id", "paths", "session", "since", "trust"],
     )]
     pub(crate) turn: Option<String>,
-    /// All that this session changed, as one
+    /// All that this session changed, as one: its name or the beginning of it, as `log` prints it
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "since", "trust"])]
     pub(crate) session: Option<String>,
-    /// A transaction and all that followed it, or all since a time (`2h`, `today`, `2026-11-26`),
+    /// A transaction and all that followed it, or all since a time (`2h`, `9am`, `2026-11-26`),
     /// as one
     #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "paths", "trust"])]
     pub(crate) since: Option<String>,
@@ -202,10 +202,10 @@ pub(super) fn next(session: &Session) -> Result<Plan, commit::Error> {
 
 /// Returns which transactions are undone as one, if several are named.
 fn span(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
-    if let Some(name) = &args.session {
-        return Ok(Some(Span::Session(name.clone())));
-    }
     let failed = |error| Failure::Tool(Box::new(error));
+    if let Some(name) = &args.session {
+        return Span::of_session(workspace, name).map(Some).map_err(failed);
+    }
     if let Some(text) = &args.since {
         return Span::since(workspace, text).map(Some).map_err(failed);
     }

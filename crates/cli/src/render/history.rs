@@ -13,6 +13,9 @@ const ID: Style = AnsiColor::Yellow.on_default();
 /// What does not hold any more.
 const UNDONE: Style = Style::new().dimmed();
 
+/// How much of the name of a session is shown.
+const SHORT: usize = 10;
+
 /// A transaction with its whole id and the time, in one line.
 pub(crate) fn headline(entry: &LogEntry, time: fn(SystemTime) -> String) -> String {
     let id = entry.journal.header.id;
@@ -52,10 +55,20 @@ pub(crate) fn turn_what(entries: &[LogEntry]) -> String {
     if paths.len() > 1 {
         line += &format!(", +{} more", paths.len() - 1);
     }
-    if let Some(agent) = &header.agent {
-        line += &format!("  ({agent})");
-    }
-    line
+    line + &by(header.agent.as_deref().into_iter().chain(session(entries)))
+}
+
+/// The session of transactions, in short; none if it is that of the command line.
+fn session(entries: &[LogEntry]) -> Option<&str> {
+    let name = entries[0].journal.header.session.as_deref().filter(|name| *name != "cli")?;
+    // Random names have 18 characters; a short one may mean something.
+    Some(if name.len() > SHORT + 2 { name.get(..SHORT).unwrap_or(name) } else { name })
+}
+
+/// Who did something, behind it.
+fn by<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<_> = names.collect();
+    if names.is_empty() { String::new() } else { format!("  ({})", names.join(", ")) }
 }
 
 /// The name of a turn, by its transactions.
@@ -93,10 +106,10 @@ pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
             format!("{}: {}{more}", count(all.len(), "file"), named.join(", "))
         }
     };
-    let by: Vec<_> = header.tool.iter().chain(&header.agent).map(String::as_str).collect();
-    if !by.is_empty() {
-        line += &format!("  ({})", by.join(", "));
-    }
+    let who = header.tool.iter().chain(&header.agent).map(String::as_str);
+    // Above the transactions of a turn stands its own line.
+    let session = session(std::slice::from_ref(entry)).filter(|_| header.turn.is_none());
+    line += &by(who.chain(session));
     if let Some(undone) = header.undo_of {
         line +=
             &format!("  undoes {}{}", if header.partial { "part of " } else { "" }, undone.short());

@@ -20,6 +20,8 @@ pub struct Wanted {
     pub max_count: Option<usize>,
     /// Only those that began at this time or later.
     pub since: Option<SystemTime>,
+    /// Only those of this session.
+    pub session: Option<String>,
     /// Only those that changed one of these paths, or something beneath it; empty for all.
     pub paths: Vec<String>,
 }
@@ -60,7 +62,8 @@ impl Wanted {
         Ok((self.of(entries), unverified))
     }
 
-    /// Returns whether a transaction began at the time and changed something at the paths.
+    /// Returns whether a transaction began at the time, in the session, and changed something at
+    /// the paths.
     fn has(&self, entry: &LogEntry) -> bool {
         let beneath = |path: &str, dir: &str| match dir {
             "" => !Prefix::leads_out(path),
@@ -73,6 +76,7 @@ impl Wanted {
             created_dirs.iter().map(|(dir, _)| dir).chain(removed_dirs.iter().map(|(dir, _)| dir));
         let paths: Vec<&String> = records.iter().map(|record| &record.path).chain(dirs).collect();
         self.since.is_none_or(|since| header.id.time() >= since)
+            && (self.session.is_none() || self.session == header.session)
             && (self.paths.is_empty()
                 || self.paths.iter().any(|wanted| {
                     let wanted = wanted.trim_end_matches('/').trim_start_matches("./");
@@ -103,6 +107,38 @@ impl Wanted {
 fn turn_of(entry: &LogEntry) -> Option<(Option<String>, String)> {
     let header = &entry.journal.header;
     header.turn.clone().map(|turn| (header.session.clone(), turn))
+}
+
+/// Finds the session of some transaction that has this name, or the only one whose name begins so.
+///
+/// # Errors
+///
+/// When there is none or more than one, or the journals cannot be read.
+pub fn session(workspace: &Workspace, name: &str) -> Result<String, ToolError> {
+    let log = workspace.log()?;
+    let all: BTreeSet<&str> =
+        log.iter().filter_map(|entry| entry.journal.header.session.as_deref()).collect();
+    let is_begun = |session: &&&str| !name.is_empty() && session.starts_with(name);
+    let begun: Vec<&str> = match all.get(name) {
+        Some(same) => vec![*same],
+        None => all.iter().filter(is_begun).copied().collect(),
+    };
+    let wrong = |kind, class, message| {
+        let error = ToolError::new(class, kind, message).reason(Reason::NoTransaction);
+        Err(error.remedies([Remedy::See(Listing::Log)]))
+    };
+    match &begun[..] {
+        [one] => Ok((*one).to_owned()),
+        [] => {
+            let message = format!("there is no session {name:?} in the log");
+            wrong(ErrorKind::NotFound, FailureClass::DoesNotApply, message)
+        }
+        many => {
+            let named: Vec<_> = many.iter().take(MAX_PLACES).copied().collect();
+            let message = format!("several sessions begin with {name:?}: {}", named.join(", "));
+            wrong(ErrorKind::CommandFailed, FailureClass::Usage, message)
+        }
+    }
 }
 
 /// Finds a transaction by its id, by a unique beginning or end of the id or of its short form, of at

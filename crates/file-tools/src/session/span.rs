@@ -8,7 +8,7 @@ use patch_engine::{ErrorKind, Remedy};
 
 use crate::answer::error::{FailureClass, ToolError};
 use crate::answer::reason::Reason;
-use crate::session::history::find;
+use crate::session::history::{self, find};
 use crate::settings::since;
 
 /// Transactions that are undone together.
@@ -41,8 +41,20 @@ impl Span {
             }
             (Ok(id), Err(_)) => Ok(Self::From(id)),
             (Err(_), Ok(time)) => Ok(Self::Since(time)),
-            (Err(not_found), Err(_)) => Err(not_found),
+            (Err(not_found), Err(wrong)) => {
+                let message = format!("{}, and {wrong}", not_found.message);
+                Err(ToolError { message, ..not_found })
+            }
         }
+    }
+
+    /// Finds the session with this name, or whose name begins so.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`history::session`].
+    pub fn of_session(workspace: &Workspace, text: &str) -> Result<Self, ToolError> {
+        history::session(workspace, text).map(Self::Session)
     }
 
     /// Finds the turn with this name, or `SESSION/NAME`.

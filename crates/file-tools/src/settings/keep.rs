@@ -1,9 +1,8 @@
 //! Ages and sizes, as people write them.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use jiff::civil::DateTime;
-use jiff::{Span, Timestamp, Zoned};
+use jiff::Span;
 use workspace_trash::Retention;
 
 /// Reads an age, as jiff reads durations: `30d`, `1h 30m`, `2 weeks`, `3 months ago`. A month is 30
@@ -19,39 +18,6 @@ pub(super) fn age(text: &str) -> Result<Duration, String> {
     let seconds = 60 * (60 * hours + span.get_minutes()) + span.get_seconds();
     // A span may be negative.
     u64::try_from(seconds).map(Duration::from_secs).map_err(|_| wrong())
-}
-
-/// Reads a time in the past: an age; or `today` or `yesterday`, which begin at midnight; or a date,
-/// or a date and a time of day. Days are those of the time zone of the system, unless there is an
-/// offset.
-///
-/// # Errors
-///
-/// When it is neither.
-pub fn since(text: &str) -> Result<SystemTime, String> {
-    since_at(text, &Zoned::now())
-}
-
-/// The same, as it is meant at this time.
-fn since_at(text: &str, now: &Zoned) -> Result<SystemTime, String> {
-    let text = text.trim();
-    let day = match text {
-        "today" => now.start_of_day().ok(),
-        "yesterday" => now.yesterday().and_then(|day| day.start_of_day()).ok(),
-        _ => None,
-    };
-    let date = || text.parse::<DateTime>()?.to_zoned(now.time_zone().clone());
-    let time = day.or_else(|| date().ok()).map(|time| time.timestamp());
-    // A date with an offset is read as a time first: as a date alone it would be without it.
-    if let Some(time) = text.parse::<Timestamp>().ok().or(time) {
-        return Ok(time.into());
-    }
-    let passed = age(text).map_err(|_| {
-        format!("{text:?} is not a time; one looks like 2d, 3 weeks, yesterday or 2026-11-01")
-    })?;
-    SystemTime::from(now.timestamp())
-        .checked_sub(passed)
-        .ok_or_else(|| format!("{text:?} is too long ago"))
 }
 
 /// Reads a size: a number of bytes, or one with `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`,
@@ -176,29 +142,6 @@ mod tests {
         for wrong in ["", "d", "-1d", "1x", "inf", "1e9", "1 GiBs", "NaN", "99999y"] {
             assert!(age(wrong).is_err(), "{wrong}");
             assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn times_in_the_past() {
-        let now = "2026-11-26T01:30:00+02:00[+02:00]".parse().expect("a time");
-        for (text, wanted) in [
-            ("today", "2026-11-25T22:00:00.000000Z"),
-            ("yesterday", "2026-11-24T22:00:00.000000Z"),
-            ("2 days ago", "2026-11-23T23:30:00.000000Z"),
-            ("2 hours ago", "2026-11-25T21:30:00.000000Z"),
-            ("2h", "2026-11-25T21:30:00.000000Z"),
-            (" 3 weeks", "2026-11-04T23:30:00.000000Z"),
-            ("2026-11-01", "2026-10-31T22:00:00.000000Z"),
-            ("2026-11-01 12:00", "2026-11-01T10:00:00.000000Z"),
-            ("2026-11-01T12:00Z", "2026-11-01T12:00:00.000000Z"),
-            ("2026-11-01T02:00+05:00", "2026-10-31T21:00:00.000000Z"),
-        ] {
-            let time = since_at(text, &now).unwrap_or_else(|error| panic!("{text}: {error}"));
-            assert_eq!(workspace_trash::format_time(time), wanted, "{text}");
-        }
-        for wrong in ["", "7", "-1d", "ago", "tomorrow", "2026-13-01", "2026-11-01x"] {
-            assert!(since(wrong).is_err(), "{wrong}");
         }
     }
 

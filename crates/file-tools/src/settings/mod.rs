@@ -9,6 +9,7 @@ mod checks;
 mod choice;
 mod keep;
 pub(crate) mod names;
+mod since;
 mod value;
 
 use std::fmt;
@@ -22,8 +23,9 @@ use patch_engine::{Ambiguous, Options, Pass, Profile, Syntax, Whitespace, Whites
 
 pub use checks::Checks;
 pub use choice::{Choice, Color};
-pub use keep::{keep, since};
+pub use keep::keep;
 pub use names::{VARIABLES, WORKSPACE_FILE, variable_of};
+pub use since::since;
 pub use value::{Charsets, Count, Kind, Patterns, Raw, Size, TrashKeep, charset, glob, seconds};
 use value::{Value, Wrong};
 
