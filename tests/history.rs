@@ -693,6 +693,37 @@ fn the_users_state_survives_git_clean() {
     }
 }
 
+/// It began with the whole id and the names of all files in one line; the page had them as its title.
+#[test]
+fn a_transaction_is_shown_by_who_made_it_and_how_much() {
+    let dir = project();
+    let patch = "*** Begin Patch\n*** Add File: n\n+1\n+2\n*** Delete File: top\n*** Update File: \
+                 src/a.py\n@@\n-a\n+b\n*** Update File: src/b.py\n*** Move to: m\n*** End Patch\n";
+    let args = serde_json::json!({ "patch": patch }).to_string();
+    let args =
+        ["tool", "apply_patch", "--session", "s-0123456789abcdef", "--agent", "x", "--args", &args];
+    let done = at(&dir, "", &args, "");
+    assert_eq!(done.code, 0, "{done:?}");
+    let shown = at(&dir, "", &["show", "last"], "").stdout;
+    let mut lines = shown.lines();
+    let (id, rest) = lines.next().and_then(|line| line.split_once(' ')).expect("a line");
+    assert_eq!(id.len(), 8, "{shown}");
+    assert!(rest.ends_with("  (apply_patch, x, s-01234567)"), "{shown}");
+    let totals = "1 created, 1 updated, 1 moved, 1 deleted, 3 lines inserted, 2 deleted";
+    assert_eq!(lines.next(), Some(totals), "{shown}");
+    let files: Vec<&str> = lines.take(4).collect();
+    assert_eq!(files, ["A n", "M src/a.py", "D top", "R src/b.py -> m"], "{shown}");
+    let page = at(&dir, "", &["show", "last", "--format", "html"], "").stdout;
+    assert!(page.contains(&format!("<h1>{id} {rest}</h1>")), "{page}");
+    assert!(page.contains("<p>4 files, 3 lines inserted, 2 deleted</p>"), "{page}");
+    for letter in ["A", "M", "R", "D"] {
+        assert!(page.contains(&format!(">{letter}</abbr>")), "{letter} in {page}");
+    }
+    let coloured = at(&dir, "", &["show", "last", "--color", "always"], "").stdout;
+    assert!(coloured.contains("\u{1b}[32mA\u{1b}[0m n\n"), "{coloured}");
+    assert!(coloured.contains("\u{1b}[31mD\u{1b}[0m top\n"), "{coloured}");
+}
+
 /// Who did what: by sessions, which are named by the beginning that is shown.
 #[test]
 fn the_log_shows_sessions_and_can_be_that_of_one() {

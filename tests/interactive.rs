@@ -595,7 +595,8 @@ fn a_terminal_gets_bars_and_nobody_else_colours() {
 fn files_are_links_where_the_terminal_has_them() {
     let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n*** Add File: n m\n+n\n\
                  *** Delete File: b\n*** Update File: c\n*** Move to: d\n*** End Patch\n";
-    for (line, environment, linked) in [
+    // Letters have a colour, too, where there are colours.
+    let lines = [
         ("$it -C . --approve never ../p", &[("VTE_VERSION", "7600")][..], true),
         ("cd ..; $it -C w --approve never p", &[("FORCE_HYPERLINK", "1")], true),
         ("$it --approve never ../p", &[], false),
@@ -603,7 +604,8 @@ fn files_are_links_where_the_terminal_has_them() {
         ("$it --approve never ../p", &[("VTE_VERSION", "7600"), ("NO_COLOR", "1")], false),
         ("$it --color never --approve never ../p", &[("VTE_VERSION", "7600")], false),
         ("$it --approve never ../p | cat", &[("FORCE_HYPERLINK", "1")], false),
-    ] {
+    ];
+    for (nth, (line, environment, linked)) in lines.into_iter().enumerate() {
         let dir = place(FILES);
         fs::write(dir.path().join("p"), patch).expect("a file");
         let mut terminal = on_terminal(dir.path(), line, environment);
@@ -620,16 +622,22 @@ fn files_are_links_where_the_terminal_has_them() {
                 text.to_owned()
             }
         };
+        let coloured = |text: &str, colour: u8| match nth {
+            0..3 => format!("\u{1b}[{colour}m{text}\u{1b}[0m"),
+            _ => text.to_owned(),
+        };
         for wanted in [
-            format!("M {}\r\n", link("a", "a")),
-            format!("A {}\r\n", link("n m", "n%20m")),
-            format!("R c -> {}\r\n", link("d", "d")),
-            "D b\r\n".to_owned(),
+            format!("{} {}\r\n", coloured("M", 33), link("a", "a")),
+            format!("{} {}\r\n", coloured("A", 32), link("n m", "n%20m")),
+            format!("{} c -> {}\r\n", coloured("R", 33), link("d", "d")),
+            format!("{} b\r\n", coloured("D", 31)),
+            // The messages of the last one are on the terminal.
+            if nth == 6 { "\u{1b}[32mdone\u{1b}[0m; ".into() } else { coloured("done", 32) },
         ] {
             assert!(shown.contains(&wanted), "{line} {environment:?}: {wanted:?} in {shown:?}");
         }
         let (names, done) =
-            (shown.find("D b").expect("a name"), shown.find("done;").expect("the summary"));
+            (shown.find(" b\r\n").expect("a name"), shown.find("done").expect("the summary"));
         assert!(names < done || line.ends_with("cat"), "the paths are first: {shown:?}");
     }
 }

@@ -342,14 +342,19 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     out.coloured(&render::coloured(&headline, !history::is_undone(&entries)));
+    let files = statistics(&diff);
+    if !files.is_empty() {
+        out.coloured(&render::stat_totals(&files));
+    }
     for entry in &entries {
         if turn {
-            let line = render::headline(entry, format_local_time);
+            let line = render::part_of_turn(entry);
             out.coloured(&format!("  {}", render::coloured(&line, render::holds(entry))));
             continue;
         }
         for change in history::changes(&entry.journal) {
-            out.line(&format!("{} {}", change.letter, change.paths()));
+            let line = format!("{} {}", change.letter, change.paths());
+            out.coloured(&render::lettered(&render::sanitize(&line)));
         }
         for one in &entry.journal.carried {
             out.line(&carried(one));

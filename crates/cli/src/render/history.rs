@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use apply_patch_api::engine::commit::LogEntry;
 use apply_patch_api::tools::history;
 use apply_patch_api::tools::shown::sanitize;
+use apply_patch_api::trash::format_local_time;
 
 use super::human::{age, count, cut};
 
@@ -16,10 +17,16 @@ const UNDONE: Style = Style::new().dimmed();
 /// How much of the name of a session is shown.
 const SHORT: usize = 10;
 
-/// A transaction with its whole id and the time, in one line.
+/// A transaction with the time, and who made it, in one line.
 pub(crate) fn headline(entry: &LogEntry, time: fn(SystemTime) -> String) -> String {
     let id = entry.journal.header.id;
-    format!("{id} {} {}", time(id.time()), what(entry, usize::MAX))
+    format!("{} {}{}{}", id.short(), time(id.time()), who(entry), since(entry))
+}
+
+/// A transaction of a turn, with the time and the first of its files by name.
+pub(crate) fn part_of_turn(entry: &LogEntry) -> String {
+    let id = entry.journal.header.id;
+    format!("{} {} {}", id.short(), format_local_time(id.time()), what(entry, 1))
 }
 
 /// A transaction in a line of the log of at most so many columns; with the time, unless it is
@@ -95,7 +102,6 @@ pub(crate) fn holds(entry: &LogEntry) -> bool {
 
 /// What a transaction did, to the first of its files by name, and what did it.
 pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
-    let header = &entry.journal.header;
     let changes = history::changes(&entry.journal);
     let mut line = match &changes[..] {
         [] => "directories".to_owned(),
@@ -106,10 +112,24 @@ pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
             format!("{}: {}{more}", count(all.len(), "file"), named.join(", "))
         }
     };
-    let who = header.tool.iter().chain(&header.agent).map(String::as_str);
+    line += &who(entry);
+    line += &since(entry);
+    line
+}
+
+/// Which tool made a transaction, for which agent and in which session.
+fn who(entry: &LogEntry) -> String {
+    let header = &entry.journal.header;
+    let names = header.tool.iter().chain(&header.agent).map(String::as_str);
     // Above the transactions of a turn stands its own line.
     let session = session(std::slice::from_ref(entry)).filter(|_| header.turn.is_none());
-    line += &by(who.chain(session));
+    by(names.chain(session))
+}
+
+/// What a transaction undoes, and what became of it.
+fn since(entry: &LogEntry) -> String {
+    let header = &entry.journal.header;
+    let mut line = String::new();
     if let Some(undone) = header.undo_of {
         line +=
             &format!("  undoes {}{}", if header.partial { "part of " } else { "" }, undone.short());

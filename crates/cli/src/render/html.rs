@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use apply_patch_api::tools::shown::sanitize;
 
+use super::human::count;
 use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 
 const STYLE: &str = include_str!("page.css");
@@ -56,13 +57,20 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
          'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n\
          <a class=\"skip\" href=\"#changes\">Skip the list of files</a>\n\
-         <header><h1>{title}</h1>\n\
+         <header><div><h1>{title}</h1><p>{}</p></div>\n\
          <button type=\"button\" id=\"show-keys\" hidden=\"\">Keys <kbd>?</kbd></button></header>\n\
          <nav aria-label=\"Files\"><details open=\"\"><summary>Files: {}</summary>\n<ol>\n",
+        totals(files),
         files.len()
     );
     for (nth, file) in files.iter().enumerate() {
-        let _ = writeln!(out, "<li><a href=\"#f{nth}\">{}</a> {}</li>", file.name, file.counts());
+        let (letter, word) = file.operation;
+        let _ = writeln!(
+            out,
+            "<li><abbr title=\"{word}\">{letter}</abbr> <a href=\"#f{nth}\">{}</a> {}</li>",
+            file.name,
+            file.counts()
+        );
     }
     out += "</ol></details></nav>\n<main id=\"changes\">\n";
     let start = out.len();
@@ -96,6 +104,17 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
     out
 }
 
+/// How many files and lines change.
+fn totals(files: &[HtmlFile]) -> String {
+    let sum = |lines: fn(&HtmlFile) -> usize| files.iter().map(lines).sum();
+    let (inserted, deleted): (usize, usize) = (sum(|file| file.inserted), sum(|file| file.deleted));
+    format!(
+        "{}, {} inserted, {deleted} deleted",
+        count(files.len(), "file"),
+        count(inserted, "line")
+    )
+}
+
 /// Where in a file its HTML ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum HtmlPlace {
@@ -109,8 +128,10 @@ enum HtmlPlace {
 }
 
 /// A file of the page.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct HtmlFile {
+    /// What becomes of it: a letter, and the word.
+    operation: (char, &'static str),
     /// Escaped already.
     name: String,
     out: String,
@@ -119,6 +140,20 @@ struct HtmlFile {
     numbers: (u64, u64),
     deleted: usize,
     inserted: usize,
+}
+
+impl Default for HtmlFile {
+    fn default() -> Self {
+        Self {
+            operation: ('M', "updated"),
+            name: String::new(),
+            out: String::new(),
+            place: HtmlPlace::default(),
+            numbers: (0, 0),
+            deleted: 0,
+            inserted: 0,
+        }
+    }
 }
 
 impl HtmlFile {
@@ -131,6 +166,15 @@ impl HtmlFile {
     }
 
     fn header(&mut self, text: &str) {
+        let operations = [
+            ("new file mode ", ('A', "created")),
+            ("deleted file mode ", ('D', "deleted")),
+            ("rename from ", ('R', "moved")),
+            ("copy from ", ('C', "copied")),
+        ];
+        let begins = |(begin, _): &&(&str, _)| text.starts_with(begin);
+        self.operation =
+            operations.iter().find(begins).map_or(self.operation, |(_, operation)| *operation);
         // These repeat the name.
         if !text.starts_with("--- ") && !text.starts_with("+++ ") {
             let _ = writeln!(self.out, "<p>{}</p>", escaped(text));
@@ -259,7 +303,9 @@ mod tests {
         );
         for wanted in [
             "<title>&lt;t&gt;</title>",
-            "<li><a href=\"#f0\">x</a> <span class=\"plus\" aria-label=\"2 inserted\">+2</span> \
+            "<div><h1>&lt;t&gt;</h1><p>2 files, 2 lines inserted, 1 deleted</p></div>",
+            "<li><abbr title=\"moved\">R</abbr> <a href=\"#f1\">y → &lt;z&gt;</a> ",
+            "<li><abbr title=\"updated\">M</abbr> <a href=\"#f0\">x</a> <span class=\"plus\" aria-label=\"2 inserted\">+2</span> \
              <span class=\"minus\" aria-label=\"1 deleted\">-1</span></li>",
             "<details open=\"\" class=\"file\" id=\"f0\"><summary><h2>x</h2> ",
             "<td class=\"hunk\" colspan=\"2\">@@ -3,3 +3,3 @@ <b>&lt;f&gt;</b></td>",

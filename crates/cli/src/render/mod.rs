@@ -33,17 +33,17 @@ pub(crate) use apply_patch_api::tools::changes::{
 pub(crate) use apply_patch_api::tools::shown::{is_unsafe, sanitize};
 pub(crate) use diff::write_diff;
 pub(crate) use history::{
-    coloured, headline, holds, one_line, turn_line, turn_name, turn_what, what,
+    coloured, headline, holds, one_line, part_of_turn, turn_line, turn_name, turn_what, what,
 };
 pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;
 pub(crate) use pager::Pager;
 pub(crate) use print::{
-    end, error_width, indented, line, message, name, output, paragraph, raw, width, written,
-    written_or,
+    end, error_width, indented, lettered, line, message, name, output, paragraph, raw, width,
+    written, written_or,
 };
-pub(crate) use stat::{stat, stat_text, statistics};
+pub(crate) use stat::{stat, stat_text, stat_totals, statistics};
 
 /// Prints what went wrong, with pictures where there is something to point at. Of a change that a
 /// signal cancelled, prints what was applied before it came.
@@ -324,17 +324,16 @@ pub(crate) fn notes(plan: &Plan) {
 pub(crate) fn names(root: &Path, plan: &Plan) {
     let changes = plan.changes().iter();
     if link::are_shown() {
-        print::lines(changes.map(|change| print::linked(change, root)))
+        print::lines(changes.map(|change| lettered(&print::linked(change, root))))
     } else {
-        print::lines(changes.map(|change| sanitize(&name(change)).into_owned()))
+        print::lines(changes.map(|change| lettered(&sanitize(&name(change)))))
     }
 }
 
 /// The same with paths as they are seen from elsewhere.
 pub(crate) fn names_seen(plan: &Plan, seen: &dyn Fn(&str) -> String) {
-    print::lines(
-        plan.changes().iter().map(|change| sanitize(&print::name_seen(change, seen)).into_owned()),
-    );
+    let changes = plan.changes().iter();
+    print::lines(changes.map(|change| lettered(&sanitize(&print::name_seen(change, seen)))));
 }
 
 /// Prints how to undo a commit.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use anstyle::{AnsiColor, Style};
 use apply_patch_api::engine::{Change, ChangeKind};
 use apply_patch_api::files::without_middle;
 use apply_patch_api::tools::shown::sanitize;
@@ -14,6 +15,10 @@ use terminal_size::{Height, Width};
 use super::link::link;
 use crate::exit::Exit;
 use crate::outside::{STDERR_IS_TERMINAL, STDOUT_IS_TERMINAL};
+
+const ADDED: Style = AnsiColor::Green.on_default();
+const DELETED: Style = AnsiColor::Red.on_default();
+const CHANGED: Style = AnsiColor::Yellow.on_default();
 
 /// Why something could not be written on standard output, and what that was, if a line says it.
 static LOST: Mutex<Option<(io::Error, Option<String>)>> = Mutex::new(None);
@@ -111,7 +116,11 @@ pub(crate) fn message(text: &str) {
     };
     let text = text.split('\n').map(line).collect::<Vec<_>>().join("\n");
     let text = format!("apply-patch: {}", sanitize(&text));
-    let text = error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n";
+    let mut text =
+        error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n";
+    if let Some(rest) = text.strip_prefix("apply-patch: done") {
+        text = format!("apply-patch: {ADDED}done{ADDED:#}{rest}");
+    }
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
@@ -164,6 +173,18 @@ pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
         }
     }
     out
+}
+
+/// A line that begins with the letter of a change, which gets its colour; the rest has nothing that
+/// a terminal would obey.
+pub(crate) fn lettered(line: &str) -> String {
+    let (letter, rest) = line.split_at(line.find(' ').unwrap_or(0));
+    let style = match letter {
+        "A" | "C" => ADDED,
+        "D" => DELETED,
+        _ => CHANGED,
+    };
+    format!("{style}{letter}{style:#}{rest}")
 }
 
 /// A change in one line: a letter and the path or paths.

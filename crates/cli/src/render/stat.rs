@@ -41,7 +41,7 @@ pub(crate) fn stat_text(files: &[FileStatistics], width: Option<usize>) -> Strin
     let count = |lines: Option<usize>| lines.unwrap_or_default();
     let row = |file| (stat_name(file), (count(file.inserted), count(file.deleted)));
     let rows: Vec<_> = files.iter().map(row).collect();
-    let mut text = match width {
+    let text = match width {
         Some(width) => bars(&rows, width),
         None => rows
             .iter()
@@ -50,14 +50,16 @@ pub(crate) fn stat_text(files: &[FileStatistics], width: Option<usize>) -> Strin
             })
             .collect(),
     };
-    let (inserted, deleted) =
-        rows.iter().fold((0, 0), |sum, (_, counts)| (sum.0 + counts.0, sum.1 + counts.1));
+    text + &stat_totals(files) + "\n"
+}
+
+/// How many files and lines change, in a line.
+pub(crate) fn stat_totals(files: &[FileStatistics]) -> String {
+    let sum = |lines: fn(&FileStatistics) -> Option<usize>| files.iter().filter_map(lines).sum();
+    let (inserted, deleted): (usize, usize) = (sum(|file| file.inserted), sum(|file| file.deleted));
     let lines = if inserted == 1 { "line" } else { "lines" };
-    text += &format!(
-        "{}, {inserted} {lines} inserted, {deleted} deleted\n",
-        totals(files.iter().map(|file| file.operation))
-    );
-    text
+    let operations = totals(files.iter().map(|file| file.operation));
+    format!("{operations}, {inserted} {lines} inserted, {deleted} deleted")
 }
 
 /// A letter and the path or paths.
