@@ -182,8 +182,6 @@ fn no_flag_is_ignored_where_what_it_needs_cannot_be_given() {
         "git --call-id x --batch",
         "log --stats --session x",
         "log --state --session x",
-        "log --session x --since 1h",
-        "log --session x a",
         "tool read_file --args {} --call-id x --json",
         "tool-spec --provider openai --all-tools --operations add",
         "tool-spec --provider openai --brief --fit a",

@@ -277,7 +277,7 @@ fn a_part_of_the_log_is_as_in_the_whole() {
         for max_count in [Some(0), Some(1), Some(2), Some(5), Some(20), Some(1000), None] {
             for since in [None, Some(times[140]), Some(times[70])] {
                 for paths in [vec![], vec!["f1".to_owned()]] {
-                    let wanted = Wanted { max_count, since, paths };
+                    let wanted = Wanted { max_count, since, session: None, paths };
                     let (found, unverified) = wanted.read(&workspace).unwrap();
                     assert_eq!(found, wanted.of(all.clone()), "{wanted:?}");
                     assert!(unverified.is_empty());

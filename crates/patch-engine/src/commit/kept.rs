@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use fs_guard::Sha256;
 use workspace_trash::{NewestFirst, OldestFirst, Record, Store, TransactionId, TrashEntry};
@@ -64,11 +65,14 @@ impl<'s> KeptFiles<'s> {
         trust: bool,
     ) -> Result<Option<Vec<u8>>, Error> {
         let mut left = self.left.borrow_mut();
-        if !left.contains_key(&id) {
-            let (journal, _) = self.store.journal_if(id, trust)?;
-            left.insert(id, LeftFiles::of(self.store, Cow::Owned(journal)));
-        }
-        Ok(left[&id].bytes(record))
+        let left = match left.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                let (journal, _) = self.store.journal_if(id, trust)?;
+                free.insert(LeftFiles::of(self.store, Cow::Owned(journal)))
+            }
+        };
+        Ok(left.bytes(record))
     }
 
     /// Returns what `look` finds first among the files with this hash that were displaced after a
