@@ -393,7 +393,7 @@ fn an_undo_below_a_later_change_says_which_one_and_what_to_do() {
     let refused = at(&dir, "", &["undo", "@2"], "");
     let wanted = format!(
         "apply-patch: not as transaction {} left it: top (transaction {} changed it)\n\
-         apply-patch: first run `apply-patch undo {1}`; or see `apply-patch show {0}`\n",
+         first run `apply-patch undo {1}`; or see `apply-patch show {0}`\n",
         &first[23..],
         &second[23..]
     );

@@ -40,8 +40,8 @@ pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;
 pub(crate) use pager::Pager;
 pub(crate) use print::{
-    end, error_width, indented, lettered, line, message, name, output, paragraph, raw, width,
-    written, written_or,
+    end, error_width, indented, lettered, line, message, name, output, paragraph, raw, sentence,
+    width, written, written_or,
 };
 pub(crate) use stat::{stat, stat_text, stat_totals, statistics};
 
@@ -79,11 +79,11 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         Failure::Rejected(rejected) => {
             let (input, rejects) = &**rejected;
             picture::rejects(input, rejects, global);
-            message("nothing was changed");
+            sentence("nothing was changed");
         }
         Failure::Tool(error) => {
             message(&error.message);
-            next.iter().for_each(|next| message(next));
+            next.iter().for_each(|next| sentence(next));
             if error.class != FailureClass::Partial {
                 unchanged(&error.message);
             }
@@ -98,11 +98,11 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
                         | commit::Error::Rejected(_)
                 )
                 || !why.to_be_trusted().is_empty();
-            next.iter().filter(|_| has_advice).for_each(|next| message(next));
+            next.iter().filter(|_| has_advice).for_each(|next| sentence(next));
         }
         Failure::Commit(why) => {
             message(&why.to_string());
-            next.iter().filter(|_| of_commit(why).is_some()).for_each(|next| message(next));
+            next.iter().filter(|_| of_commit(why).is_some()).for_each(|next| sentence(next));
             if why.is_rolled_back() {
                 unchanged(&why.to_string());
             }
@@ -123,7 +123,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
                 }
             }
             for (path, by) in &input.changed_by {
-                message(&format!("{}: last changed {by}", quoted(path)));
+                sentence(&format!("{}: last changed {by}", quoted(path)));
             }
             let incomplete =
                 matches!(error, commit::Error::Commit(error) if !error.is_rolled_back());
@@ -131,13 +131,13 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
             match (&reports[..], dry_run) {
                 ([], _) if incomplete => {}
                 ([], _) => unchanged(&error.to_string()),
-                (_, true) => message("only a part of it would be applied"),
+                (_, true) => sentence("only a part of it would be applied"),
                 (_, false) if is_partial => {
-                    message("applied in part; the changes listed above stay");
+                    sentence("applied in part; the changes listed above stay");
                     hint(reports);
                 }
                 (_, false) => {
-                    message("stopped half way; the changes listed above stay");
+                    sentence("stopped half way; the changes listed above stay");
                     hint(reports);
                 }
             }
@@ -147,7 +147,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
     let seen = *outside::STDERR_IS_TERMINAL && !global.verbose;
     if let Some(kept) = failure.kept().filter(|_| !seen) {
         let id = &kept.id;
-        message(&kept.words(Caller::Terminal).unwrap_or_else(|| {
+        sentence(&kept.words(Caller::Terminal).unwrap_or_else(|| {
             format!(
                 "the patch is kept: send the sections of some files again with `--amend {id}`, and \
                  it has the others"
@@ -159,7 +159,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
 /// Says that nothing was changed, unless this message did.
 fn unchanged(said: &str) {
     if !said.contains("nothing was changed") {
-        message("nothing was changed");
+        sentence("nothing was changed");
     }
 }
 
@@ -212,7 +212,7 @@ fn of_store(error: &apply_patch_api::trash::Error) -> Option<&files::Error> {
 /// Says what can be done where the guard refused something.
 fn advise(error: &files::Error, caller: Caller) {
     let hints = Hint::all_of(&Remedy::of_guard(error), caller);
-    message(&hints::words(&hints, caller));
+    sentence(&hints::words(&hints, caller));
 }
 
 /// Warns that what was done is not written down.

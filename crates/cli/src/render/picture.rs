@@ -12,7 +12,7 @@ use apply_patch_api::tools::received;
 use apply_patch_api::tools::shown::sanitize;
 use apply_patch_api::tools::{Hint, bounds, hints};
 
-use super::print::{error_width, message, wrapped};
+use super::print::{error_width, message, sentence, wrapped};
 use crate::global::Global;
 use crate::input::Input;
 
@@ -146,7 +146,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     let told = if global.verbose { rejects.len() } else { TOLD };
     for (nth, &reject) in rejects.iter().take(told).enumerate() {
         if nth >= DRAWN {
-            message(&reject.to_string());
+            sentence(&reject.to_string());
         } else {
             draw(input, &text, reject, root.as_ref(), global);
         }
@@ -157,7 +157,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     }
     let more = rejects.len().saturating_sub(told);
     if more > 0 {
-        message(&format!("and {more} more (-v names them all)"));
+        sentence(&format!("and {more} more (-v names them all)"));
     }
 }
 

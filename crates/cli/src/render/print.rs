@@ -107,15 +107,25 @@ pub(super) fn errors(bytes: &[u8]) {
     let _ = anstream::stderr().write_all(safe.as_bytes());
 }
 
-/// Prints a message on standard error; on a terminal in lines that fit.
+/// Prints a message on standard error, which says that it is of this program; on a terminal in
+/// lines that fit.
 pub(crate) fn message(text: &str) {
+    said("apply-patch: ", text);
+}
+
+/// The same, of what goes on after a message.
+pub(crate) fn sentence(text: &str) {
+    said("", text);
+}
+
+fn said(before: &str, text: &str) {
     /// A longer line quotes something that was given; its ends tell what.
     const LINE: usize = 4000;
     let line = |line: &str| {
         if line.len() > LINE { without_middle(line, LINE / 4) } else { line.into() }.into_owned()
     };
     let text = text.split('\n').map(line).collect::<Vec<_>>().join("\n");
-    let text = format!("apply-patch: {}", sanitize(&text));
+    let text = format!("{before}{}", sanitize(&text));
     let mut text =
         error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n";
     if let Some(rest) = text.strip_prefix("apply-patch: done") {
