@@ -600,3 +600,37 @@ fn a_picture_a_link_and_a_mode_are_applied_undone_and_committed_as_git_does() {
     call(&args, &diff);
     assert_eq!(git(&["rev-parse", "new^{tree}"]), wanted);
 }
+
+/// As git has it, the attributes of all directories from the top of the work tree down to the file
+/// hold, whatever the root is; the last one that names the file decides.
+#[test]
+fn whitespace_attributes_above_the_root_hold() {
+    let patch = "--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-a\n+b \n";
+    let warned = "it adds whitespace errors in 1 line (patch line 5: blank-at-eol)";
+    for (top, middle, own, is_git, is_error) in [
+        ("", "", "", true, true),
+        ("*.txt -whitespace\n", "", "", true, false),
+        ("/w/d/f.txt -whitespace\n", "", "", true, false),
+        ("/f.txt -whitespace\n", "", "", true, true),
+        ("", "d/*.txt -whitespace\n", "", true, false),
+        ("*.txt -whitespace\n", "f.txt whitespace=trailing-space\n", "", true, true),
+        ("*.txt -whitespace\n", "", "*.txt !whitespace\n", true, true),
+        ("*.txt -whitespace\n", "", "", false, true),
+    ] {
+        let dir = place(&[
+            ("t/.gitattributes", top),
+            ("t/w/.gitattributes", middle),
+            ("t/w/d/.gitattributes", own),
+            ("t/w/d/f.txt", "a\n"),
+        ]);
+        if is_git {
+            crate::git::git(&dir.path().join("t"), &["init", "-q"]);
+        }
+        let root = dir.path().join("t/w/d");
+        for args in [&["-n", "--whitespace=error"][..], &["-n", "--whitespace=error", "-C", "."]] {
+            let run = run("apply-patch", &root, dir.path(), args, patch.as_bytes());
+            assert_eq!(run.code, i32::from(is_error), "{top}{middle}{own}: {run:?}");
+            assert_eq!(run.stderr.contains(warned), is_error, "{top}{middle}{own}: {run:?}");
+        }
+    }
+}

@@ -1,16 +1,17 @@
 //! The conventions of a workspace: for new files `eol` in `.gitattributes`, `end_of_line` and
 //! `charset` in `.editorconfig`; for whitespace errors `whitespace` in `.gitattributes`.
 //!
-//! Both are read beneath the root only, as they are before the patch. `.gitattributes` has
-//! precedence, since git rewrites files by it. Unreadable files and lines are ignored, as git and
-//! editors do. Without the feature `editorconfig` neither is read.
+//! Both are read beneath the root, as they are before the patch; `whitespace`, which changes no file
+//! by itself, also in the directories from the top of git's work tree down to the root.
+//! `.gitattributes` has precedence, since git rewrites files by it. Unreadable files and lines are
+//! ignored, as git and editors do. Without the feature `editorconfig` neither is read.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 #[cfg(feature = "editorconfig")]
 use fs_guard::ConventionGlob;
-use fs_guard::{Access, RelPath};
+use fs_guard::{Access, RelPath, Root};
 
 use crate::text::charset::{Charset, by_label};
 use crate::text::files::Files;
@@ -61,6 +62,16 @@ const EDITOR: &str = ".editorconfig";
 pub(crate) struct Conventions<'r> {
     files: &'r Files,
     directories: Mutex<HashMap<String, Arc<Directory>>>,
+    /// The directories above the root, from the top of git's work tree on.
+    above: OnceLock<Vec<Above>>,
+}
+
+/// A directory above the root.
+#[derive(Debug)]
+struct Above {
+    /// The path from there to the root, with a slash at its end.
+    way: String,
+    attributes: Vec<ConventionRule>,
 }
 
 /// The rules of one directory.
@@ -81,7 +92,7 @@ struct ConventionRule {
 
 impl<'r> Conventions<'r> {
     pub(crate) fn new(files: &'r Files) -> Self {
-        Self { files, directories: Mutex::default() }
+        Self { files, directories: Mutex::default(), above: OnceLock::new() }
     }
 
     /// Returns the conventions for the file at `path`.
@@ -128,8 +139,8 @@ impl<'r> Conventions<'r> {
     pub(crate) fn whitespace(&self, path: &RelPath, default: WhitespaceRules) -> WhitespaceRules {
         let path = path.as_str();
         let mut found = default;
-        for (dir, directory) in self.chain(path) {
-            for (name, value) in settings_of(&directory.attributes, seen_from(dir, path)) {
+        let mut take = |rules: &[ConventionRule], path: &str| {
+            for (name, value) in settings_of(rules, path) {
                 found = match (&**name, &**value) {
                     ("whitespace", "") => default.all(),
                     ("whitespace", list) => WhitespaceRules::of_attribute(list),
@@ -138,6 +149,12 @@ impl<'r> Conventions<'r> {
                     _ => found,
                 };
             }
+        };
+        for Above { way, attributes } in self.above.get_or_init(|| above(self.files)) {
+            take(attributes, &format!("{way}{path}"));
+        }
+        for (dir, directory) in self.chain(path) {
+            take(&directory.attributes, seen_from(dir, path));
         }
         found
     }
@@ -162,7 +179,7 @@ impl<'r> Conventions<'r> {
         let mut directory = Directory::default();
         let read = |name| cfg!(feature = "editorconfig").then(|| read(name)).flatten();
         if let Some(text) = read(ATTRIBUTES) {
-            directory.attributes = text.lines().filter_map(attribute).take(MAX_RULES).collect();
+            directory.attributes = attributes(&text);
         }
         if let Some(text) = read(EDITOR) {
             (directory.is_top, directory.editor) = sections(&text);
@@ -171,6 +188,32 @@ impl<'r> Conventions<'r> {
         lock().insert(dir.to_owned(), Arc::clone(&directory));
         directory
     }
+}
+
+/// Returns the directories from the top of git's work tree down to the root of the files, which is
+/// left out, and their attributes.
+fn above(files: &Files) -> Vec<Above> {
+    let Some(root) = files.directory().filter(|root| !root.is_work_tree()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for above in root.enclosing(root.policy()) {
+        // Where a link or a mount point is on the way, git would not come from there.
+        let Some(way) = &above.way else { return Vec::new() };
+        let read = |root: &Root| {
+            let path = root.check(ATTRIBUTES, Access::Read).ok()?;
+            let (bytes, _) = root.read(&path, MAX_SIZE).ok()?;
+            Some(attributes(std::str::from_utf8(&bytes).ok()?))
+        };
+        let is_enabled = cfg!(feature = "editorconfig");
+        let attributes = is_enabled.then(|| read(&above.root)).flatten().unwrap_or_default();
+        found.push(Above { way: format!("{way}/"), attributes });
+        if above.root.is_work_tree() {
+            found.reverse();
+            return if above.root.has_git() { found } else { Vec::new() };
+        }
+    }
+    Vec::new()
 }
 
 /// Returns a path as a directory above it sees it.
@@ -184,6 +227,11 @@ fn settings_of<'r>(
     path: &'r str,
 ) -> impl Iterator<Item = &'r (String, String)> {
     rules.iter().filter(|rule| rule.pattern.matches(path)).flat_map(|rule| &rule.settings)
+}
+
+/// Reads the lines of a `.gitattributes` file.
+fn attributes(text: &str) -> Vec<ConventionRule> {
+    text.lines().filter_map(attribute).take(MAX_RULES).collect()
 }
 
 /// Reads one line of a `.gitattributes` file.
