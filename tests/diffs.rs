@@ -601,6 +601,63 @@ fn a_picture_a_link_and_a_mode_are_applied_undone_and_committed_as_git_does() {
     assert_eq!(git(&["rev-parse", "new^{tree}"]), wanted);
 }
 
+/// A directory has no commit of a submodule to change: the hint leaves it out, and so does a
+/// pattern. What only reads the diff takes it.
+#[test]
+fn a_submodule_is_left_out_of_a_directory() {
+    let id = |digit: &str| digit.repeat(40);
+    let header = |lines: &str| format!("diff --git a/m [1]/x b/m [1]/x\n{lines}");
+    let bump = header(&format!(
+        "index 1111111..2222222 160000\n--- a/m [1]/x\n+++ b/m [1]/x\n@@ -1 +1 @@\n\
+         -Subproject commit {}\n+Subproject commit {}\n",
+        id("1"),
+        id("2")
+    ));
+    let new = header(&format!(
+        "new file mode 160000\nindex 0000000..2222222\n--- /dev/null\n+++ b/m [1]/x\n\
+         @@ -0,0 +1 @@\n+Subproject commit {}\n",
+        id("2")
+    ));
+    let deleted = header(&format!(
+        "deleted file mode 160000\nindex 1111111..0000000\n--- a/m [1]/x\n+++ /dev/null\n\
+         @@ -1 +0,0 @@\n-Subproject commit {}\n",
+        id("1")
+    ));
+    let log = "Submodule m [1]/x 1111111..2222222:\n  > a title\n  > diff --git a/y b/y\n";
+    let counted = |counts: &str, summary: &str| (counts.to_owned(), summary.to_owned());
+    for (submodule, (counts, summary)) in [
+        (&bump[..], counted("1\t1", "")),
+        (log, counted("1\t1", "")),
+        (&new, counted("1\t0", " create mode 160000 m [1]/x\n")),
+        (&deleted, counted("0\t1", " delete mode 160000 m [1]/x\n")),
+    ] {
+        for diff in
+            [change("f", "a", "b") + submodule, submodule.to_owned() + &change("f", "a", "b")]
+        {
+            let dir = place(&[("w/f", "a\n"), ("w/m [1]/x/inside", "it is checked out\n")]);
+            let (root, home) = (dir.path().join("w"), dir.path());
+            let call = |args: &[&str]| run("apply-patch", &root, home, args, diff.as_bytes());
+            let refused = call(&[]);
+            assert_eq!(refused.code, 1, "{diff}: {refused:?}");
+            let hint = "use `--exclude 'm [[]1[]]/x'`";
+            assert!(refused.stderr.contains(hint), "{diff}: {refused:?}");
+            assert_eq!(std::fs::read_to_string(root.join("f")).expect("f"), "a\n");
+            assert_eq!(call(&["-n", "--numstat"]).stdout.lines().count(), 2, "{diff}");
+            let numstat = call(&["-n", "--numstat"]).stdout;
+            assert!(numstat.contains(&format!("{counts}\tm [1]/x\n")), "{diff}: {numstat}");
+            assert_eq!(call(&["-n", "--summary"]).stdout, summary, "{diff}");
+            assert_eq!(call(&["-n", "--stat"]).code, 0, "{diff}");
+            for args in [&["--exclude", "m [[]1[]]/x"][..], &["-R", "--include", "f"]] {
+                let taken = call(args);
+                assert_eq!(taken.code, 0, "{diff}: {taken:?}");
+                let said = "left out, as their paths are excluded: m [1]/x";
+                assert!(taken.stderr.contains(said), "{diff}: {taken:?}");
+            }
+            assert_eq!(std::fs::read_to_string(root.join("f")).expect("f"), "a\n");
+        }
+    }
+}
+
 /// As git has it, the attributes of all directories from the top of the work tree down to the file
 /// hold, whatever the root is; the last one that names the file decides.
 #[test]

@@ -220,6 +220,73 @@ fn a_preview_of_a_commit_is_refused_as_the_commit_is() {
     }
 }
 
+/// The trees are those that git has, and a submodule at another commit than the diff says is left
+/// alone.
+#[test]
+fn a_diff_changes_the_submodules_of_a_commit() {
+    let bench = Bench::new(FILES);
+    let work = bench.dir.path().join("work");
+    let [one, two] = ["1", "2"].map(|digit| digit.repeat(40));
+    let set = |branch: &str, entry: &str| {
+        git(&work, &["checkout", "-q", "-B", branch]);
+        let entry = format!("{entry},d/my module");
+        git(&work, &["update-index", "--add", "--cacheinfo", &entry]);
+        git(&work, &["commit", "-q", "-m", branch]);
+    };
+    set("one", &format!("160000,{one}"));
+    set("two", &format!("160000,{two}"));
+    git(&work, &["push", "-q", "../bare.git", "one", "two"]);
+    let tree = |branch: &str| git(&bench.bare(), &["rev-parse", &format!("{branch}^{{tree}}")]);
+    let diff = |args: &[&str]| git(&work, &[&["diff"], args].concat());
+    let log = ["--submodule=log", "main", "two"];
+    for (onto, args, diff, wanted) in [
+        ("one", &[][..], diff(&["one", "two"]), "two"),
+        ("two", &["-R"], diff(&["one", "two"]), "one"),
+        ("main", &[], diff(&["main", "one"]), "one"),
+        ("one", &[], diff(&["one", "main"]), "main"),
+        ("one", &["--exclude", "d/my module"], diff(&["--submodule=log", "one", "two"]), "one"),
+        ("two", &["--skip-applied"], diff(&["one", "two"]), "two"),
+        // A line of the log has the whole ids when it is asked for them.
+        ("one", &[], format!("Submodule d/my module {one}..{two}:\n  > title\n"), "two"),
+        (
+            "one",
+            &[],
+            format!("Submodule d/my module {one}...0000000 (submodule deleted)\n"),
+            "main",
+        ),
+    ] {
+        git(&bench.bare(), &["branch", "-f", "new", onto]);
+        let run = bench.run(&[&["--onto", "new"], args].concat(), &diff);
+        assert_eq!(run.code, 0, "{diff}: {run:?}");
+        assert_eq!(tree("new"), tree(wanted), "{diff}");
+        bench.is_sound();
+    }
+    for (onto, diff, said) in [
+        ("one", diff(&["--submodule=log", "one", "two"]), "has only the first digits"),
+        ("main", diff(&log), "has only the first digits"),
+        ("two", diff(&["one", "two"]), "it is applied already: the submodule is at this commit"),
+        ("one", diff(&["main", "one"]), "it is applied already: the submodule is at this commit"),
+        ("two", diff(&["main", "one"]), "a file is there already"),
+        ("two", diff(&["one", "main"]), "at another commit than the diff says: 2222"),
+        ("main", diff(&["one", "two"]), "there is no such file"),
+        (
+            "main",
+            format!("Submodule a.txt {one}..{two}:\n"),
+            "the diff is for a submodule, and this is none",
+        ),
+    ] {
+        let run = bench.run(&["--onto", onto, "--branch", "never"], &diff);
+        assert_eq!(run.code, 1, "{diff}: {run:?}");
+        assert!(run.stderr.contains(said), "{diff}: {run:?}");
+    }
+    // What is shown is what git takes.
+    let shown = bench.run(&["--onto", "one", "-n"], &diff(&["one", "two"])).stdout;
+    git(&work, &["checkout", "-q", "one"]);
+    fs::write(bench.dir.path().join("shown.diff"), shown).expect("a file");
+    git(&work, &["apply", "--cached", "../shown.diff"]);
+    assert_eq!(git(&work, &["write-tree"]), tree("two"));
+}
+
 #[test]
 fn requests_are_answered_line_by_line() {
     let bench = Bench::new(FILES);

@@ -67,8 +67,8 @@ pub mod files {
 pub mod grammar {
     pub use patch_grammar::{
         AddedLines, Dialect, Hunk, LineKind, Marker, ParseErrorKind, ParseOptions, Patch,
-        PatchStream, Section, SectionOperation, StreamEvent, StreamOperation, Text, binary, diff,
-        envelope, export, marker,
+        PatchStream, Section, SectionOperation, StreamEvent, StreamOperation, Submodule, Text,
+        binary, diff, envelope, export, marker,
     };
 }
 

@@ -225,6 +225,11 @@ impl Person {
             let text = patch.bytes(section.span.clone());
             return Ok(if taken { text.to_vec() } else { Vec::new() });
         }
+        if section.submodule.is_some() {
+            let taken = self.takes(b"", format!("M {path}, submodule"), "Change this submodule")?;
+            let text = patch.bytes(section.span.clone());
+            return Ok(if taken { text.to_vec() } else { Vec::new() });
+        }
         let mode = section.executable;
         let (mut takes_move, mut takes_mode) = (false, None);
         if let Some(binary) = &section.binary {

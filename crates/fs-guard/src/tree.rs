@@ -25,7 +25,8 @@ pub trait Tree: fmt::Debug + Send + Sync {
     /// If that cannot be determined.
     fn entry(&self, path: &str) -> io::Result<Option<Entry>>;
 
-    /// Reads a file, or the text of a symbolic link.
+    /// Reads a file, or the text of a symbolic link; of a submodule, the line that git's diffs have
+    /// of it: `Subproject commit`, and the id of its commit.
     ///
     /// # Errors
     ///
@@ -43,6 +44,11 @@ pub trait Tree: fmt::Debug + Send + Sync {
     /// and to be empty: none has to be created, and no name collides with another.
     fn has_directories(&self) -> bool {
         true
+    }
+
+    /// Returns whether this is a tree of git, whose submodules can be changed.
+    fn has_submodules(&self) -> bool {
+        false
     }
 
     /// Returns a name for the whole contents, such as the id of a commit. `None` if there is none.

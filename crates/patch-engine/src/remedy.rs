@@ -154,6 +154,8 @@ pub enum Setting {
     SkipApplied,
     /// Leave out binary files whose bytes the diff does not have.
     SkipBinary,
+    /// Leave out what is at this path.
+    Exclude(String),
     /// Take the last hunk of a diff as it stands, whatever its numbers promise.
     Recount,
     /// Take names for new files that other systems cannot hold.

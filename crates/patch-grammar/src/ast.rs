@@ -47,9 +47,34 @@ pub struct Section<'p> {
     /// then.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub binary: Option<Box<Binary<'p>>>,
+    /// The commits of a submodule, which is at the path: only git diffs have them. The section has
+    /// no lines and no hunks then.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub submodule: Option<Submodule<'p>>,
     /// What happens to the file.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub operation: SectionOperation<'p>,
+}
+
+/// What a git diff says about a submodule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+pub struct Submodule<'p> {
+    /// The id of its commit before; `None` if it is new. The lines of `git diff --submodule=log`
+    /// have the first digits only.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub old: Option<&'p str>,
+    /// The same afterwards; `None` if it is deleted.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub new: Option<&'p str>,
+}
+
+impl Submodule<'_> {
+    /// Returns the same of the reversed section.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { old: self.new, new: self.old }
+    }
 }
 
 /// Writes the `path` of a section, and the `line` that it stands in.

@@ -15,7 +15,7 @@
 //! the lines are read as they stand, as long as they are unambiguous, and a warning says so.
 //!
 //! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed
-//! (submodules, merges, binary files without their bytes) are errors.
+//! (merges, binary files without their bytes) are errors.
 
 mod header;
 pub(crate) mod name;
@@ -26,7 +26,7 @@ use std::ops::Range;
 
 use crate::ast::{
     AddedLines, Hunk, LastLine, LineEndings, LineKind, Section, SectionOperation, Shortfall,
-    Spanned, hunk_lines,
+    Spanned, Submodule, hunk_lines,
 };
 use crate::binary::{self, Binary, BinaryDamage, BinaryPart};
 use crate::diagnose;
@@ -219,9 +219,16 @@ fn section<'p>(
         }
         DiffOperation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
     };
+    let submodule = file.submodule.as_ref().map(|ids| {
+        let id = |span: &Option<Range<usize>>| {
+            let id = std::str::from_utf8(&text[span.clone()?]).ok()?;
+            id.bytes().any(|digit| digit != b'0').then_some(id)
+        };
+        Submodule { old: id(&ids.0), new: id(&ids.1) }
+    });
     let DiffFile { path, old_name, executable, link, span, .. } = file;
     let (path, old_name) = (spanned(path), old_name.map(spanned));
-    Ok(Section { path, old_name, operation, executable, link, binary, span })
+    Ok(Section { path, old_name, operation, executable, link, binary, submodule, span })
 }
 
 fn binary_of<'p>(

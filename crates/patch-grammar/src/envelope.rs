@@ -72,6 +72,9 @@ pub enum Unsaid {
     /// Its mode changes, or a new file is executable.
     #[error("an envelope cannot express the mode of a file")]
     Mode,
+    /// It is a submodule.
+    #[error("an envelope cannot express a submodule")]
+    Submodule,
     /// It is a symbolic link.
     #[error("an envelope cannot express a symbolic link")]
     Link,
@@ -131,6 +134,9 @@ fn write_section(out: &mut Writer, section: &Section<'_>) -> Result<(), Unsaid> 
     }
     if section.binary.is_some() {
         return Err(Unsaid::Binary);
+    }
+    if section.submodule.is_some() {
+        return Err(Unsaid::Submodule);
     }
     let mut lines = String::new();
     if section.link && !matches!(section.operation, SectionOperation::Delete(_)) {

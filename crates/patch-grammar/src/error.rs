@@ -191,6 +191,9 @@ crate::names::named! {
         /// A mode of a git diff is not one of a file.
         #[error("this is not a mode of a file")]
         BadMode = "bad_mode",
+        /// The change of a submodule does not say its commits.
+        #[error("the lines of a submodule are `Subproject commit` and the id of a commit")]
+        BadSubmodule = "bad_submodule",
         /// A diff of a merge, with more than two sides.
         #[error("`@@@` and `diff --cc` show a merge (a combined diff), which cannot be applied")]
         CombinedDiff = "combined_diff",
@@ -210,18 +213,12 @@ crate::names::named! {
             MAX_PATCH >> 20
         )]
         LargeBinary = "large_binary",
-        /// The modes of a section are those of a file and of a symbolic link.
-        #[error("{path}: its modes are those of a file and of a symbolic link")]
+        /// The modes of a section are those of two kinds of file.
+        #[error("{path}: its modes are those of two kinds of file")]
         Symlink {
             /// The link.
             path: String,
         } = "symlink",
-        /// A git diff changes a submodule.
-        #[error("{path}: a change of a submodule cannot be applied")]
-        Submodule {
-            /// Its directory.
-            path: String,
-        } = "submodule",
     }
 }
 

@@ -43,7 +43,7 @@ mod wrapper;
 
 pub use ast::{
     AddedLines, Header, Hunk, LastLine, Line, LineEndings, LineKind, Section, SectionOperation,
-    Shortfall, Spanned,
+    Shortfall, Spanned, Submodule,
 };
 pub use error::{OtherForm, ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};

@@ -206,6 +206,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
             executable: None,
             link: false,
             binary: None,
+            submodule: None,
             span,
         })
     }

@@ -152,13 +152,35 @@ pub(crate) fn binary_file(line: &[u8]) -> Option<&[u8]> {
     Some(bare.unwrap_or(name))
 }
 
-/// Returns the directory of the submodule that a line shows a change of, as git does with
-/// `--submodule`.
+/// A line of `git diff --submodule`, which shows a change of a submodule.
+pub(crate) struct SubmoduleLine<'l> {
+    /// Its directory.
+    pub(crate) path: &'l [u8],
+    /// Where the ids of its commits stand in the line: before, and afterwards.
+    pub(crate) ids: (Range<usize>, Range<usize>),
+}
+
+impl<'l> SubmoduleLine<'l> {
+    /// Reads `Submodule PATH OLD..NEW:`. There are three dots where the one commit does not follow
+    /// the other, and the end may have more: ` (new submodule)`, ` (rewind):`. The path may have
+    /// blanks.
+    pub(crate) fn of(line: &'l [u8]) -> Option<Self> {
+        const WORD: &[u8] = b"Submodule ";
+        let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let blanks = memchr::memrchr_iter(b' ', line.strip_prefix(WORD)?);
+        blanks.map(|blank| WORD.len() + blank).find_map(|blank| {
+            let old = blank + 1..blank + 1 + digits(&line[blank + 1..]);
+            let dots = line[old.end..].strip_prefix(b"..")?;
+            let dots = if dots.first() == Some(&b'.') { 3 } else { 2 };
+            let new = old.end + dots..old.end + dots + digits(&line[old.end + dots..]);
+            let path = &line[WORD.len()..blank];
+            let found = !path.is_empty() && !old.is_empty() && !new.is_empty();
+            found.then_some(Self { path, ids: (old, new) })
+        })
+    }
+}
+
+/// Returns the directory of the submodule that a line shows a change of.
 pub(crate) fn submodule(line: &[u8]) -> Option<&[u8]> {
-    let rest = line.strip_prefix(b"Submodule ")?;
-    let path = &rest[..memchr::memchr(b' ', rest)?];
-    let range = rest[path.len()..].trim_ascii_start();
-    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    let (old, new) = (digits(range), range.get(digits(range)..)?.strip_prefix(b"..")?);
-    (old > 0 && digits(new.strip_prefix(b".").unwrap_or(new)) > 0).then_some(path)
+    SubmoduleLine::of(line).map(|found| found.path)
 }

@@ -30,6 +30,10 @@ fn shown(patch: &Patch) -> String {
             out += &format!(" or {}", old_name.text);
         }
         out += if section.link { " link" } else { "" };
+        if let Some(submodule) = section.submodule {
+            let [old, new] = [submodule.old, submodule.new].map(|id| id.unwrap_or("none"));
+            out += &format!(" submodule {old}..{new}");
+        }
         out += match section.executable {
             Some(true) => " +x\n",
             Some(false) => " -x\n",
@@ -442,9 +446,13 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
         ),
         (
             "diff --git a/x b/x\nindex 1..2 160000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n",
-            "submodule 2:12",
+            "bad_submodule 6:1",
         ),
-        ("Submodule x 1..2:\n  > c\n", "submodule 1:1"),
+        ("diff --git a/x b/x\nold mode 100644\nnew mode 160000\n", "symlink 1:1"),
+        (
+            "diff --git a/x b/y\nrename from x\nrename to y\nindex 1..2 160000\n",
+            "contradiction 3:1",
+        ),
         ("diff --git a/x b/x\nold mode 99\nnew mode 100755\n", "bad_mode 2:10"),
         ("diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n", "bad_binary 4:1"),
         (
@@ -710,4 +718,69 @@ fn a_git_diff_of_one_file_does_not_move_it() {
         let text = format!("diff --git a/x b/x\n{names}@@ -1 +1 @@\n-a\n+b\n");
         check(text, "M x\n@1\n-a\n+b\n");
     }
+}
+
+/// What git writes of a submodule, with its commits as lines and with their titles.
+#[test]
+fn a_submodule_is_read_with_its_commits() {
+    let (old, new) = ("1".repeat(40), "ab".repeat(20));
+    let git = |header: &str, lines: &str| format!("diff --git a/m b/m\n{header}\n{lines}");
+    let line = |sign: &str, id: &str| format!("{sign}Subproject commit {id}\n");
+    for (diff, wanted) in [
+        (
+            git(
+                "index 111..aba 160000\n--- a/m\n+++ b/m\n@@ -1 +1 @@",
+                &(line("-", &old) + &line("+", &new)),
+            ),
+            format!("M m submodule {old}..{new}\n"),
+        ),
+        (
+            git(
+                "index 111..111 160000\n--- a/m\n+++ b/m\n@@ -1 +1 @@",
+                &(line("-", &old) + &line("+", &format!("{old}-dirty"))),
+            ),
+            format!("M m submodule {old}..{old}\n"),
+        ),
+        (
+            git(
+                "new file mode 160000\nindex 0000000..aba\n--- /dev/null\n+++ b/m\n@@ -0,0 +1 @@",
+                &line("+", &new),
+            ),
+            format!("A m [] submodule none..{new}\n"),
+        ),
+        (
+            git(
+                "deleted file mode 160000\nindex 111..0000000\n--- a/m\n+++ /dev/null\n@@ -1 +0,0 @@",
+                &line("-", &old),
+            ),
+            format!("D m submodule {old}..none\n"),
+        ),
+        // As `git diff -D` shows it.
+        (
+            git("deleted file mode 160000\nindex 111..0000000", ""),
+            "D m submodule 111..none\n".to_owned(),
+        ),
+        (
+            "Submodule a/m 111..aba:\n  > c\n  < diff --git a/x b/x\nSubmodule b c 111...aba (rewind):\n"
+                .to_owned(),
+            "M a/m submodule 111..aba\nM b c submodule 111..aba\n".to_owned(),
+        ),
+        (
+            "Submodule m contains modified content\nSubmodule m 111...000 (submodule deleted)\n\
+             Submodule n 000...aba (new submodule)\n"
+                .to_owned(),
+            "D m submodule 111..none\nA n [] submodule none..aba\n".to_owned(),
+        ),
+        // Behind a hunk whose numbers are wrong.
+        (
+            "--- a/x\n+++ b/x\n@@ -1 +1,3 @@\n-a\n+b\nSubmodule m 111..aba:\n  > c\n".to_owned(),
+            "M x\n@?\n-a\n+b\nM m submodule 111..aba\n\
+             ! line 3: the numbers of the hunk do not fit its lines, which were taken as they \
+             stand: it promises 1 old and 3 new lines, and has 1 and 1\n"
+                .to_owned(),
+        ),
+    ] {
+        check(&diff, &wanted);
+    }
+    check_stripped("Submodule a/m 1..2:\n", Some(2), "M m submodule 1..2\n");
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use apply_patch_api::engine::{Note, Order, Pass, Patch, Placed, Plan, PlanNote};
-use apply_patch_api::grammar::{LineKind, Section, SectionOperation};
+use apply_patch_api::grammar::{LineKind, Section, SectionOperation, Submodule};
 use apply_patch_api::tools::changes::{HunkAnswer, carried_text};
 use serde_json::json;
 
@@ -72,9 +72,21 @@ fn carried_words(plan: &Plan) -> HashMap<(&str, usize), String> {
     carried.collect()
 }
 
+fn submodule_words(path: &str, submodule: Submodule<'_>) -> String {
+    match (submodule.old, submodule.new) {
+        (None, Some(new)) => format!("adds the submodule {path} at {new}"),
+        (Some(old), None) => format!("deletes the submodule {path}, which is at {old}"),
+        (old, new) => {
+            let [old, new] = [old, new].map(|id| id.unwrap_or("no commit"));
+            format!("changes the submodule {path} from {old} to {new}")
+        }
+    }
+}
+
 fn section_words(index: usize, section: &Section<'_>) -> String {
     let path = &section.path.text;
     let what = match &section.operation {
+        _ if let Some(submodule) = section.submodule => submodule_words(path, submodule),
         operation if section.binary.is_some() => binary_words(path, operation),
         SectionOperation::Add(added) => {
             format!("creates {path} with {}", count(added.lines().count(), "line"))

@@ -570,6 +570,7 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
 fn flag(setting: &Setting) -> String {
     match (setting, key_and_value(setting)) {
         (Setting::Root(directory), _) => format!("-C {}", shell_word(directory)),
+        (Setting::Exclude(path), _) => format!("--exclude {}", shell_word(&exact_glob(path))),
         // These flags may be off.
         (Setting::AllowDelete | Setting::AllowMove, (key, _)) => format!("--{key}=true"),
         (_, (key, ArgumentValue::Text(value))) => format!("--{key} {value}"),
@@ -587,6 +588,16 @@ fn given(setting: &Setting, caller: Caller) -> String {
         }
         _ => flag(setting),
     }
+}
+
+/// Returns the pattern that matches a path and no other. Brackets mean the same everywhere, a
+/// backslash does not.
+fn exact_glob(path: &str) -> String {
+    let sign = |next: char| match next {
+        '*' | '?' | '[' | ']' | '{' | '}' => format!("[{next}]"),
+        next => next.to_string(),
+    };
+    path.chars().map(sign).collect()
 }
 
 /// Returns the variable that gives a rule to a command which has no flag for it.
@@ -707,6 +718,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::FirstPlace
         | Setting::SkipApplied
         | Setting::SkipBinary
+        | Setting::Exclude(_)
         | Setting::Recount
         | Setting::NativeNames
         | Setting::Strip(_)

@@ -77,6 +77,9 @@ pub fn octal(mode: u32) -> String {
     format!("{mode:06o}")
 }
 
+/// The mode of a submodule in git.
+const SUBMODULE: u32 = 0o160_000;
+
 impl FileStatistics {
     /// Returns the path of the file afterwards; for a deleted file, its old path.
     #[must_use]
@@ -92,14 +95,28 @@ impl FileStatistics {
 
     fn of_section(patch: &Patch, section: &Section<'_>) -> Self {
         let stated = FileHeader::read(patch.bytes(section.span.clone()));
-        let header = if patch.reversed { stated.reversed() } else { stated };
+        let mut header = if patch.reversed { stated.reversed() } else { stated };
+        if section.submodule.is_some() {
+            // The lines of `git diff --submodule=log` do not say it.
+            match &section.operation {
+                SectionOperation::Add(_) => header.new_mode = Some(SUBMODULE),
+                SectionOperation::Delete(_) => header.old_mode = Some(SUBMODULE),
+                _ => {}
+            }
+        }
         let count = |kind| {
             let lines = section.hunks().iter().flat_map(|hunk| &hunk.lines);
             lines.filter(|line| line.kind == kind).count()
         };
-        let inserted = match &section.operation {
-            SectionOperation::Add(added) => added.lines().count(),
+        let inserted = match (&section.operation, section.submodule) {
+            // A diff has one line a commit.
+            (_, Some(submodule)) => submodule.new.iter().count(),
+            (SectionOperation::Add(added), None) => added.lines().count(),
             _ => count(LineKind::Insert),
+        };
+        let deleted = match section.submodule {
+            Some(submodule) => submodule.old.iter().count(),
+            None => count(LineKind::Delete),
         };
         Self {
             operation: match &section.operation {
@@ -112,7 +129,7 @@ impl FileStatistics {
             path: section.path.text.to_string(),
             to_path: section.destination().map(|to| to.text.to_string()),
             inserted: (!header.binary).then_some(inserted),
-            deleted: (!header.binary).then(|| count(LineKind::Delete)),
+            deleted: (!header.binary).then_some(deleted),
             stated: header,
         }
     }

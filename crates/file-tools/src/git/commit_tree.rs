@@ -13,6 +13,9 @@ use serde_json::json;
 
 use crate::answer::error::{FailureClass, ToolError};
 
+/// What stands before the id of its commit in the line that git's diffs have of a submodule.
+pub(super) const SUBPROJECT: &str = "Subproject commit ";
+
 /// The files of a commit.
 #[derive(Debug, Clone)]
 pub struct CommitTree {
@@ -105,6 +108,9 @@ impl Tree for CommitTree {
             .entry(self.at(path))
             .map_err(io::Error::other)?
             .ok_or(io::ErrorKind::NotFound)?;
+        if found.kind == EntryKind::Submodule {
+            return Ok(Arc::new(format!("{SUBPROJECT}{}\n", found.id).into_bytes()));
+        }
         let bytes = self.snapshot.bytes(found.id, u64::MAX).map_err(io::Error::other)?;
         Ok(Arc::new(bytes.to_vec()))
     }
@@ -116,6 +122,10 @@ impl Tree for CommitTree {
             .map_err(io::Error::other)?
             .ok_or(io::ErrorKind::NotFound)?;
         Ok(found.into_iter().map(|(name, entry)| (name, file_kind(entry.kind))).collect())
+    }
+
+    fn has_submodules(&self) -> bool {
+        true
     }
 
     fn id(&self) -> Option<String> {

@@ -18,15 +18,15 @@ use std::time::{Instant, SystemTime};
 use fs_guard::{Policy, Wait};
 use git_object_tree::{
     BranchMove, EntryKind, Id, NewCommit, OpenOptions, Repository, Resolved, Role, Signature,
-    TreeChange,
+    TreeChange, TreeEntry,
 };
 use patch_engine::commit::{
     self, Committed, Durability, Locked, StatePlace, TransactionId, Workspace,
 };
 use patch_engine::remedy::Setting;
 use patch_engine::{
-    Cancellation, ChangedFile, CommitLog, Committer, ErrorKind, Event, Files, Host, NotCommitted,
-    Options, Patch, Plan, Rejects, Remedy, Report, commit_to, intend, plan,
+    Cancellation, ChangedFile, CommitLog, Committer, Content, ErrorKind, Event, Files, Host,
+    NotCommitted, Options, Patch, Plan, Rejects, Remedy, Report, commit_to, intend, plan,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -37,6 +37,7 @@ use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{self, Audit, Operation};
 use crate::git::branches::{Branches, WrittenCommit};
+use crate::git::commit_tree::SUBPROJECT;
 use crate::session::SessionSettings;
 
 pub use crate::git::branches::TOGETHER;
@@ -597,18 +598,32 @@ fn write_tree(
     let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
         let change = match after {
             None => TreeChange::Remove,
+            Some(content) if content.mode == SUBMODULE => TreeChange::Set(submodule(content)?),
             Some(content) if content.link => TreeChange::Write(EntryKind::Symlink, &content.bytes),
             Some(content) if content.mode & 0o100 != 0 => {
                 TreeChange::Write(EntryKind::Executable, &content.bytes)
             }
             Some(content) => TreeChange::Write(EntryKind::File, &content.bytes),
         };
-        (path.as_str(), change)
+        Ok((path.as_str(), change))
     });
+    let changes = changes.collect::<Result<Vec<_>, ToolError>>()?.into_iter();
     // A tree that is cut short is not used.
     let tree = repository.write_tree(onto, changes.take_while(|_| !cancellation.is_cancelled()));
     cancellation.check()?;
     Ok(tree?)
+}
+
+/// The mode of a submodule in a plan.
+const SUBMODULE: u32 = 0o160_000;
+
+/// Returns the entry of a submodule in a tree.
+fn submodule(content: &Content) -> Result<TreeEntry, ToolError> {
+    let text = std::str::from_utf8(&content.bytes).ok();
+    let id = text.and_then(|text| text.strip_prefix(SUBPROJECT)?.trim_end().parse().ok());
+    let message = "the id of the submodule's commit is not one of this repository's kind";
+    let error = || ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchApplyError, message);
+    Ok(TreeEntry { kind: EntryKind::Submodule, id: id.ok_or_else(error)? })
 }
 
 /// Makes the commit of a plan, with its trees and blobs, in memory.

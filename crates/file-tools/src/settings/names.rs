@@ -20,6 +20,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::WarnOfSyntax => ("syntax", "warn".into()),
         Setting::SkipApplied => ("skip-applied", true.into()),
         Setting::SkipBinary => ("skip-binary", true.into()),
+        Setting::Exclude(path) => ("exclude", path.clone().into()),
         Setting::Recount => ("recount", true.into()),
         Setting::NativeNames => ("names", "native".into()),
         Setting::Strip(parts) => ("strip", ArgumentValue::Number(*parts)),

@@ -50,7 +50,16 @@ impl<'p> Planner<'_, 'p> {
         let is_missing = |reject: &Reject| matches!(reject.problem, Problem::Missing);
         let exists = |reject: &Reject| matches!(reject.problem, Problem::Exists { .. });
         let text = &*section.path.text;
+        let at_commit = |reject: &Reject| {
+            matches!(reject.problem, Problem::SectionApplied(SectionDone::AtCommit))
+        };
         match &section.operation {
+            _ if fails(&at_commit) => Some(SectionDone::AtCommit),
+            SectionOperation::Add(_) | SectionOperation::Update { .. }
+                if section.submodule.is_some() =>
+            {
+                None
+            }
             SectionOperation::Add(lines) if fails(&exists) => {
                 self.is_made(section, lines).then_some(SectionDone::Made)
             }

@@ -22,6 +22,7 @@ use crate::plan::near::Near;
 use crate::plan::options::Options;
 use crate::plan::origins::Origins;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
+use crate::plan::submodules;
 use crate::text::files::Files;
 use crate::text::splices::Splices;
 
@@ -792,6 +793,59 @@ impl PlanBuilder<'_> {
         self.write(path, New { post: PostImage::link_to(target), origin: None });
     }
 
+    /// Returns the id of the commit that the submodule at a path is at, after the changes so far;
+    /// `None` where there is something else.
+    pub(super) fn submodule(&mut self, path: &str) -> Result<Option<String>, Reject> {
+        self.at(path, |builder| {
+            let path = builder.check(path, Access::Update)?;
+            if !builder.entries.contains_key(&path) {
+                let seen = builder.files.metadata(&path)?.ok_or(Problem::Missing)?;
+                if seen.kind != FileKind::Submodule {
+                    return Ok(None);
+                }
+                let line = builder.files.read_link(&path)?;
+                let hash = Sha256::of(&line).into();
+                builder.insert(&path, Some(Disk { metadata: seen, hash, bytes: Some(line) }));
+            }
+            let entry = &builder.entries[&path];
+            let line = match (&entry.state, &entry.disk) {
+                (EntryState::Absent, _) | (EntryState::AsOnDisk, None) => {
+                    return Err(Problem::Missing);
+                }
+                (EntryState::Written(New { post, .. }), _) if post.is_submodule() => {
+                    match &post.image {
+                        Image::Kept(line) => Arc::clone(line),
+                        _ => unreachable!("BUG: a submodule has its line"),
+                    }
+                }
+                (EntryState::AsOnDisk, Some(disk)) if disk.metadata.kind == FileKind::Submodule => {
+                    match &disk.bytes {
+                        Some(line) => Arc::clone(line),
+                        None => builder.files.read_link(&path)?,
+                    }
+                }
+                _ => return Ok(None),
+            };
+            Ok(submodules::commit_of(&line).map(str::to_owned))
+        })
+    }
+
+    /// Plans that a submodule, which was looked at before, is at another commit, or goes.
+    pub(super) fn set_submodule(
+        &mut self,
+        path: &str,
+        post: Option<PostImage>,
+    ) -> Result<(), Reject> {
+        self.at(path, |builder| {
+            let path = builder.check(path, Access::Update)?;
+            match post {
+                Some(post) => builder.write(&path, New { post, origin: None }),
+                None => drop(builder.set(&path, EntryState::Absent)),
+            }
+            Ok(())
+        })
+    }
+
     /// Returns whether a directory has lost all files by the changes so far, so that a file may
     /// take its path.
     fn gives_way(&self, dir: &RelPath) -> bool {
@@ -1164,6 +1218,11 @@ fn not_a_file(path: &RelPath, kind: FileKind) -> Problem {
 /// Returns whether a post-image is the same as the pre-image. A new file in place of one that was
 /// deleted has only the right to run it to compare: the other bits are up to the umask.
 pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
+    if post.is_submodule() || before.metadata.kind == FileKind::Submodule {
+        return post.is_submodule()
+            && before.metadata.kind == FileKind::Submodule
+            && post.has_bytes_of(before);
+    }
     let kept = before.metadata.kept_mode();
     let mode = match post.mode {
         Mode::Exactly(mode) => mode == kept,

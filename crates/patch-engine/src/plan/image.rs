@@ -7,6 +7,7 @@ use workspace_trash::TransactionId;
 
 use super::hash::LazyHash;
 use super::shared_lines::SharedLines;
+use super::submodules;
 use crate::text::files::Files;
 use crate::text::splices::Splices;
 
@@ -176,6 +177,16 @@ impl PostImage {
         }
     }
 
+    /// Makes a submodule, of the line that stands for it.
+    pub(crate) fn submodule(line: Vec<u8>) -> Self {
+        Self { mode: Mode::Exactly(submodules::MODE), ..Self::kept(line) }
+    }
+
+    /// Returns whether it is a submodule.
+    pub(crate) fn is_submodule(&self) -> bool {
+        self.mode == Mode::Exactly(submodules::MODE)
+    }
+
     /// Makes a new symbolic link.
     pub(crate) fn link_to(target: Vec<u8>) -> Self {
         Self { link: true, ..Self::kept(target) }
@@ -185,7 +196,7 @@ impl PostImage {
 /// The permission bits of a post-image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// These, `0o777` at most.
+    /// These, `0o777` at most; or those of a submodule in a git tree.
     Exactly(u32),
     /// Those of a new file, under the umask.
     Default {

@@ -86,7 +86,8 @@ impl ChangedFile {
 pub struct Content {
     /// The bytes of a file, or the text of a link.
     pub bytes: Arc<Vec<u8>>,
-    /// Permission bits, `0o777` at most.
+    /// Permission bits, `0o777` at most; or `0o160000`, and the bytes are the line that a diff has
+    /// of a submodule: `Subproject commit`, and the id of the commit.
     pub mode: u32,
     /// It is a symbolic link.
     pub link: bool,
@@ -216,9 +217,9 @@ impl<'p> Images<'p> {
 fn on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
     let seen = files.metadata(path).ok()??;
     let bytes = match seen.kind {
-        FileKind::Symlink => files.read_link(path).ok()?,
+        FileKind::Symlink | FileKind::Submodule => files.read_link(path).ok()?,
         FileKind::File => files.read(path, seen.size).ok()?.0,
-        FileKind::Directory | FileKind::Submodule | FileKind::Other => return None,
+        FileKind::Directory | FileKind::Other => return None,
     };
     (Sha256::of(&bytes) == sha256).then_some(bytes)
 }

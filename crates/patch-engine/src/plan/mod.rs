@@ -34,6 +34,7 @@ pub(crate) mod reverse;
 pub(crate) mod section_done;
 pub(crate) mod shared_lines;
 pub(crate) mod simultaneous;
+pub(crate) mod submodules;
 pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;

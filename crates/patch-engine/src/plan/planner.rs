@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, RelPath, Sha256};
 use patch_grammar::binary::Binary;
-use patch_grammar::{Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned};
+use patch_grammar::{
+    Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
+};
 
 use crate::carry::CarriedHunk;
 use crate::locate::cut;
@@ -18,6 +20,7 @@ use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
 use crate::plan::base::Base;
 use crate::plan::binary::{self, BinaryProblem};
 use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
+use crate::plan::image::PostImage;
 use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
@@ -25,8 +28,10 @@ use crate::plan::paths::{is_file, is_git_diff, is_of_git, names, plain};
 use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
+use crate::plan::section_done::SectionDone;
 use crate::plan::shared_lines;
 use crate::plan::simultaneous::{self, Indexed};
+use crate::plan::submodules::{self, SubmoduleProblem};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::{WhitespaceOfPatch, blank_at_end};
 use crate::plan::{Map, Plan, PlanNote};
@@ -284,6 +289,9 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.builder.offered = disk.take().map(|disk| (path.clone(), disk));
         }
         let result = match &section.operation {
+            _ if let Some(submodule) = section.submodule => {
+                self.submodule(index, section, submodule)
+            }
             _ if self.is_link(index, section, part) => self.link(index, section, part),
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
@@ -396,6 +404,53 @@ impl<'a, 'p> Planner<'a, 'p> {
             Some(self.files().metadata(&path).ok()??.kind == FileKind::Symlink)
         };
         moves && as_it_is && is_there() == Some(true)
+    }
+
+    /// Makes, changes or deletes a submodule.
+    fn submodule(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        submodule: Submodule<'p>,
+    ) -> Result<(), Rejects> {
+        if self.open(section)?.is_none() {
+            return Ok(());
+        }
+        let path = &*section.path.text;
+        let at = |problem: Problem| Reject::of(path, problem);
+        if !self.files().has_submodules() {
+            return Err(at(SubmoduleProblem::NoGitTree.into()).into());
+        }
+        let done = || Problem::SectionApplied(SectionDone::AtCommit);
+        let found = self.builder.submodule(path);
+        if let SectionOperation::Add(_) = section.operation {
+            if let Ok(Some(found)) = found {
+                let is_done = submodules::is_commit(&found, submodule.new);
+                let exists = Problem::Exists { by: None, new_in_diff: true };
+                return Err(at(if is_done { done() } else { exists }).into());
+            }
+            // Whatever else is there, the builder has the rules.
+            self.check_unused(index, &section.path)?;
+            let line = submodules::line(submodule.new).map_err(|problem| at(problem.into()))?;
+            return Ok(self.builder.create_from(path, PostImage::submodule(line))?);
+        }
+        let Some(found) = found? else {
+            return Err(at(SubmoduleProblem::NoSubmodule.into()).into());
+        };
+        if !submodules::is_commit(&found, submodule.old) {
+            let is_done = submodules::is_commit(&found, submodule.new);
+            let other = SubmoduleProblem::OtherCommit { found };
+            return Err(at(if is_done { done() } else { other.into() }).into());
+        }
+        let after = match section.operation {
+            SectionOperation::Delete(_) => None,
+            _ => {
+                let line = submodules::line(submodule.new).map_err(|problem| at(problem.into()))?;
+                Some(PostImage::submodule(line))
+            }
+        };
+        self.builder.set_submodule(path, after)?;
+        Ok(())
     }
 
     /// Makes, changes, moves or deletes a symbolic link.

@@ -267,6 +267,9 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     fn section(&self, index: usize) -> Option<Prefetched> {
         self.files.cancellation().check().ok()?;
         let section = &self.all[index];
+        if section.submodule.is_some() {
+            return None;
+        }
         let access = access_of(section);
         let path = self.files.check(&section.path.text, access).ok()?;
         let hunks = match &section.operation {

@@ -14,6 +14,7 @@ use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
 use crate::plan::section_done::SectionDone;
+use crate::plan::submodules::SubmoduleProblem;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::remedy::{Action, ForPerson, Part, PathLike, Remedy, Setting};
@@ -242,6 +243,9 @@ pub enum Problem {
         /// Where the link leads; `None` when it is no link.
         target: Option<String>,
     },
+    /// A git diff changes a submodule, and that cannot be done here.
+    #[error(transparent)]
+    Submodule(#[from] SubmoduleProblem),
     /// The lines that the patch inserts have whitespace errors, and these are not allowed.
     #[error("it adds whitespace errors in {0}")]
     Whitespace(WhitespaceErrors),
@@ -332,6 +336,10 @@ patch_grammar::named! {
         /// A diff changes or deletes a symbolic link that leads elsewhere, or a file that is none.
         /// What to do: make the diff anew.
         OtherLink = "other_link",
+        /// A diff changes a submodule. A git tree (`apply-patch git`) takes that, where the submodule
+        /// is at the commit that the diff says, and the diff has the whole id of the new one. What
+        /// to do: leave it out, with `--exclude PATH`.
+        Submodule = "submodule",
         /// The file is not the one that a `GIT binary patch` was made for; if it is what the patch
         /// makes, the reason is `already_applied`. What to do: make the diff anew.
         BinaryMismatch = "binary_mismatch",
@@ -427,6 +435,8 @@ impl Reject {
             Problem::LeavesLines
             | Problem::TwoFiles { .. }
             | Problem::OtherLink { .. }
+            | Problem::Submodule(_)
+            | Problem::SectionApplied(SectionDone::AtCommit)
             | Problem::BinaryPatch(_)
             | Problem::Whitespace(_)
             | Problem::Syntax(_)
@@ -465,6 +475,7 @@ impl Reject {
             Problem::TwoFiles { .. } => ProblemName::TwoFiles,
             Problem::LeavesLines => ProblemName::LeavesLines,
             Problem::OtherLink { .. } => ProblemName::OtherLink,
+            Problem::Submodule(_) => ProblemName::Submodule,
             Problem::BinaryPatch(BinaryProblem::Mismatch) => ProblemName::BinaryMismatch,
             Problem::BinaryPatch(BinaryProblem::Applied) => ProblemName::Applied,
             Problem::BinaryPatch(BinaryProblem::Unknown) => ProblemName::BinaryUnknown,
@@ -560,6 +571,10 @@ impl Reject {
             Problem::BinaryPatch(BinaryProblem::Applied) | Problem::SectionApplied(_) => {
                 let skip = Remedy::Set(Setting::SkipApplied);
                 return vec![Remedy::LeaveOut(Part::Section), skip];
+            }
+            Problem::Submodule(_) => {
+                let exclude = Remedy::Set(Setting::Exclude(path.clone()));
+                return vec![exclude, Remedy::LeaveOut(Part::Section)];
             }
             Problem::BinaryPatch(_) | Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
             Problem::SamePath => Remedy::LeaveOut(Part::Move),

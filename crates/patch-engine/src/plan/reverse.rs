@@ -1,7 +1,7 @@
 //! Makes the reverse of a patch.
 
 use patch_grammar::{
-    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
+    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Submodule,
 };
 
 use crate::locate::Order;
@@ -85,7 +85,8 @@ fn reversed_section<'p>(
         SectionOperation::Update { .. } => section.executable.map(|executable| !executable),
         _ => section.executable,
     };
-    Ok(Section { path, operation, executable, binary, ..section.clone() })
+    let submodule = section.submodule.map(Submodule::reversed);
+    Ok(Section { path, operation, executable, binary, submodule, ..section.clone() })
 }
 
 /// Makes the hunk that deletes all lines of a new file; none when it has no lines.

@@ -13,6 +13,8 @@ pub enum SectionDone {
     Moved,
     /// It copies one.
     Copied,
+    /// It brings a submodule to a commit.
+    AtCommit,
 }
 
 impl fmt::Display for SectionDone {
@@ -22,6 +24,7 @@ impl fmt::Display for SectionDone {
             Self::Deleted => "there is no such file any more",
             Self::Moved => "the file has moved",
             Self::Copied => "the copy is there",
+            Self::AtCommit => "the submodule is at this commit",
         })
     }
 }

@@ -61,7 +61,7 @@ struct TurnFile {
 
 impl TurnFile {
     fn is_link(&self) -> bool {
-        self.mode & LINK == LINK
+        diff::kind_of(self.mode) == LINK
     }
 
     /// Returns whether git sees no difference.

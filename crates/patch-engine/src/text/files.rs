@@ -189,6 +189,14 @@ impl Files {
         either!(self, files => files.check_pre_image(path, seen, access))
     }
 
+    /// Returns whether these are the files of a tree that has submodules.
+    pub(crate) fn has_submodules(&self) -> bool {
+        match &self.inner {
+            Inner::Directory(_) => false,
+            Inner::Tree(tree) => tree.tree().has_submodules(),
+        }
+    }
+
     pub(crate) fn check_link(&self, path: &RelPath, target: &[u8]) -> Result<(), Error> {
         either!(self, files => files.check_link(path, target))
     }

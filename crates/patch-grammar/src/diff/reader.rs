@@ -8,7 +8,7 @@ use crate::ast::Shortfall;
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 use crate::lines::{Lines, is_combined};
-use crate::outside::{self, COMMANDS, binary_file, submodule};
+use crate::outside::{self, COMMANDS, SubmoduleLine, binary_file, submodule};
 
 /// Returns whether a file begins at line `at`; `line` returns the lines.
 pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
@@ -167,6 +167,9 @@ pub(super) struct DiffFile {
     pub(super) link: bool,
     pub(super) hunks: Vec<HunkPart>,
     pub(super) binary: Option<BinaryParts>,
+    /// Where the ids of a submodule's commits stand, if it is one: that before, and that
+    /// afterwards.
+    pub(super) submodule: Option<SubmoduleIds>,
     /// The ids of the old and the new file in git.
     pub(super) ids: Option<(Range<usize>, Range<usize>)>,
     pub(super) span: Range<usize>,
@@ -183,6 +186,9 @@ impl DiffFile {
         }
     }
 }
+
+/// Where the ids of a submodule's commits stand; `None` where there is none.
+pub(super) type SubmoduleIds = (Option<Range<usize>>, Option<Range<usize>>);
 
 /// Where the parts of a binary file stand, and its ids in git, old and new.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -297,13 +303,14 @@ struct RawName {
 enum FileMode {
     File { executable: bool },
     Link,
+    Submodule,
 }
 
 impl FileMode {
     fn executable(self) -> Option<bool> {
         match self {
             Self::File { executable } => Some(executable),
-            Self::Link => None,
+            Self::Link | Self::Submodule => None,
         }
     }
 }
@@ -383,11 +390,7 @@ impl<'l, 't> Reader<'l, 't> {
             let git = line.starts_with(b"diff --git ");
             let get = |at| self.lines.get(at);
             if git || (self.begins(self.at) && (!message || opens_in_message(get, self.at))) {
-                if self.files == self.most {
-                    let kind = ParseErrorKind::TooManySections { limit: self.most };
-                    return Err(self.failure(self.at, kind, "the end of the diff"));
-                }
-                self.files += 1;
+                self.count_file()?;
                 let found = if git {
                     self.git_file()
                 } else {
@@ -395,7 +398,6 @@ impl<'l, 't> Reader<'l, 't> {
                 };
                 return found.map(Some);
             }
-            let expected = "a text file";
             if COMMANDS[1..].iter().any(|command| line.starts_with(command)) || is_combined(line) {
                 return Err(self.failure(
                     self.at,
@@ -406,9 +408,9 @@ impl<'l, 't> Reader<'l, 't> {
             if let Some(path) = binary_file(line) {
                 return self.without_bytes(String::from_utf8_lossy(path).into_owned()).map(Some);
             }
-            if let Some(path) = submodule(line) {
-                let path = String::from_utf8_lossy(path).into_owned();
-                return Err(self.failure(self.at, ParseErrorKind::Submodule { path }, expected));
+            if let Some(found) = SubmoduleLine::of(line) {
+                self.count_file()?;
+                return self.submodule_log(&found).map(Some);
             }
             if Numbers::of(line).is_some() {
                 let expected = "`--- ` and `+++ ` lines before the hunk";
@@ -440,6 +442,90 @@ impl<'l, 't> Reader<'l, 't> {
             self.at += 1;
         }
         Ok(None)
+    }
+
+    /// Counts a file that begins here.
+    fn count_file(&mut self) -> Result<(), DiffFailure> {
+        if self.files == self.most {
+            let kind = ParseErrorKind::TooManySections { limit: self.most };
+            return Err(self.failure(self.at, kind, "the end of the diff"));
+        }
+        self.files += 1;
+        Ok(())
+    }
+
+    /// Reads a submodule as `git diff --submodule=log` shows it: a line with both commits, and the
+    /// titles of the commits between them.
+    fn submodule_log(&mut self, found: &SubmoduleLine<'_>) -> Result<FoundFile, DiffFailure> {
+        let first = self.at;
+        let (line, path) = (self.take(), found.path.to_vec());
+        while [&b"  > "[..], b"  < "].iter().any(|it| self.lines.get(self.at).starts_with(it)) {
+            self.take();
+        }
+        let start = self.lines.range(first).start;
+        let is_none = |ids: &Range<usize>| line[ids.clone()].iter().all(|&digit| digit == b'0');
+        let from = start + b"Submodule ".len();
+        let raw =
+            RawName { span: from..from + path.len(), text: Some(path), line: first, epoch: false };
+        // The line has no prefix, and one part less.
+        let count = self.strip.map_or(0, |count| count.saturating_sub(1));
+        let path = self.name(&raw, count)?.expect("BUG: it is not `/dev/null`");
+        let (old, new) = &found.ids;
+        let operation = match (is_none(old), is_none(new)) {
+            (true, false) => DiffOperation::Add,
+            (false, true) => DiffOperation::Delete,
+            _ => DiffOperation::Update { to: None },
+        };
+        let id = |ids: &Range<usize>| Some(start + ids.start..start + ids.end);
+        let submodule = Some((id(old), id(new)));
+        let file = self.finish(first, path, operation, None, Vec::new())?;
+        Ok(FoundFile::File(Box::new(DiffFile { submodule, ..file })))
+    }
+
+    /// Returns where the ids of a submodule's commits stand: in the lines of its hunk, or, where it
+    /// has none, in the `index` line.
+    fn submodule_ids(
+        &self,
+        first: usize,
+        hunks: &[HunkPart],
+        ids: Option<&(Range<usize>, Range<usize>)>,
+    ) -> Result<SubmoduleIds, DiffFailure> {
+        const WORDS: &[u8] = b"Subproject commit ";
+        let failure = |at| {
+            let expected = "`-Subproject commit` and `+Subproject commit`, with the ids";
+            Err(self.failure(at, ParseErrorKind::BadSubmodule, expected))
+        };
+        let is_id = |id: &[u8]| !id.is_empty() && id.iter().all(u8::is_ascii_hexdigit);
+        let mut sides = (None, None);
+        let hunk = match hunks {
+            [] => {
+                let Some((old, new)) = ids.cloned() else { return failure(first) };
+                return Ok((Some(old), Some(new)));
+            }
+            [hunk] => hunk,
+            [_, second, ..] => return failure(second.line as usize - 1),
+        };
+        let mut at = hunk.line as usize;
+        while self.lines.range(at).start < hunk.body.end {
+            let line = self.lines.get(at);
+            let side = match line.first() {
+                Some(b'-') => &mut sides.0,
+                Some(b'+') => &mut sides.1,
+                _ if line.trim_ascii().is_empty() => {
+                    at += 1;
+                    continue;
+                }
+                _ => return failure(at),
+            };
+            // git says of one whose files have changes that it is `-dirty`.
+            let id =
+                line[1..].strip_prefix(WORDS).map(|id| id.strip_suffix(b"-dirty").unwrap_or(id));
+            let Some(id) = id.filter(|id| is_id(id) && side.is_none()) else { return failure(at) };
+            let start = self.lines.range(at).start + 1 + WORDS.len();
+            *side = Some(start..start + id.len());
+            at += 1;
+        }
+        Ok(sides)
     }
 
     /// Leaves out the file whose change stands in this line without its bytes, or refuses it.
@@ -541,7 +627,7 @@ impl<'l, 't> Reader<'l, 't> {
             epoch: false,
         };
         let shown = named.clone().unwrap_or_else(|| header.to_vec());
-        let head = self.git_header(&String::from_utf8_lossy(&shown))?;
+        let head = self.git_header()?;
         let line = self.lines.get(self.at);
         if let Some(path) = binary_file(line) {
             let path = named.as_deref().unwrap_or(path);
@@ -555,12 +641,24 @@ impl<'l, 't> Reader<'l, 't> {
         };
         let hunks =
             if pair.is_some() || Numbers::of(line).is_some() { self.hunks()? } else { Vec::new() };
-        if hunks.is_empty() && binary.is_none() && head.needs_hunks {
+        let kind = self.kind(first, &head, &String::from_utf8_lossy(&shown))?;
+        let is_submodule = kind == Some(FileMode::Submodule);
+        if hunks.is_empty() && binary.is_none() && head.needs_hunks && !is_submodule {
             let expected = "`--- `, `+++ ` and `@@` lines";
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
         }
-        let link = self.is_link(first, &head, &String::from_utf8_lossy(&shown))?;
+        let (link, submodule) = match kind {
+            Some(FileMode::Submodule) => {
+                let ids = self.submodule_ids(first, &hunks, head.ids.as_ref())?;
+                (false, Some(ids))
+            }
+            kind => (kind == Some(FileMode::Link), None),
+        };
         let GitHeader { old_mode, new_mode, created, deleted, copy, from, to, ids, .. } = head;
+        if let (Some(moved), Some(_)) = (&to, submodule.as_ref()) {
+            let expected = "a submodule at one path";
+            return Err(self.failure(moved.line, ParseErrorKind::Contradiction, expected));
+        }
         if let (Some(moved), Some(_)) = (&to, created.or(deleted)) {
             let expected = "one of a new file, a deleted file, a rename and a copy";
             return Err(self.failure(moved.line, ParseErrorKind::Contradiction, expected));
@@ -629,8 +727,12 @@ impl<'l, 't> Reader<'l, 't> {
             _ => created.or(new_mode.filter(|new| old_mode != Some(*new))),
         };
         let executable = executable.and_then(FileMode::executable);
-        let file = self.finish(first, path, operation, executable, hunks)?;
-        Ok(FoundFile::File(Box::new(DiffFile { old_name, link, binary, ids, ..file })))
+        let mut file = self.finish(first, path, operation, executable, hunks)?;
+        if submodule.is_some() {
+            // The ids say all.
+            file.hunks.clear();
+        }
+        Ok(FoundFile::File(Box::new(DiffFile { old_name, link, binary, submodule, ids, ..file })))
     }
 
     /// Reads the parts of a binary file.
@@ -682,7 +784,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the lines between `diff --git` and the hunks.
-    fn git_header(&mut self, shown: &str) -> Result<GitHeader, DiffFailure> {
+    fn git_header(&mut self) -> Result<GitHeader, DiffFailure> {
         let mut head = GitHeader::default();
         loop {
             let at = self.at;
@@ -690,10 +792,10 @@ impl<'l, 't> Reader<'l, 't> {
             let Some((kind, within)) = GitLine::of(line) else { return Ok(head) };
             let rest = (within, &line[within..]);
             match kind {
-                GitLine::OldMode => head.old_mode = Some(self.mode(at, rest, shown)?),
-                GitLine::NewMode => head.new_mode = Some(self.mode(at, rest, shown)?),
-                GitLine::Created => head.created = Some(self.mode(at, rest, shown)?),
-                GitLine::Deleted => head.deleted = Some(self.mode(at, rest, shown)?),
+                GitLine::OldMode => head.old_mode = Some(self.mode(at, rest)?),
+                GitLine::NewMode => head.new_mode = Some(self.mode(at, rest)?),
+                GitLine::Created => head.created = Some(self.mode(at, rest)?),
+                GitLine::Deleted => head.deleted = Some(self.mode(at, rest)?),
                 GitLine::MovedFrom => head.from = Some(self.header_name(at, rest)?),
                 GitLine::MovedTo => head.to = Some(self.header_name(at, rest)?),
                 GitLine::CopiedFrom => {
@@ -702,7 +804,7 @@ impl<'l, 't> Reader<'l, 't> {
                 GitLine::CopiedTo => {
                     (head.copy, head.to) = (true, Some(self.header_name(at, rest)?));
                 }
-                GitLine::Ids => self.ids(&mut head, at, rest, shown)?,
+                GitLine::Ids => self.ids(&mut head, at, rest)?,
                 GitLine::Similarity | GitLine::Dissimilarity => {}
             }
             self.take();
@@ -715,7 +817,6 @@ impl<'l, 't> Reader<'l, 't> {
         head: &mut GitHeader,
         at: usize,
         (within, rest): (usize, &[u8]),
-        shown: &str,
     ) -> Result<(), DiffFailure> {
         let hashes = rest.split(|&byte| byte == b' ').next().unwrap_or_default();
         let (old, new) = memchr::memmem::find(hashes, b"..")
@@ -729,7 +830,7 @@ impl<'l, 't> Reader<'l, 't> {
             head.ids = Some((start..start + old.len(), behind - new.len()..behind));
         }
         if let Some(text) = rest.get(hashes.len() + 1..) {
-            head.kept = Some(self.mode(at, (within + hashes.len() + 1, text), shown)?);
+            head.kept = Some(self.mode(at, (within + hashes.len() + 1, text))?);
         }
         Ok(())
     }
@@ -751,28 +852,27 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
     }
 
-    /// Returns whether the modes of a file say that it is a symbolic link. git shows a file that
-    /// becomes a link as deleted and created.
-    fn is_link(&self, first: usize, head: &GitHeader, path: &str) -> Result<bool, DiffFailure> {
+    /// Returns what the modes of a file say that it is, if that is no plain file. git shows a file
+    /// that becomes something else as deleted and created.
+    fn kind(
+        &self,
+        first: usize,
+        head: &GitHeader,
+        path: &str,
+    ) -> Result<Option<FileMode>, DiffFailure> {
         let GitHeader { old_mode, new_mode, created, deleted, kept, .. } = head;
-        let all = [old_mode, new_mode, created, deleted, kept];
-        let mut modes = all.into_iter().flatten();
-        let link = modes.clone().any(|mode| *mode == FileMode::Link);
-        if link && modes.any(|mode| *mode != FileMode::Link) {
+        let modes = || [old_mode, new_mode, created, deleted, kept].into_iter().flatten().copied();
+        let special = modes().find(|mode| mode.executable().is_none());
+        if special.is_some_and(|special| modes().any(|mode| mode != special)) {
             let kind = ParseErrorKind::Symlink { path: path.to_owned() };
             return Err(self.failure(first, kind, "one kind of file"));
         }
-        Ok(link)
+        Ok(special)
     }
 
     /// Reads the mode of a file.
-    fn mode(
-        &self,
-        at: usize,
-        (within, text): (usize, &[u8]),
-        path: &str,
-    ) -> Result<FileMode, DiffFailure> {
-        const EXPECTED: &str = "100644, 100755 or 120000";
+    fn mode(&self, at: usize, (within, text): (usize, &[u8])) -> Result<FileMode, DiffFailure> {
+        const EXPECTED: &str = "100644, 100755, 120000 or 160000";
         let mode = std::str::from_utf8(text)
             .ok()
             .and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
@@ -783,7 +883,7 @@ impl<'l, 't> Reader<'l, 't> {
                 });
             }
             Some(0o120_000) => return Ok(FileMode::Link),
-            Some(0o160_000) => ParseErrorKind::Submodule { path: path.to_owned() },
+            Some(0o160_000) => return Ok(FileMode::Submodule),
             _ => ParseErrorKind::BadMode,
         };
         Err(DiffFailure { within, ..self.failure(at, kind, EXPECTED) })
@@ -901,6 +1001,7 @@ impl<'l, 't> Reader<'l, 't> {
             link: false,
             hunks,
             binary: None,
+            submodule: None,
             ids: None,
             span,
         })
@@ -1107,13 +1208,14 @@ impl<'l, 't> Reader<'l, 't> {
     /// Returns the end of the hunk whose lines begin here, judged by their looks, and how many
     /// empty ones are at the end.
     fn uncounted(&self) -> Result<(usize, usize), DiffFailure> {
-        const OTHERS: [&[u8]; 9] = [
+        const OTHERS: [&[u8]; 10] = [
             NEXT_DIFF.trim_ascii_end(),
             b"@@",
             b"diff ",
             b"Index: ",
             b"Only in ",
             b"Binary files ",
+            b"Submodule ",
             b"GIT binary patch",
             b"commit ",
             b"From ",

@@ -17,6 +17,7 @@ use crate::commit::{self, LogEntry, Workspace};
 use crate::git_id::blob_id;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
+use crate::plan::submodules;
 use crate::plan::{Change, Image, PostImage, PreImage};
 
 use functions::Language;
@@ -26,6 +27,17 @@ pub(crate) use hunks::{splices, whole};
 
 /// The type bits of a symbolic link in a mode, as git writes them.
 pub(crate) const LINK: u32 = 0o120_000;
+
+/// The mode of a submodule.
+const SUBMODULE: u32 = submodules::MODE;
+
+/// Returns the type bits of a mode: those of a link, of a submodule, or none.
+pub(crate) fn kind_of(mode: u32) -> u32 {
+    match mode & 0o170_000 {
+        kind @ (LINK | SUBMODULE) => kind,
+        _ => 0,
+    }
+}
 
 /// One side of a diff of one file.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +51,8 @@ pub(crate) struct Side<'a> {
 /// it.
 pub(crate) fn git_mode(mode: u32) -> &'static str {
     match mode {
-        _ if mode & LINK == LINK => "120000",
+        _ if kind_of(mode) == LINK => "120000",
+        _ if kind_of(mode) == SUBMODULE => "160000",
         _ if mode & 0o100 == 0 => "100644",
         _ => "100755",
     }
@@ -192,10 +205,10 @@ impl Images<'_> {
         let sides = (self.old_side(change), self.new_side(change));
         // A reader of the diff takes the mode of the old file, or that of a plain new one.
         let unsaid = match sides {
-            (Some(old), None) => old.mode & LINK == LINK,
+            (Some(old), None) => kind_of(old.mode) != 0,
             (old, new) => {
                 let mode = |side: Option<Side<'_>>| side.map_or("100644", |it| git_mode(it.mode));
-                mode(old) != mode(new) || mode(new) == "120000"
+                mode(old) != mode(new) || new.is_some_and(|new| kind_of(new.mode) != 0)
             }
         };
         if change.to_path.is_some() || unsaid {
@@ -287,7 +300,10 @@ impl Images<'_> {
     /// Returns the old side of a path.
     fn side<'s>(&self, path: &'s RelPath) -> Option<Side<'s>> {
         let (_, PreImage { metadata, .. }) = self.plan.pre_image(path)?;
-        let mode = metadata.kept_mode() | kind_bits(metadata.kind == FileKind::Symlink);
+        let mode = match metadata.kind {
+            FileKind::Submodule => SUBMODULE,
+            kind => metadata.kept_mode() | kind_bits(kind == FileKind::Symlink),
+        };
         Some(Side { path: path.as_str(), mode })
     }
 
@@ -327,11 +343,10 @@ impl Images<'_> {
         if same_bytes && old.zip(new).is_some_and(unchanged) {
             return Ok(());
         }
-        let is_link = |side: Side<'_>| side.mode & LINK == LINK;
         if let (Some(gone), Some(made)) = (old, new)
-            && is_link(gone) != is_link(made)
+            && kind_of(gone.mode) != kind_of(made.mode)
         {
-            // For git a file and a link are two things.
+            // For git a file, a link and a submodule are different things.
             let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
             for (old, new, old_bytes, new_bytes) in
                 [(Some(gone), None, &before[..], &b""[..]), (None, Some(made), b"", &after[..])]
@@ -348,6 +363,14 @@ impl Images<'_> {
         }
         if form != DiffForm::Plain {
             header(out, prefixes, old, new, same_bytes);
+        }
+        if let (Some(Side { mode: SUBMODULE, .. }), Some(Side { mode: SUBMODULE, .. })) = (old, new)
+        {
+            // Nothing else says that it is a submodule, whose mode stays.
+            let [before, after] = [self.old_bytes(change)?, self.new_bytes(change)?];
+            let [before, after] =
+                [&before, &after].map(|line| submodules::commit_of(line).unwrap_or_default());
+            push_line(out, "index ", &format!("{before}..{after} 160000"));
         }
         if same_bytes {
             return Ok(());
