@@ -59,6 +59,7 @@ mod scenarios;
 mod serve;
 mod shown;
 mod signals;
+mod slips;
 mod statistics;
 mod stream;
 mod terminal;

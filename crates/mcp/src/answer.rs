@@ -126,17 +126,17 @@ fn place(details: &Value, lines: &mut Vec<String>) {
         };
         let (before, after): (Option<Vec<_>>, Option<Vec<_>>) =
             (words("addContextBefore"), words("addContextAfter"));
-        lines.push(match (before, after, candidate["addHeader"].as_str()) {
-            (Some(before), ..) => {
-                format!("  to mean line {line}, put before it: {}", before.join(" / "))
+        let (words, context) = match (before, after, candidate["addHeader"].as_str()) {
+            (Some(before), ..) => ("put before it:", before.join("\n")),
+            (_, Some(after), _) => ("put after it:", after.join("\n")),
+            (.., Some(header)) => ("begin the hunk with:", format!("@@ {header}")),
+            _ => {
+                lines.push(format!("  it could be line {line}"));
+                continue;
             }
-            (_, Some(after), _) => {
-                format!("  to mean line {line}, put after it: {}", after.join(" / "))
-            }
-            (.., Some(header)) => {
-                format!("  to mean line {line}, begin the hunk with: @@ {header}")
-            }
-            _ => format!("  it could be line {line}"),
-        });
+        };
+        // What is to be copied stands on lines of its own.
+        lines.push(format!("  to mean line {line}, {words}"));
+        lines.push(context);
     }
 }

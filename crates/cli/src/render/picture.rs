@@ -12,6 +12,7 @@ use apply_patch_api::tools::received;
 use apply_patch_api::tools::shown::sanitize;
 use apply_patch_api::tools::{Hint, bounds, hints};
 
+use super::human::count;
 use super::print::{error_width, message, sentence, wrapped};
 use crate::global::Global;
 use crate::input::Input;
@@ -47,6 +48,14 @@ fn print(groups: &[Group<'_>]) {
 fn fitting(text: &str, taken: usize) -> String {
     error_width()
         .map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
+}
+
+/// The same of a text that ends in lines to copy: they stay as they are.
+fn with_lines(text: &str, taken: usize) -> String {
+    match text.split_once('\n') {
+        Some((words, lines)) => format!("{}\n{lines}", fitting(words, taken)),
+        None => fitting(text, taken),
+    }
 }
 
 /// The columns that `error: ` takes, and those before a help.
@@ -107,8 +116,10 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     let other = |remedy: &Remedy| !matches!(remedy, Remedy::CorrectLine { .. });
     let remedies: Vec<_> = remedies.into_iter().filter(other).collect();
     let hints = Hint::all_of(&remedies, global.caller);
-    let help = (!hints.is_empty())
-        .then(|| fitting(&sanitize(&hints::spelt_out(&hints, global.caller)), HELP));
+    let help = (!hints.is_empty()).then(|| {
+        let words = sanitize(&hints::spelt_out(&hints, global.caller)).into_owned();
+        with_lines(&words, HELP)
+    });
     if let Some(help) = &help {
         group = group.element(Level::HELP.message(help));
     }
@@ -200,21 +211,22 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
     let mut hints = Hint::all_of(&remedies, global.caller);
     // What there is to paste comes last.
     hints.sort_by_key(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
-    let help: Vec<_> = hints
+    let help: String = hints
         .iter()
         .enumerate()
         .map(|(nth, hint)| {
             let words = hints::spelt_out(std::slice::from_ref(hint), global.caller);
             let words =
                 sanitize(&if nth == 0 { words } else { format!("or {words}") }).into_owned();
-            // Lines to paste stay as they are.
-            match words.split_once('\n').filter(|_| matches!(hint, Hint::ReplaceHunk { .. })) {
-                Some((words, lines)) => format!("{}\n{lines}", fitting(words, HELP)),
-                None => fitting(&words, HELP),
-            }
+            // Lines to paste stay as they are, and have no sign of a sentence behind them.
+            let end = match nth + 1 == hints.len() {
+                true => "",
+                false if words.contains('\n') => "\n",
+                false => ";\n",
+            };
+            with_lines(&words, HELP) + end
         })
         .collect();
-    let help = help.join(";\n");
     let difference = match reject.hunk_reason() {
         Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
             nearest.difference.as_ref()
@@ -238,7 +250,7 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
     let file = root.zip(reject.hunk_reason()).and_then(|(root, reason)| {
         let path = root.check(&reject.path, Access::Read).ok()?;
         let (bytes, _) = root.read(&path, MAX_FILE).ok()?;
-        Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason, reject.exact)))
+        Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason)))
     });
     let in_file: Vec<(DrawnExcerpt, Vec<Range<usize>>, &DrawnPlace)> = file
         .iter()
@@ -314,16 +326,7 @@ struct DrawnPlace {
     whole: bool,
 }
 
-/// Says which context means a place. Lines of a block have no sign.
-fn context_label(lines: &[String], exact: bool, side: &str) -> String {
-    let sign = if exact { "" } else { " " };
-    match lines {
-        [line] => format!("for this place: add `{sign}{}` {side}", sanitize(line)),
-        lines => format!("for this place: add {} more lines of context {side}", lines.len()),
-    }
-}
-
-fn places(reason: &RejectReason, exact: bool) -> Vec<DrawnPlace> {
+fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
     /// How many candidates are shown.
     const CANDIDATES: usize = 3;
     let place = |lines: &std::ops::RangeInclusive<usize>, line, label: &str| DrawnPlace {
@@ -358,13 +361,20 @@ fn places(reason: &RejectReason, exact: bool) -> Vec<DrawnPlace> {
             .iter()
             .take(CANDIDATES)
             .map(|candidate| {
+                // The help has the lines.
+                let line = *candidate.lines.start();
+                let more = |lines: &[String]| count(lines.len(), "more line");
                 let label = match &candidate.advice {
-                    Some(Advice::Header(header)) => format!("for this place: `@@ {header}`"),
-                    Some(Advice::Before(lines)) => context_label(lines, exact, "above"),
-                    Some(Advice::After(lines)) => context_label(lines, exact, "below"),
-                    None => "here".into(),
+                    Some(Advice::Header(_)) => format!("line {line}: by its own header"),
+                    Some(Advice::Before(lines)) => {
+                        format!("line {line}: with {} above", more(lines))
+                    }
+                    Some(Advice::After(lines)) => {
+                        format!("line {line}: with {} below", more(lines))
+                    }
+                    None => format!("line {line}"),
                 };
-                place(&candidate.lines, Some(*candidate.lines.start()), &label)
+                place(&candidate.lines, Some(line), &label)
             })
             .collect(),
         RejectReason::Indentation { lines, .. } => {

@@ -792,7 +792,32 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
             hint => hint.words(caller),
         })
         .collect();
-    words.join("; or ")
+    joined(words)
+}
+
+/// Joins what can be done to one text. Lines to copy stand by themselves: what follows them begins
+/// a new line.
+fn joined(words: impl IntoIterator<Item = String>) -> String {
+    let mut text = String::new();
+    let mut is_block = false;
+    for words in words {
+        if !text.is_empty() {
+            text += if is_block { "\nor " } else { "; or " };
+        }
+        is_block = words.contains('\n');
+        text += &words;
+    }
+    text
+}
+
+/// Writes lines to copy, each on a line of its own.
+fn block(lines: impl IntoIterator<Item: AsRef<str>>) -> String {
+    lines.into_iter().flat_map(|line| ["\n".to_owned(), line.as_ref().to_owned()]).collect()
+}
+
+/// Writes code within a sentence. Backticks do not show where it ends if it has some itself.
+fn code(text: &str) -> String {
+    if text.contains('`') { format!("\"{text}\"") } else { format!("`{text}`") }
 }
 
 /// Writes the hints with the hunks to paste.
@@ -801,7 +826,7 @@ pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
     // Hunks to paste come last.
     let (paste, others): (Vec<_>, Vec<_>) =
         hints.iter().partition(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
-    others.into_iter().chain(paste).map(|hint| hint.words(caller)).collect::<Vec<_>>().join("; or ")
+    joined(others.into_iter().chain(paste).map(|hint| hint.words(caller)))
 }
 
 impl Hint {
@@ -820,23 +845,26 @@ impl Hint {
     fn words(&self, caller: Caller) -> String {
         let sent = if caller == Caller::Operations { "diff" } else { "patch" };
         match self {
-            Self::UseFlag { flag } => format!("use `{flag}`"),
+            Self::UseFlag { flag } => format!("use {}", code(flag)),
             Self::UseArgument { argument, value } => match caller {
                 Caller::Program(_) if argument == REVISION => {
                     format!("open the tree at the revision {}", json!(value))
                 }
                 Caller::Program(language) if language.is_of_workspace(argument) => {
-                    format!("open the workspace with `{}`", language.given(argument, value))
+                    format!("open the workspace with {}", code(&language.given(argument, value)))
                 }
-                Caller::Program(language) => format!("use `{}`", language.given(argument, value)),
+                Caller::Program(language) => {
+                    format!("use {}", code(&language.given(argument, value)))
+                }
                 _ => format!("set {argument} to {}", json!(value)),
             },
-            Self::UseCommand { command } => format!("see `{command}`"),
-            Self::RunInstead { command } => format!("undo another one: `{command}`"),
-            Self::RunFirst { command } => format!("first run `{command}`"),
+            Self::UseCommand { command } => format!("see {}", code(command)),
+            Self::RunInstead { command } => format!("undo another one: {}", code(command)),
+            Self::RunFirst { command } => format!("first run {}", code(command)),
             Self::UseTool { tool, path } => format!("use {tool} for {}", fs_guard::quoted(path)),
             Self::AskPerson { what, flag: Some(flag) } => {
-                format!("leave it alone, or ask the person in charge to {what} (`{flag}`)")
+                let flag = code(flag);
+                format!("leave it alone, or ask the person in charge to {what} ({flag})")
             }
             // The reader of a terminal may be that person.
             Self::AskPerson { what, flag: None }
@@ -871,8 +899,7 @@ impl Hint {
             Self::ReplaceHunk { lines } => {
                 let is_block = lines.first().is_some_and(|line| line.starts_with('<'));
                 let what = if is_block { "block" } else { "hunk's lines" };
-                let lines: String = lines.iter().map(|line| format!("\n{line}")).collect();
-                format!("if that place is meant, take for the {what}:{lines}")
+                format!("if that place is meant, take for the {what}:{}", block(lines))
             }
             Self::AddContext { means_line, header, below, lines } => {
                 let header = header.map(|line| format!("begin the hunk with `{line}` alone, and "));
@@ -882,13 +909,12 @@ impl Hint {
                 } else {
                     "above the hunk's first line"
                 };
-                let lines: String = lines.iter().map(|line| format!(" `{line}`")).collect();
-                format!("to mean line {means_line}, {header}put {side}:{lines}")
+                format!("to mean line {means_line}, {header}put {side}:{}", block(lines))
             }
             Self::AddText { means_line, before, after } if !sends_edits(caller) => {
                 let (side, text) =
                     if after.is_empty() { ("above", before) } else { ("below", after) };
-                let lines: String = text.lines().map(|line| format!(" `{line}`")).collect();
+                let lines = block(text.lines());
                 format!(
                     "to mean line {means_line}, put {side} the lines of both SEARCH and REPLACE:\
                      {lines}"
@@ -914,7 +940,7 @@ impl Hint {
                 format!("leave the text after `@@` out if line {means_line} is meant")
             }
             Self::UseHeader { means_line, header } => {
-                format!("to mean line {means_line}, begin the hunk with `{header}`")
+                format!("to mean line {means_line}, begin the hunk with:{}", block([header]))
             }
             Self::RenamePath { from, to } => match fs_guard::normalisations(from, to) {
                 None => format!("did you mean {}? Nothing was done to it", fs_guard::quoted(to)),
@@ -927,10 +953,12 @@ impl Hint {
                 format!("choose another path than {}: {like}", fs_guard::quoted(path))
             }
             Self::UseSection { section: section @ "Update File", path } => {
-                let quoted = fs_guard::quoted(path);
-                format!("read {quoted} and change it by `*** {section}: {path}`")
+                let (quoted, line) = (fs_guard::quoted(path), format!("*** {section}: {path}"));
+                format!("read {quoted} and change it by {}", code(&line))
             }
-            Self::UseSection { section, path } => format!("use `*** {section}: {path}`"),
+            Self::UseSection { section, path } => {
+                format!("use {}", code(&format!("*** {section}: {path}")))
+            }
             Self::MoveHunk { path, line } => match caller {
                 Caller::Operations => {
                     format!(
@@ -938,10 +966,10 @@ impl Hint {
                          line {line}"
                     )
                 }
-                _ => format!(
-                    "put the hunk under `*** Update File: {path}`: its lines are there, from line \
-                     {line}"
-                ),
+                _ => {
+                    let header = code(&format!("*** Update File: {path}"));
+                    format!("put the hunk under {header}: its lines are there, from line {line}")
+                }
             },
             Self::LeaveOut { part } => match part {
                 Part::Hunk => "leave the hunk out: it is done already".into(),

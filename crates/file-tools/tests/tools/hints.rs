@@ -92,7 +92,10 @@ fn advice_about_a_block_is_lines_of_a_block() {
     for nth in 0..2 {
         let bench = Bench::new(&[("f.py", FILE)]);
         let (told, next) = hints(&bench, old, new);
-        assert!(next.contains("above the lines of both SEARCH and REPLACE: `def a():`"), "{next}");
+        assert!(
+            next.contains("above the lines of both SEARCH and REPLACE:\ndef a():\nor "),
+            "{next}"
+        );
         assert_eq!(told[nth]["hint"], "add_text", "{next}");
         let around = |lines: &str| {
             format!("{}{lines}{}", text(&told[nth]["before"]), text(&told[nth]["after"]))

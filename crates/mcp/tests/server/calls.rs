@@ -249,7 +249,7 @@ fn an_error_shows_the_closest_place_in_words() {
     let twice = "*** Begin Patch\n*** Update File: g\n@@\n-x\n+z\n*** End Patch\n";
     let told = text(&client.call("apply_patch", json!({ "patch": twice })));
     assert!(told.starts_with("multiple_matches: "), "{told}");
-    assert!(told.contains("to mean line 1, put after it: y"), "{told}");
+    assert!(told.contains("to mean line 1, put after it:\ny\n"), "{told}");
 }
 
 #[test]
