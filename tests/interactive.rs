@@ -693,11 +693,64 @@ fn arguments_reach_a_terminal_as_escapes() {
 }
 
 #[test]
-fn who_names_no_patch_gets_help_and_a_program_an_answer() {
-    for (args, wanted) in [("", "Usage:"), ("check", "Usage:"), ("--json", "\"ok\":false")] {
+fn a_patch_is_read_from_the_terminal() {
+    const ASKED: &str = "reading a patch from the terminal; end with `*** End Patch` or Ctrl-D\r\n";
+    let envelope = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** End Patch\n";
+    let diff = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n\u{4}";
+    let read = |dir: &tempfile::TempDir| {
+        std::fs::read_to_string(dir.path().join("w/a")).expect("the file")
+    };
+    for (line, typed, code, said, after) in [
+        ("$it", envelope, 0, "done; undo it with", "2\n"),
+        ("$it -", envelope, 0, "done; undo it with", "2\n"),
+        ("$it check", envelope, 0, "", "1\n"),
+        ("$it -n --no-pager", envelope, 0, "-1\r\n+2", "1\n"),
+        // A diff has no end of its own.
+        ("$it", diff, 0, "done; undo it with", "2\n"),
+        ("$it", "\u{4}", 1, "the patch is empty", "1\n"),
+        // The shell would end with the program.
+        ("trap : INT; $it", "\u{3}", 130, "", "1\n"),
+        ("trap : INT; $it", "*** Begin Patch\n*** Update File: a\n\u{3}", 130, "", "1\n"),
+    ] {
         let dir = place(&[("w/a", "1\n")]);
-        let mut terminal = on_terminal(dir.path(), &format!("$it {args}"), &[]);
-        let shown = terminal.exp_string("exit 2\r\n").expect("it does not wait");
-        assert!(shown.contains(wanted), "{args}: {shown:?}");
+        let mut terminal = on_terminal(dir.path(), line, &[("NO_COLOR", "1")]);
+        terminal.exp_string(ASKED).expect("it says that it waits");
+        terminal.send(typed).expect("it is typed");
+        let shown = terminal.exp_string(&format!("exit {code}\r\n"));
+        let shown = shown.unwrap_or_else(|error| panic!("{line} {typed:?}: {error}"));
+        assert!(shown.contains(said), "{line} {typed:?}: {shown:?}");
+        assert_eq!(read(&dir), after, "{line} {typed:?}");
     }
+    // What is pasted behind the end is of the text, and does not go to the shell.
+    let other = envelope.replace("-1", "-2").replace("+2", "+3");
+    for (behind, asked, after) in
+        [(&other[..], Some("Which one?"), "3\n"), ("```\ntouch pwned\n", None, "2\n")]
+    {
+        let dir = place(&[("w/a", "1\n")]);
+        let mut terminal = on_terminal(dir.path(), "$it; cat", &[("NO_COLOR", "1")]);
+        terminal.exp_string(ASKED).expect("it says that it waits");
+        terminal.send(&format!("{envelope}{behind}")).expect("it is typed");
+        if let Some(asked) = asked {
+            terminal.exp_string(asked).expect("it asks");
+            terminal.send_line("all").expect("it is typed");
+        }
+        terminal.exp_string("done; undo it with").unwrap_or_else(|it| panic!("{behind}: {it}"));
+        terminal.send("\u{4}").expect("it is typed");
+        let rest = terminal.exp_string("exit 0\r\n").unwrap_or_else(|it| panic!("{behind}: {it}"));
+        assert!(!rest.contains("pwned"), "{behind}: {rest:?}");
+        assert_eq!(read(&dir), after, "{behind}");
+    }
+    // A line that the terminal has cut is not applied.
+    let dir = place(&[("w/a", "1\n")]);
+    let mut terminal = on_terminal(dir.path(), "$it", &[]);
+    terminal.exp_string(ASKED).expect("it says that it waits");
+    let long = "x".repeat(5000);
+    terminal.send(&envelope.replace("+2", &format!("+{long}"))).expect("it is typed");
+    terminal.exp_string("a terminal cuts lines").expect("it is refused");
+    terminal.exp_string("exit 5\r\n").expect("it ends");
+    assert_eq!(read(&dir), "1\n");
+    // A program is not kept waiting.
+    let mut terminal = on_terminal(dir.path(), "$it --json", &[]);
+    let shown = terminal.exp_string("exit 2\r\n").expect("it does not wait");
+    assert!(shown.contains("\"ok\":false"), "{shown:?}");
 }

@@ -48,6 +48,9 @@ pub(crate) fn is_called(args: &[OsString]) -> bool {
 
 /// Applies the patch that is the only argument, or stands on standard input.
 pub(crate) fn run(args: &[OsString]) -> Exit {
+    if args.len() == 1 && source::is_terminal() {
+        render::message(source::READS_TERMINAL);
+    }
     let bytes = match args {
         [_] => match source::stdin() {
             Ok(bytes) if bytes.is_empty() => {

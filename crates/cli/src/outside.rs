@@ -172,6 +172,21 @@ pub(crate) static STDIN_SIZE: LazyLock<Option<u64>> = LazyLock::new(|| {
 pub(crate) static STDIN_IS_TERMINAL: LazyLock<bool> =
     LazyLock::new(|| STDIN_SIZE.is_none() && io::stdin().is_terminal());
 
+/// Whether a line stands at standard input already, or comes at once, as the next one of a text that
+/// is pasted.
+pub(crate) fn has_typed() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        let stdin = io::stdin();
+        let mut waits = [PollFd::new(&stdin, PollFlags::IN)];
+        poll(&mut waits, Some(&at_once)).is_ok_and(|ready| ready > 0)
+    }
+    #[cfg(not(unix))]
+    false
+}
+
 /// Whether standard output is a terminal.
 pub(crate) static STDOUT_IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
 

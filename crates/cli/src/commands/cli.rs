@@ -1,12 +1,12 @@
 //! The command line as it is written. Nothing is decided here.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use apply_patch_api::engine::Profile;
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::tools::settings::Layer;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use super::apply::{ApplyArgs, CheckArgs};
@@ -140,6 +140,17 @@ impl Command {
         }
     }
 
+    /// The files that are named for the patch.
+    pub(super) fn named(&self) -> Vec<&Path> {
+        let inputs = match self {
+            Self::Apply(args) => &args.input,
+            Self::Check(args) | Self::Explain(args) => &args.input,
+            Self::Git(args) if !args.batch => &args.input,
+            _ => return self.input().flatten().into_iter().collect(),
+        };
+        inputs.files.iter().map(PathBuf::as_path).collect()
+    }
+
     /// The patch that the command reads whole before anything else, if a person may mean files of
     /// the top of the work tree by it.
     pub(super) fn patch(&self) -> Option<(Inputs, &args::From)> {
@@ -252,7 +263,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     }
     let cli = match parse_apply(&args) {
         Some(cli) => cli,
-        None => parse_whole(args)?,
+        None => parse_whole(args.clone()).map_err(|error| explained(error, &args))?,
     };
     match cli.command.input().flatten().map(Path::as_os_str) {
         Some(word) if by_default.is_some() && is_mistaken(word) => Err(unknown(word)),
@@ -361,19 +372,48 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["validate", "verify", "test"], "`apply-patch check FILE` tells whether a patch would apply"),
     (&["config", "settings"], "`apply-patch doctor` shows the settings"),
     (&["version"], "`apply-patch --version` prints it"),
+    (
+        &["install", "init", "setup"],
+        "nothing has to be set up; `apply-patch mcp-config --client generic` prints what a client of \
+         the server needs, `apply-patch doctor` checks the installation",
+    ),
 ];
+
+/// Flags that people know from git and other tools, and what they mean here.
+const MEANT_FLAGS: &[(&[&str], &str)] = &[
+    (
+        &["-3", "--3way", "--merge"],
+        "`--base-rev REV` carries the hunks from the files of that commit to those of today",
+    ),
+    (&["--reject", "--rej"], "`--partial` applies the files that fit, and keeps the others"),
+    (&["--cached", "--index"], "`apply-patch git --onto REV` applies a patch to a commit"),
+    (&["--revert"], "`-R` applies a patch in reverse, `apply-patch undo` undoes the last change"),
+    (&["--force"], "nothing forces a patch on a file that it does not fit"),
+];
+
+/// The same for a patch to a commit.
+const MEANT_BY_GIT: &[(&[&str], &str)] = &[(
+    &["-3", "--3way", "--merge"],
+    "`--carry` carries the hunks from the files of the commit to those of the branch as it is now",
+)];
+
+/// Returns whether a name is so much like a word that it was probably meant. What removes things is
+/// never guessed.
+fn is_near(word: &str, name: &str) -> bool {
+    let most = if word.len() < 5 { 1 } else { 1 + word.len() / 4 };
+    let is_typo = strsim::osa_distance(word, name) <= most;
+    let is_start = word.len() > 1 && name.starts_with(word);
+    (is_typo || is_start) && (name != "uninstall" || word.starts_with("un"))
+}
 
 /// The error about a word that is not a command.
 fn unknown(word: &OsStr) -> clap::Error {
     let word = word.to_string_lossy();
     let commands = Cli::command();
-    let near = |name: &&str| {
-        strsim::osa_distance(&word, name) <= 1 + word.len() / 4 || name.starts_with(&*word)
-    };
     let nearest = commands
         .get_subcommands()
         .map(clap::Command::get_name)
-        .filter(near)
+        .filter(|name| is_near(&word, name))
         .min_by_key(|name| strsim::osa_distance(&word, name));
     let meant = MEANT.iter().find(|(words, _)| words.contains(&&*word));
     let message = match (meant, nearest) {
@@ -389,6 +429,67 @@ fn unknown(word: &OsStr) -> clap::Error {
         }
     };
     clap::Error::raw(ErrorKind::InvalidSubcommand, message)
+}
+
+/// Says more about an error of the argument parser: which flag or command was meant by one that
+/// is not known, and what there is to choose from where an argument is missing. Of flags the parser
+/// would name one that has little to do with what was written.
+fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
+    let given = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(all)) => all.first().cloned(),
+        _ => None,
+    };
+    let Some(argument) = given(ContextKind::InvalidArg) else { return error };
+    let mut commands = with_apply();
+    commands.build();
+    // As the parser found it: a subcommand of a subcommand is within it.
+    let mut command = &commands;
+    for word in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    match error.kind() {
+        // Otherwise it is a word too many.
+        ErrorKind::UnknownArgument if argument.starts_with('-') => {
+            let said = format!("unknown option `{argument}`");
+            let meant = match command.get_name() {
+                "apply" => MEANT_FLAGS.iter().find(|(flags, _)| flags.contains(&&*argument)),
+                "git" => MEANT_BY_GIT.iter().find(|(flags, _)| flags.contains(&&*argument)),
+                _ => None,
+            };
+            let word = argument.strip_prefix("--").unwrap_or_default();
+            let is_command = || commands.find_subcommand(word).is_some();
+            let flags = || command.get_arguments().filter_map(clap::Arg::get_long);
+            let near = || {
+                let near = flags().filter(|name| is_near(word, name));
+                near.min_by_key(|name| strsim::osa_distance(word, name))
+            };
+            let name = command.get_bin_name().unwrap_or("apply-patch");
+            let hint = match meant {
+                Some((_, hint)) => (*hint).to_owned(),
+                None if is_command() => format!("it is a command: `apply-patch {word} …`"),
+                None => match near() {
+                    Some(name) => format!("did you mean `--{name}`?"),
+                    None => format!("`{name} --help` lists the options"),
+                },
+            };
+            clap::Error::raw(ErrorKind::UnknownArgument, format!("{said}; {hint}\n"))
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = command.get_arguments().find(|arg| {
+                arg.get_long().is_some_and(|long| argument.starts_with(&format!("--{long} ")))
+            });
+            let values: Vec<_> =
+                missing.into_iter().flat_map(clap::Arg::get_possible_values).collect();
+            if values.is_empty() {
+                return error;
+            }
+            let values: Vec<_> = values.iter().map(|value| value.get_name()).collect();
+            let message = format!("`{argument}` is missing, one of {}\n", values.join(", "));
+            clap::Error::raw(ErrorKind::MissingRequiredArgument, message)
+        }
+        _ => error,
+    }
 }
 
 /// Reads a command line that is a valid `apply`: to build the definitions of all other commands
@@ -507,6 +608,54 @@ mod tests {
             ),
             ("apply-patch -n undo", "a command comes before its flags: `apply-patch undo …`"),
             ("apply-patch help chekc", "unknown command or file `chekc`; did you mean `check`?"),
+            (
+                "apply-patch unistall",
+                "unknown command or file `unistall`; did you mean `uninstall`?",
+            ),
+            // What removes things is not what somebody meant who wrote something else.
+            (
+                "apply-patch ininstall",
+                "unknown command or file `ininstall`; `apply-patch help` lists the commands",
+            ),
+            (
+                "apply-patch --undo",
+                "unknown option `--undo`; it is a command: `apply-patch undo …`",
+            ),
+            (
+                "apply-patch -n --log x",
+                "unknown option `--log`; it is a command: `apply-patch log …`",
+            ),
+            (
+                "apply-patch --profil codex x",
+                "unknown option `--profil`; did you mean `--profile`?",
+            ),
+            ("apply-patch check --colour x", "unknown option `--colour`; did you mean `--color`?"),
+            ("apply-patch undo --cary", "unknown option `--cary`; did you mean `--carry`?"),
+            ("apply-patch --dry x", "unknown option `--dry`; did you mean `--dry-run`?"),
+            // A flag of another command would not help.
+            (
+                "apply-patch log --profil codex",
+                "unknown option `--profil`; `apply-patch log --help` lists the options",
+            ),
+            (
+                "apply-patch git --onto x --3way y",
+                "unknown option `--3way`; `--carry` carries the hunks from the files of the commit to \
+                 those of the branch as it is now",
+            ),
+            (
+                "apply-patch trash purge --frobnicate",
+                "unknown option `--frobnicate`; `apply-patch trash purge --help` lists the options",
+            ),
+            (
+                "apply-patch status extra",
+                "unexpected argument 'extra' found\n\nUsage: apply-patch status [OPTIONS]\n\nFor more \
+                 information, try '--help'.",
+            ),
+            (
+                "apply-patch mcp-config",
+                "`--client <NAME>` is missing, one of codex, claude, cursor, vscode, gemini, opencode, \
+                 zed, windsurf, cline, goose, generic",
+            ),
         ] {
             let args = line.split(' ').map(OsString::from).collect();
             let error = parse(args).expect_err("it is refused");
@@ -539,13 +688,27 @@ mod tests {
                     );
                 }
             }
-            let quoted: Vec<_> = hint.split('`').skip(1).step_by(2).collect();
-            assert!(!quoted.is_empty(), "{hint}");
-            for line in quoted.into_iter().filter(|line| !line.ends_with("--version")) {
-                let line = line.replace("FILE", "x.patch");
-                let args = line.split(' ').map(OsString::from).collect();
-                parse(args).unwrap_or_else(|error| panic!("{line}: {error}"));
+            are_taken(hint);
+        }
+        for (flags, hint) in MEANT_FLAGS {
+            for flag in *flags {
+                let args = vec!["apply-patch".into(), (*flag).into(), "x.patch".into()];
+                let error = parse(args).expect_err("it is refused");
+                assert_eq!(error.to_string(), format!("error: unknown option `{flag}`; {hint}\n"));
             }
+            are_taken(hint);
+        }
+    }
+
+    /// Checks that the parser takes what a hint says in backticks.
+    fn are_taken(hint: &str) {
+        let quoted = hint.split('`').skip(1).step_by(2);
+        for line in quoted.filter(|line| !line.ends_with("--version")) {
+            let line = line.replace("FILE", "x.patch");
+            let line =
+                if line.starts_with('-') { format!("apply-patch {line} x.patch") } else { line };
+            let args = line.split(' ').map(OsString::from).collect();
+            parse(args).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
     }
 

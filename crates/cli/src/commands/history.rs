@@ -317,7 +317,15 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
 pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let (turn, entries) = match workspace::named(workspace, &args.id)? {
+    let named = workspace::named(workspace, &args.id).map_err(|failure| {
+        workspace::instead_of_file(global, Some(&args.id), failure, |root, file| {
+            format!(
+                "`apply-patch{root} show last` shows the last change, `apply-patch{root} log -p \
+                 {file}` those of this file"
+            )
+        })
+    })?;
+    let (turn, entries) = match named {
         Named::Transaction(id) => (false, vec![workspace.show(id)?]),
         Named::Turn(_, entries) => (true, entries),
     };

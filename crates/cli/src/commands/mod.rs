@@ -36,11 +36,12 @@ use apply_patch_api::engine::remedy::Setting;
 use apply_patch_api::files::Root;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Mutex;
 
 use anstream::{AutoStream, ColorChoice};
 use apply_patch_api::tools::settings::{Color, Layer};
-use apply_patch_api::tools::{Caller, bounds};
+use apply_patch_api::tools::{Caller, bounds, hints};
 
 use self::cli::{Cli, Command};
 use crate::below::Below;
@@ -154,14 +155,30 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
     }
     // A flag holds for what is wrong with the configuration too.
     color(global.color);
-    if command.input().is_some_and(|named| named.is_none()) && source::is_terminal() {
-        if global.json {
+    match command.input() {
+        // A program is not kept waiting.
+        Some(None) if global.json && source::is_terminal() => {
             let message = "no patch is given: name a file, or `-` for standard input";
             return report(&Failure::Usage(message.into()), &global);
         }
-        // Nothing can be done about a closed standard error.
-        let _ = write!(anstream::stderr(), "{}", cli::shown().render_help().ansi());
-        return Exit::Usage;
+        Some(None) if source::is_terminal() => render::message(source::READS_TERMINAL),
+        _ if command.named().contains(&Path::new("-")) && source::is_terminal() => {
+            render::message(source::READS_TERMINAL);
+        }
+        _ => {}
+    }
+    // Of what is not here, but where `-C` leads.
+    let in_root = global.root.as_deref().and_then(|root| {
+        let files = command.named();
+        files.into_iter().find_map(|file| Some((file.to_owned(), source::in_root(root, file)?)))
+    });
+    if let Some((file, there)) = in_root {
+        let [file, there] = [&file, &there].map(|path| hints::shell_word(&path.to_string_lossy()));
+        let message = format!(
+            "cannot open {file}: there is no such file here, but {there} is one; `-C` does not change \
+             where the patch is looked for: name {there}"
+        );
+        return report(&Failure::Input(message), &global);
     }
     if uses_config(&command) {
         let mut sources = match Sources::load(global.root()) {

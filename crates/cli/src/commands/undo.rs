@@ -89,7 +89,15 @@ pub(crate) struct RedoArgs {
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
-    if let Some(span) = span(session.workspace(), args)? {
+    let span = span(session.workspace(), args).map_err(|failure| {
+        workspace::instead_of_file(global, args.id.as_deref(), failure, |root, file| {
+            format!(
+                "`apply-patch{root} undo -- {file}` undoes the last change of it, \
+                 `apply-patch{root} log {file}` lists all"
+            )
+        })
+    })?;
+    if let Some(span) = span {
         let plan = |session: &Session, cancellation: &Cancellation| {
             session.plan_undo_span(&span, args.carry, cancellation)
         };

@@ -12,13 +12,13 @@ use apply_patch_api::tools::git::{CommitTree, enclosing};
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{
     BadName, ErrorKind, FailureClass, Named, Reason, Session, SessionName, SessionSettings,
-    ToolError, TurnName, history,
+    ToolError, TurnName, hints::shell_word, history,
 };
 
 use crate::args;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::render;
+use crate::{outside, render};
 
 /// The variable with the name of the turn that the changes belong to.
 const TURN: &str = "APPLY_PATCH_TURN";
@@ -170,6 +170,25 @@ pub(super) fn log_recovered(session: &Session, recovered: &[Recovered]) {
 /// Finds the transaction that a name means.
 pub(super) fn id(workspace: &Workspace, name: &str) -> Result<TransactionId, Failure> {
     history::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
+}
+
+/// Says what is meant by the name of a file in place of a transaction: `advice` gets `-C` with the
+/// root, if one is given, and the file.
+pub(super) fn instead_of_file(
+    global: &Global,
+    name: Option<&str>,
+    failure: Failure,
+    advice: impl FnOnce(&str, &str) -> String,
+) -> Failure {
+    match (failure, name) {
+        (Failure::Tool(_), Some(name)) if outside::exists(&global.root().join(name)) => {
+            let given = global.root.as_ref().map(|root| shell_word(&root.to_string_lossy()));
+            let root = given.map_or(String::new(), |root| format!(" -C {root}"));
+            let advice = advice(&root, &shell_word(name));
+            Failure::Usage(format!("{} is a file, and no transaction: {advice}", quoted(name)))
+        }
+        (failure, _) => failure,
+    }
 }
 
 /// Finds the transaction or the turn that a name means.
