@@ -533,7 +533,7 @@ fn texts_of_extreme_sizes_end_in_a_clear_answer() {
     for (text, code, words) in [
         (String::new(), 1, "the patch is empty"),
         ("\n".repeat(lines), 1, "the patch is empty"),
-        (megabyte.clone(), 1, "does not begin with"),
+        (megabyte.clone(), 1, "there is no patch in the text"),
         (format!("*** Begin Patch\n*** Add File: f\n+{megabyte}\n*** End Patch\n"), 0, ""),
         (
             format!("*** Begin Patch\n*** Add File: f\n{megabyte}\n*** End Patch\n"),

@@ -707,7 +707,7 @@ fn a_patch_is_read_from_the_terminal() {
         ("$it -n --no-pager", envelope, 0, "-1\r\n+2", "1\n"),
         // A diff has no end of its own.
         ("$it", diff, 0, "done; undo it with", "2\n"),
-        ("$it", "\u{4}", 1, "the patch is empty", "1\n"),
+        ("$it", "\u{4}", 1, "nothing was changed", "1\n"),
         // The shell would end with the program.
         ("trap : INT; $it", "\u{3}", 130, "", "1\n"),
         ("trap : INT; $it", "*** Begin Patch\n*** Update File: a\n\u{3}", 130, "", "1\n"),

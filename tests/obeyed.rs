@@ -443,6 +443,11 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 edit(&mut lines);
                 calls.push(call.with_lines(&lines));
             };
+            // The line itself, where it is known.
+            if let Some(line) = hint["wanted"].as_str().filter(|line| line.starts_with(' ')) {
+                push(&|lines| lines[at] = line.to_owned());
+                return calls;
+            }
             push(&|lines| drop(lines.drain(at..(at + 1).min(lines.len()))));
             push(&|lines| lines.push("*** End Patch".into()));
             push(&|lines| lines.insert(0, "*** Begin Patch".into()));
@@ -602,6 +607,7 @@ fn no_patches() -> Vec<(&'static str, String)> {
     let envelope = |body: &str| ("envelope", format!("*** Begin Patch\n{body}*** End Patch\n"));
     vec![
         ("envelope", "hello\n".into()),
+        ("auto", "hello\n".into()),
         envelope("*** Move File: f\n"),
         envelope(&"*** Delete File: f\n".repeat(10_001)),
         ("unified", "hello\n".into()),

@@ -96,6 +96,38 @@ fn a_word_or_flag_that_is_not_known_names_what_is_meant() {
     }
 }
 
+#[test]
+fn a_text_that_is_not_read_changes_nothing_and_says_so() {
+    let dir = place(&[("w/a b", "1\n")]);
+    let without_blank = PATCH.replace("@@\n", "@@\n 0\ndef f():\n");
+    let diff = "--- a/a b\n+++ b/a b\n@@ -1,2 +1,2 @@\ndef f():\n-1\n+2\n";
+    for (text, said) in [
+        ("Please make it 2.\n", "there is no patch in the text"),
+        ("Please make it 2.\n", "a unified or git diff, SEARCH/REPLACE blocks or operations"),
+        ("", "the patch is empty"),
+        ("*** Begin Patch\n*** Update File: a b\n@@\n-1\n+2\n", "the patch was cut off"),
+        // The line, as it is written into the patch.
+        (
+            &without_blank,
+            "if line 5 of the patch is context, begin it with a blank, and send the whole patch \
+             again:\n           def f():\n",
+        ),
+        (
+            diff,
+            "if line 4 of the patch is context, begin it with a blank, and send the whole patch \
+             again:\n           def f():\n",
+        ),
+    ] {
+        for args in [&[][..], &["-n"], &["check"], &["explain"]] {
+            let run = called(dir.path(), args, text);
+            assert_eq!(run.code, 1, "{args:?}: {run:?}");
+            assert!(run.stderr.contains(said), "{args:?} {text}: {}", run.stderr);
+            assert!(run.stderr.contains("apply-patch: nothing was changed\n"), "{args:?}: {run:?}");
+        }
+        assert_eq!(fs::read_to_string(dir.path().join("w/a b")).expect("a file"), "1\n");
+    }
+}
+
 /// Lines to copy stand on lines of their own, whatever is in them.
 #[test]
 fn lines_to_copy_stand_by_themselves() {

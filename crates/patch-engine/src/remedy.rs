@@ -126,7 +126,8 @@ pub enum Remedy {
     CorrectLine {
         /// The line, from 1.
         line: u32,
-        /// What should stand there.
+        /// What should stand there; where it begins with a blank, the very line: context that has
+        /// lost its blank.
         wanted: String,
     },
     /// Undo this one, a transaction or a turn, in place of the newest.
@@ -583,6 +584,11 @@ impl Remedy {
         let is_diff = ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it));
         let correct =
             || Self::CorrectLine { line: error.line, wanted: error.expected.join(" or ") };
+        // A marker, a fence or a line that is cut is something else than a line without its blank.
+        let may_be_context = || {
+            !["***", "```", "~~~", "@@"].iter().any(|it| seen.starts_with(it))
+                && seen.chars().count() < 80
+        };
         match &error.kind {
             ParseErrorKind::OtherEnvironment { id } => {
                 vec![Self::Ask(ForPerson::Allow(Setting::Environment(id.clone())))]
@@ -601,6 +607,10 @@ impl Remedy {
                 "bad_path" if other_prefixes(seen) => {
                     vec![Self::Set(Setting::Strip(1)), correct()]
                 }
+                "no_prefix" if may_be_context() => {
+                    vec![Self::CorrectLine { line: error.line, wanted: format!(" {seen}") }]
+                }
+                "no_patch" => vec![Self::SendOne],
                 "too_many_sections" => vec![Self::Split],
                 "text_outside" => vec![Self::SendOne],
                 // To close it would apply half of what was meant.

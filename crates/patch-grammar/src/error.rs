@@ -58,6 +58,9 @@ crate::names::named! {
         /// The first marker is missing.
         #[error("the patch does not begin with `*** Begin Patch`")]
         NoBegin = "no_begin",
+        /// Nothing in the text belongs to a patch of any form.
+        #[error("there is no patch in the text")]
+        NoPatch = "no_patch",
         /// The last marker is missing, or the text ends within a character.
         #[error("the patch was cut off: it ends without `*** End Patch`")]
         NoEnd = "no_end",

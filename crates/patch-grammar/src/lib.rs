@@ -51,6 +51,7 @@ pub use marker::Marker;
 pub use names::UnknownName;
 pub use options::ParseOptions;
 pub use other_form::other_form;
+pub use outside::has_part_of_patch;
 pub use parse::{decode, parse};
 pub use patch::{Patch, Text};
 pub use stream::{PatchStream, StreamEvent, StreamOperation};

@@ -42,6 +42,13 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
     }
 }
 
+/// Returns whether a part of a patch, of whatever form, stands somewhere in a text.
+#[must_use]
+pub fn has_part_of_patch(text: &[u8]) -> bool {
+    let lines = Lines::new(text, 0..text.len());
+    (0..lines.len()).any(|at| belongs(|at| lines.get(at), at))
+}
+
 /// Returns whether a diff begins behind a quotation mark that is still open at the end of the line:
 /// what closes it stands behind the last line of the diff, and looks like a part of that.
 fn quotes_diff(line: &[u8]) -> bool {

@@ -218,7 +218,7 @@ test("each kind has its class, with its fields", () => {
   const files = { a: "one\n", b: "one\n", twice: "x\nx\n", binary: "\0" };
   const update = (path, ...lines) => patchOf(`*** Update File: ${path}`, ...lines);
   for (const [name, patch, fields, options] of [
-    ["ParseError", "nonsense", { kind: "patch_parse_error", reason: "no_begin" }],
+    ["ParseError", "nonsense", { kind: "patch_parse_error", reason: "no_patch" }],
     ["ApplyError", update("a", "@@", "-tow", "+2"), { kind: "patch_apply_error" }],
     ["MultipleMatches", update("twice", "@@", "-x", "+y"), { places: [{ startLine: 1, endLine: 1, addContextAfter: ["x"] }, { startLine: 2, endLine: 2, addContextBefore: ["x"] }] }],
     ["NotFound", patchOf("*** Delete File: binaryy"), { path: "binaryy", didYouMean: "binary" }],

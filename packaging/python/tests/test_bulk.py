@@ -48,7 +48,7 @@ def test_every_row_has_its_verdict(repo, tmp_path):
     cases = [
         ((str(repo), "main", EDIT.format("ONE")), (True, None)),
         ((str(repo), "main", EDIT.replace("-one", "-none")), (False, "context_not_found")),
-        ((str(repo), "main", "no patch"), (False, "no_begin")),
+        ((str(repo), "main", "no patch"), (False, "no_patch")),
         ((str(repo), "main", EDIT.replace("a.txt", "b.txt")), (False, "not_found")),
         ((str(repo), "main", EDIT.replace("a.txt", "/a.txt")), (False, "absolute_path")),
         ((str(repo), "other", EDIT), (None, "not_found")),

@@ -199,7 +199,7 @@ def test_tools_share_a_session(root):
 DELETE = patch("*** Delete File: a.txt")
 # The kind, the class, the classes by which it is caught too, what is sent, and the attributes.
 KINDS = [
-    ("patch_parse_error", "ParseError", ValueError, "nonsense", {}, {"reason": "no_begin", "line": 1, "seen": "nonsense"}),
+    ("patch_parse_error", "ParseError", ValueError, "nonsense", {}, {"reason": "no_patch", "line": 1, "seen": "nonsense"}),
     ("patch_apply_error", "ApplyError", DoesNotApply, patch("*** Update File: a.txt", "@@", "-tow", "+2"), {},
         {"hunk_index": 0, "patch_line": 3, "nearest": None}),
     ("multiple_matches", "MultipleMatches", DoesNotApply, patch("*** Update File: twice", "@@", "-x", "+y"), {},

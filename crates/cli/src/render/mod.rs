@@ -75,7 +75,10 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
             "the patch is longer than {} MiB",
             apply_patch_api::engine::MAX_PATCH_SIZE >> 20
         )),
-        Failure::Parse(parse) => picture::parse_error(&parse.0, &parse.1, global),
+        Failure::Parse(parse) => {
+            picture::parse_error(&parse.0, &parse.1, global);
+            message("nothing was changed");
+        }
         Failure::Rejected(rejected) => {
             let (input, rejects) = &**rejected;
             picture::rejects(input, rejects, global);

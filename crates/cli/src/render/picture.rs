@@ -111,9 +111,12 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     if let Some(note) = &note {
         group = group.element(Level::NOTE.message(note));
     }
-    // The picture shows which line to correct.
+    // The picture shows which line to correct. How a line of context begins is not seen in it.
     let remedies = bounds::remedies_within(Remedy::of_parse(error), &global.layers);
-    let other = |remedy: &Remedy| !matches!(remedy, Remedy::CorrectLine { .. });
+    let other = |remedy: &Remedy| match remedy {
+        Remedy::CorrectLine { wanted, .. } => wanted.starts_with(' '),
+        _ => true,
+    };
     let remedies: Vec<_> = remedies.into_iter().filter(other).collect();
     let hints = Hint::all_of(&remedies, global.caller);
     let help = (!hints.is_empty()).then(|| {

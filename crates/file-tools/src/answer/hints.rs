@@ -997,6 +997,13 @@ impl Hint {
                 format!("send this part as a {sent} of its own, after the rest")
             }
             Self::Split {} => "split the change into smaller ones".into(),
+            Self::CorrectLine { line, wanted } if wanted.starts_with(' ') => {
+                format!(
+                    "if line {line} of the {sent} is context, begin it with a blank, and send the \
+                     whole {sent} again:{}",
+                    block([wanted])
+                )
+            }
             Self::CorrectLine { line, .. } => {
                 format!("correct line {line} of the {sent} and send the whole {sent} again")
             }

@@ -328,8 +328,12 @@ impl PatchText {
                             }
                             error.expected.extend([
                                 "a unified or git diff",
+                                "SEARCH/REPLACE blocks",
                                 "operations of the Responses API",
                             ]);
+                            if !patch_grammar::has_part_of_patch(sent) {
+                                error.kind = ParseErrorKind::NoPatch;
+                            }
                             Err(error.into())
                         }
                         // What is in the fence is no patch.
