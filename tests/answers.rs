@@ -72,10 +72,7 @@ fn what_is_not_one_patch_is_refused_with_its_lines() {
             "there are 2 patches in it, and only one can be meant: 1: a patch in lines 2-7 (d/a); \
              2: a diff in lines 11-15 (d/a)",
         ),
-        (
-            "I would change x to y.\n".into(),
-            "expected `*** Begin Patch`, a unified or git diff or operations of the Responses API",
-        ),
+        ("I would change x to y.\n".into(), "there is no patch in the text"),
         ("{\"output\":[]}".into(), "there is no `apply_patch_call` among the items"),
         (
             format!("{DIFF}-z\n{}", &DIFF[..20]),

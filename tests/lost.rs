@@ -143,7 +143,7 @@ fn what_was_done_is_said_all_the_same() {
 fn a_usage_error_in_json_has_all_of_its_message() {
     for (line, said) in [
         ("trash restore --json", "required arguments were not provided: <ENTRY>"),
-        ("mcp-config --json", "required arguments were not provided: --client <"),
+        ("mcp-config --json", "`--client <NAME>` is missing, one of codex, "),
         (
             "log --json --sinc 1d",
             "unexpected argument '--sinc' found tip: a similar argument exists: '--since'",

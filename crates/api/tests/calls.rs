@@ -325,7 +325,10 @@ fn hints_are_in_the_words_of_the_language_and_work() {
             let dir = directory();
             let here = workspace(dir.path(), json!({}));
             let host = || Callbacks { language: Some(language), ..Callbacks::default() };
-            let error = here.apply(patch.as_bytes(), &options(json!({})), host());
+            let makes = in_python.starts_with("create_parents");
+            let profile = if makes { "strict" } else { "standard" };
+            let error =
+                here.apply(patch.as_bytes(), &options(json!({ "profile": profile })), host());
             let error = error.expect_err("it is refused");
             let words = error.suggested_next_action.clone().expect("advice");
             assert!(words.contains(&format!("use `{wanted}`")), "{words}");

@@ -90,7 +90,7 @@ mod tests {
     fn every_verdict_has_its_code() {
         let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
         let heredoc = format!("cd b && apply_patch <<'EOF'\n{patch}EOF\n");
-        let open = format!("apply_patch <<'EOF'\n{patch}");
+        let open = format!("apply_patch <<'EOF'\n{patch}More.\n");
         for (argv, pointer, verdict, exit) in [
             (&["bash", "-lc", &heredoc][..], "/data/verdict", "body", Exit::Done),
             (&[patch], "/error/details/verdict", "correctness_error", Exit::DoesNotApply),

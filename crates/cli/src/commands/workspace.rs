@@ -181,7 +181,9 @@ pub(super) fn instead_of_file(
     advice: impl FnOnce(&str, &str) -> String,
 ) -> Failure {
     match (failure, name) {
-        (Failure::Tool(_), Some(name)) if outside::exists(&global.root().join(name)) => {
+        (Failure::Tool(_), Some(name))
+            if !name.is_empty() && outside::exists(&global.root().join(name)) =>
+        {
             let given = global.root.as_ref().map(|root| shell_word(&root.to_string_lossy()));
             let root = given.map_or(String::new(), |root| format!(" -C {root}"));
             let advice = advice(&root, &shell_word(name));

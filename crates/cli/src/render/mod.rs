@@ -77,7 +77,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         )),
         Failure::Parse(parse) => {
             picture::parse_error(&parse.0, &parse.1, global);
-            message("nothing was changed");
+            sentence("nothing was changed");
         }
         Failure::Rejected(rejected) => {
             let (input, rejects) = &**rejected;

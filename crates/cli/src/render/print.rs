@@ -131,7 +131,14 @@ fn said(before: &str, text: &str) {
     if let Some(rest) = text.strip_prefix("apply-patch: done") {
         text = format!("apply-patch: {ADDED}done{ADDED:#}{rest}");
     }
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    // In one call: lines of several processes are not mixed.
+    let _ = match anstream::AutoStream::choice(&std::io::stderr()) {
+        anstream::ColorChoice::Never => {
+            let plain = anstream::adapter::strip_str(&text).to_string();
+            std::io::stderr().write_all(plain.as_bytes())
+        }
+        _ => anstream::stderr().write_all(text.as_bytes()),
+    };
 }
 
 /// Prints sentences on standard output; on a terminal in lines that fit.

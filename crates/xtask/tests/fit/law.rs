@@ -44,6 +44,7 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
 fn engine_profile(profile: FitProfile) -> Profile {
     match profile {
         FitProfile::Strict => Profile::Strict,
+        FitProfile::Standard => Profile::Standard,
         FitProfile::Codex => Profile::Codex,
     }
 }

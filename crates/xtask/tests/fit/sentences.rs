@@ -110,7 +110,8 @@ fn a_patch_has_one_new_path_at_most() {
         ("*** Add File: d/.git\n+x\n", false),
         ("*** Add File: g\n+x\n", false),
         ("*** Add File: d\n+x\n", false),
-        ("*** Add File: e/n\n+x\n", false),
+        // By the default, in a new directory too.
+        ("*** Add File: e/n\n+x\n", true),
         ("*** Add File: n\n*** Add File: m\n", false),
         ("*** Update File: d/f\n*** Move to: d/n\n", true),
         ("*** Update File: d/f\n*** Move to: d/n\n@@\n-a\n", true),
