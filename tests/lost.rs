@@ -144,10 +144,7 @@ fn a_usage_error_in_json_has_all_of_its_message() {
     for (line, said) in [
         ("trash restore --json", "required arguments were not provided: <ENTRY>"),
         ("mcp-config --json", "`--client <NAME>` is missing, one of codex, "),
-        (
-            "log --json --sinc 1d",
-            "unexpected argument '--sinc' found tip: a similar argument exists: '--since'",
-        ),
+        ("log --json --sinc 1d", "unknown option `--sinc`; did you mean `--since`?"),
         ("undo --json --diff nope", "[possible values: "),
     ] {
         let run = shell(&format!("\"$it\" {line}"));

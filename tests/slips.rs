@@ -122,7 +122,7 @@ fn a_text_that_is_not_read_changes_nothing_and_says_so() {
             let run = called(dir.path(), args, text);
             assert_eq!(run.code, 1, "{args:?}: {run:?}");
             assert!(run.stderr.contains(said), "{args:?} {text}: {}", run.stderr);
-            assert!(run.stderr.contains("apply-patch: nothing was changed\n"), "{args:?}: {run:?}");
+            assert!(run.stderr.contains("nothing was changed\n"), "{args:?}: {run:?}");
         }
         assert_eq!(fs::read_to_string(dir.path().join("w/a b")).expect("a file"), "1\n");
     }

@@ -86,7 +86,7 @@ impl NotReceived {
         match self {
             // None before the others: the first may be a draft of the second.
             Self::Several { there, all, .. } => {
-                let each = (1..=*there).take(PARTS).map(|nth| Setting::Part(nth));
+                let each = (1..=*there).take(PARTS).map(Setting::Part);
                 let all = all.then_some(Setting::AllParts);
                 let settings = all.into_iter().chain(each).map(Remedy::Set);
                 std::iter::once(Remedy::SendOne).chain(settings).collect()

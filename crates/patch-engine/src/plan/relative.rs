@@ -34,8 +34,8 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
         !patch.to_the_letter && patch.sections().iter().flat_map(Section::paths).any(is_absolute);
     let two_names = patch.sections().iter().any(|section| section.old_name.is_some());
     let backslashes = !patch.to_the_letter && backslashes::are_in(patch);
-    if top.is_none() && !two_names && !backslashes && !(any_absolute && files.directory().is_some())
-    {
+    let absolute = any_absolute && files.directory().is_some();
+    if top.is_none() && !two_names && !backslashes && !absolute {
         return Cow::Borrowed(patch);
     }
     let mut notes = Vec::new();
