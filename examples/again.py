@@ -18,7 +18,7 @@ import tempfile
 
 WAYS = [
     (form, profile, skip)
-    for form, profile in [("diff", "strict"), ("envelope", "strict"), ("envelope", "codex")]
+    for form, profile in [("diff", "standard"), ("envelope", "standard"), ("envelope", "codex")]
     for skip in (False, True)
 ]
 

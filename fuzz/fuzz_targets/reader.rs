@@ -1,5 +1,5 @@
 //! Texts with parts of patches in any order: what is read has all of them, or is refused, and the
-//! same by the rules of both profiles. Any other text: read without a panic.
+//! same by the rules of `standard` and `codex`. Any other text: read without a panic.
 #![no_main]
 
 use file_tools::input::{PatchText, ReadAs};
@@ -29,14 +29,14 @@ fuzz_target!(|input: Input<'_>| {
             (made.text.clone(), Some(made))
         }
     };
-    let (strict, codex) = (read(&text, Profile::Strict), read(&text, Profile::Codex));
-    for (_, patch) in strict.iter().chain(&codex) {
+    let (standard, codex) = (read(&text, Profile::Standard), read(&text, Profile::Codex));
+    for (_, patch) in standard.iter().chain(&codex) {
         if let Some(Fragments { sections, hunks, never, ambiguous: false, .. }) = made {
             assert!(!never, "{text}");
             assert_eq!((patch.sections().len(), patch.hunk_count()), (sections, hunks), "{text}");
         }
     }
-    if let (Some((strict, _)), Some((codex, _))) = (strict, codex) {
-        assert_eq!((strict.text, strict.notes), (codex.text, codex.notes), "{text}");
+    if let (Some((standard, _)), Some((codex, _))) = (standard, codex) {
+        assert_eq!((standard.text, standard.notes), (codex.text, codex.notes), "{text}");
     }
 });

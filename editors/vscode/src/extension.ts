@@ -31,7 +31,7 @@ class NoProgram extends Error {
 }
 
 const settings = () => vscode.workspace.getConfiguration("applyPatch");
-const rules = (): Rules => ({ profile: settings().get<Rules["profile"]>("profile", "strict") });
+const rules = (): Rules => ({ profile: settings().get<Rules["profile"]>("profile", "standard") });
 
 const folders = () =>
   (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");

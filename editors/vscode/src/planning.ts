@@ -20,7 +20,7 @@ export interface Editor {
 }
 
 export interface Rules {
-  profile: "strict" | "codex";
+  profile: "standard" | "strict" | "codex";
 }
 
 /** What can be accepted or rejected: a hunk, or all that happens to a file. */

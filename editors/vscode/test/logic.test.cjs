@@ -15,7 +15,7 @@ const { lineOf, partAt, placeOf } = load("./parts.js");
 const { Program, find } = load("./program.js");
 const { describe } = load("./refusal.js");
 
-const strict = { profile: "strict" };
+const standard = { profile: "standard" };
 /** An editor with these documents; `saved` are open without changes. */
 const editor = (dirty = {}, saved = {}) => {
   const documents = (texts) => new Map(Object.entries(texts).map(([path, content]) => [path, { content, version: 7 }]));
@@ -63,7 +63,7 @@ test("a git diff is split into its hunks, and joined of some of them", () => {
 test("a patch for saved files is a transaction on the disk", async () => {
   const root = folder({ "src/a.txt": "one\ntwo\n", "gone.txt": "x\n" });
   const patch = patchOf(...change("src/a.txt", "two", "TWO"), "*** Delete File: gone.txt", "*** Add File: src/new.txt", "+n");
-  const plan = await prepare(root, editor(), patch, strict);
+  const plan = await prepare(root, editor(), patch, standard);
   assert.deepEqual([plan.where, plan.summary, plan.unsaved], ["disk", "1 created, 1 updated, 1 deleted", []]);
   assert.deepEqual(plan.files.map(sides), [
     ["src/a.txt", null, "update", "one\ntwo\n", "one\nTWO\n"],
@@ -72,7 +72,7 @@ test("a patch for saved files is a transaction on the disk", async () => {
   ]);
   assert.equal(readFileSync(join(root, "src/a.txt"), "utf8"), "one\ntwo\n");
   assert.ok(!existsSync(join(root, ".apply-patch")), "a plan writes nothing");
-  const beside = await prepare(root, editor({ "other.txt": "typed\n" }), patch, strict);
+  const beside = await prepare(root, editor({ "other.txt": "typed\n" }), patch, standard);
   assert.equal(beside.where, "disk", "unsaved changes elsewhere make no difference");
 
   const maker = new Program(program, root);
@@ -103,7 +103,7 @@ test("what is accepted is applied, byte for byte as it is shown", async () => {
   ];
   for (const [rejected, after] of cases) {
     const root = folder(files);
-    const plan = await prepare(root, editor(), patch, strict);
+    const plan = await prepare(root, editor(), patch, standard);
     for (const file of plan.files) {
       file.parts.forEach((part, nth) => (part.accepted = !rejected.includes(`${file.path}:${nth}`)));
     }
@@ -118,7 +118,7 @@ test("what is accepted is applied, byte for byte as it is shown", async () => {
 
 test("a part is found at its lines, on both sides", async () => {
   const root = folder({ a: long });
-  const { files } = await prepare(root, editor(), patchOf(...twoHunks("a")), strict);
+  const { files } = await prepare(root, editor(), patchOf(...twoHunks("a")), standard);
   const [file] = files;
   const [first, second] = file.parts;
   assert.deepEqual([placeOf(second, "before"), placeOf(second, "after")], [{ from: 26, to: 33 }, { from: 27, to: 34 }]);
@@ -134,7 +134,7 @@ test("a part is found at its lines, on both sides", async () => {
 test("what is not text is taken whole", async () => {
   const root = folder({ a: long, latin: Buffer.from("x\n\xff\n", "latin1"), binary: Buffer.from([0, 1, 2]) });
   const patch = patchOf(...twoHunks("a"), ...change("latin", "x", "X"), "*** Delete File: binary");
-  const plan = await prepare(root, editor(), patch, strict);
+  const plan = await prepare(root, editor(), patch, standard);
   assert.deepEqual(plan.files.map(({ parts }) => parts.map(({ hunk }) => hunk !== null)), [[true, true], [false], [false]]);
   assert.equal(shown(plan.files[2].before), "(binary, 3 bytes)\n");
   plan.files[0].parts[0].accepted = false;
@@ -148,7 +148,7 @@ test("what is not text is taken whole", async () => {
 
 test("what changed since the preview is not applied", async () => {
   const root = folder({ a: "one\n" });
-  const plan = await prepare(root, editor(), patchOf(...change("a", "one", "two"), "*** Add File: b", "+b"), strict);
+  const plan = await prepare(root, editor(), patchOf(...change("a", "one", "two"), "*** Add File: b", "+b"), standard);
   const maker = new Program(program, root);
   writeFileSync(join(root, "a"), "one\nmore\n");
   assert.equal((await thrown(maker.commit(plan))).kind, "stale_file");
@@ -160,7 +160,7 @@ test("what changed since the preview is not applied", async () => {
 
 test("a program that would do something else is not run", async () => {
   const root = folder({ a: "one\n" });
-  const plan = await prepare(root, editor(), patchOf(...change("a", "one", "two")), strict);
+  const plan = await prepare(root, editor(), patchOf(...change("a", "one", "two")), standard);
   plan.files[0].after = Buffer.from("other\n");
   assert.match((await thrown(new Program(program, root).commit(plan))).message, /would not do what is shown here/);
   assert.equal(readFileSync(join(root, "a"), "utf8"), "one\n");
@@ -192,7 +192,7 @@ test("one file with unsaved changes makes all of it an edit in the editor", asyn
   const root = folder({ a: "one\n", b: "x\r\ny\r\n", c: "z\n" });
   const patch = patchOf(...change("a", "typed", "TYPED"), ...change("b", "y", "Y"), "*** Delete File: c", "*** Add File: d", "+n");
   const state = editor({ a: "one\ntyped\n" }, { b: "x\ny\n" });
-  const plan = await prepare(root, state, patch, strict);
+  const plan = await prepare(root, state, patch, standard);
   assert.deepEqual([plan.where, plan.unsaved, state.opened], ["editor", ["a"], ["b"]]);
   assert.deepEqual(plan.files.map(sides), [
     ["a", null, "update", "one\ntyped\n", "one\nTYPED\n"],
@@ -201,12 +201,12 @@ test("one file with unsaved changes makes all of it an edit in the editor", asyn
     ["c", null, "delete", "z\n", null],
   ]);
   assert.deepEqual(edits(plan.files[0]), [{ start: 1, count: 1, text: "TYPED\n" }]);
-  const same = await prepare(root, state, patch, strict);
+  const same = await prepare(root, state, patch, standard);
   assert.equal(same.digest, plan.digest);
-  const typed = await prepare(root, editor({ a: "one\ntyped\nmore\n" }, { b: "x\ny\n" }), patch, strict);
+  const typed = await prepare(root, editor({ a: "one\ntyped\nmore\n" }, { b: "x\ny\n" }), patch, standard);
   assert.notEqual(typed.digest, plan.digest);
   writeFileSync(join(root, "c"), "other\n");
-  const other = await prepare(root, state, patch, strict);
+  const other = await prepare(root, state, patch, standard);
   assert.notEqual(other.digest, plan.digest, "a file that goes is part of what was shown");
   assert.ok(!existsSync(join(root, ".apply-patch")));
 });
@@ -214,9 +214,9 @@ test("one file with unsaved changes makes all of it an edit in the editor", asyn
 test("a change for the disk can be made in the editor, with what was chosen", async () => {
   const root = folder({ a: long.replaceAll("\n", "\r\n") });
   const patch = patchOf(...twoHunks("a"));
-  const plan = await prepare(root, editor(), patch, strict);
+  const plan = await prepare(root, editor(), patch, standard);
   plan.files[0].parts[0].accepted = false;
-  const documents = chosenAs(plan, await prepare(root, editor({}, { a: long }), patch, strict, true));
+  const documents = chosenAs(plan, await prepare(root, editor({}, { a: long }), patch, standard, true));
   assert.deepEqual([documents.where, documents.unsaved], ["editor", []]);
   assert.deepEqual(edits(documents.files[0]), [{ start: 29, count: 1, text: "thirty\n" }]);
   assert.throws(() => chosenAs({ files: [] }, documents), /the editor does not show these files/);
@@ -224,25 +224,25 @@ test("a change for the disk can be made in the editor, with what was chosen", as
 
 test("an unsaved text that the patch does not fit refuses it, although the file would fit", async () => {
   const root = folder({ a: "one\n" });
-  const error = await thrown(prepare(root, editor({ a: "won\n" }), patchOf(...change("a", "one", "two")), strict));
+  const error = await thrown(prepare(root, editor({ a: "won\n" }), patchOf(...change("a", "one", "two")), standard));
   assert.equal(error.kind, "patch_apply_error");
 });
 
 test("a move out of an unsaved file keeps its text", async () => {
   const root = folder({ "old.txt": "z\n" });
   const patch = patchOf("*** Update File: old.txt", "*** Move to: new.txt", "@@", " typed", "-z", "+Z");
-  const plan = await prepare(root, editor({ "old.txt": "typed\nz\n" }), patch, strict);
+  const plan = await prepare(root, editor({ "old.txt": "typed\nz\n" }), patch, standard);
   assert.deepEqual(plan.files.map(sides), [["old.txt", "new.txt", "move", "typed\nz\n", "typed\nZ\n"]]);
 });
 
 test("files beside an unsaved one have to be text in the workspace", async () => {
   const root = folder({ a: "one\n", b: Buffer.from("x\n\xff\n", "latin1") });
   const patch = patchOf(...change("a", "one", "two"), ...change("b", "x", "X"));
-  assert.match((await thrown(prepare(root, editor({ a: "one\n" }), patch, strict))).message, /b is not text/);
+  assert.match((await thrown(prepare(root, editor({ a: "one\n" }), patch, standard))).message, /b is not text/);
   // Where the editor knows the charset, nothing is lost.
   const [lossy, latin] = [{ b: "x\n\uFFFD\n" }, { b: "x\n\xff\n" }];
-  assert.match((await thrown(prepare(root, editor({ a: "one\n" }, lossy), patch, strict))).message, /b has bytes .*; save a and/);
-  assert.equal(shown((await prepare(root, editor({ a: "one\n" }, latin), patch, strict)).files[1].after), "X\n\xff\n");
+  assert.match((await thrown(prepare(root, editor({ a: "one\n" }, lossy), patch, standard))).message, /b has bytes .*; save a and/);
+  assert.equal(shown((await prepare(root, editor({ a: "one\n" }, latin), patch, standard)).files[1].after), "X\n\xff\n");
 });
 
 // On Windows not everybody may make a link.
@@ -250,13 +250,13 @@ test("symbolic links are not followed", { skip: process.platform === "win32" }, 
   const root = folder({});
   symlinkSync(folder({ secret: "s\n" }), join(root, "link"));
   const through = patchOf(...change("link/secret", "s", "S"));
-  assert.match((await thrown(prepare(root, editor(), through, strict))).message, /symbolic link/);
+  assert.match((await thrown(prepare(root, editor(), through, standard))).message, /symbolic link/);
 });
 
 test("a patch is found in what people copy, in any of its forms", async () => {
   const root = folder({ "a.txt": "one\n", "src/b": "b\n" });
   const answer = ["Here it is:", "```", patchOf(...change("a.txt", "one", "two")) + "```", "Anything else?"].join("\n");
-  const plan = await prepare(root, editor(), answer, strict);
+  const plan = await prepare(root, editor(), answer, standard);
   assert.deepEqual([plan.files.map(sides)[0][4], plan.notes.length], ["two\n", 1]);
   const texts = [
     "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n",
@@ -265,7 +265,7 @@ test("a patch is found in what people copy, in any of its forms", async () => {
     "a.txt\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n",
     "diff --git a/src/b b/src/c\ncopy from src/b\ncopy to src/c\n",
   ];
-  for (const text of texts) assert.equal((await prepare(root, editor(), text, strict)).files.length, 1, text);
+  for (const text of texts) assert.equal((await prepare(root, editor(), text, standard)).files.length, 1, text);
 });
 
 test("directories and names beside a file count", async () => {
@@ -280,10 +280,10 @@ test("directories and names beside a file count", async () => {
     [["*** Add File: .vscode/tasks.json", "+{}"], "permission_denied"],
   ];
   for (const [lines, kind] of cases) {
-    const got = await prepare(root, editor(), patchOf(...lines), strict).then(() => undefined, (error) => error);
+    const got = await prepare(root, editor(), patchOf(...lines), standard).then(() => undefined, (error) => error);
     assert.equal(got?.kind, kind, `${lines[0]}: ${got?.message}`);
   }
-  const error = await thrown(prepare(root, editor(), patchOf(...change("src/man.rs", "fn", "x")), strict));
+  const error = await thrown(prepare(root, editor(), patchOf(...change("src/man.rs", "fn", "x")), standard));
   assert.match(describe(error).full, /did you mean src\/main\.rs/);
 });
 
@@ -305,7 +305,7 @@ test("what is not beneath the folder is not looked at", async () => {
     assert.equal(isBeneath(path, "linux"), linux, path);
     assert.equal(isBeneath(path, "win32"), windows, path);
   }
-  const error = await thrown(prepare(folder({}), editor(), patchOf(...change("../a", "one", "two")), strict));
+  const error = await thrown(prepare(folder({}), editor(), patchOf(...change("../a", "one", "two")), standard));
   assert.equal(error.kind, "outside_workspace");
 });
 
@@ -313,7 +313,7 @@ test("the profile is heeded in both ways", async () => {
   const root = folder({ a: "  one\n" });
   const patch = patchOf(...change("a", "one", "two"));
   for (const state of [editor(), editor({ a: "  one\n" })]) {
-    assert.equal((await thrown(prepare(root, state, patch, strict))).kind, "patch_apply_error");
+    assert.equal((await thrown(prepare(root, state, patch, standard))).kind, "patch_apply_error");
     assert.equal((await prepare(root, state, patch, { profile: "codex" })).files.length, 1);
   }
 });
@@ -321,10 +321,10 @@ test("the profile is heeded in both ways", async () => {
 test("a refusal says all that is wrong, and where", async () => {
   const root = folder({ a: "two\none\ntwo\n", b: "x\ny\n" });
   const patch = patchOf(...change("a", "two", "T"), "*** Update File: b", "@@", " x", "-z", "+Z");
-  const refusal = describe(await thrown(prepare(root, editor(), patch, strict)));
+  const refusal = describe(await thrown(prepare(root, editor(), patch, standard)));
   assert.deepEqual(refusal.places, [{ path: "a", line: 1 }, { path: "a", line: 3 }, { path: "b", line: 2 }]);
   assert.match(refusal.message, /a: hunk 1 .*more than one place.*; b: hunk 1 .*not in the file/s);
   assert.equal(refusal.full.match(/^next: /gm).length, 2);
-  assert.deepEqual(describe(await thrown(prepare(root, editor(), "no patch", strict))).places, []);
+  assert.deepEqual(describe(await thrown(prepare(root, editor(), "no patch", standard))).places, []);
   assert.deepEqual(describe(new Error("x")), { message: "x", full: "x", places: [] });
 });

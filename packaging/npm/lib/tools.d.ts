@@ -388,7 +388,7 @@ export interface ApplyPatchArguments {
   partial?: boolean;
   /** Patch, from `*** Begin Patch` to `*** End Patch`. */
   patch: string;
-  /** strict (default): exact. codex: headers are anchors, blanks may differ, files may be replaced. */
+  /** standard (default): exact. strict: the envelope alone. codex: headers are anchors, blanks may differ, files may be replaced. */
   profile?: "strict" | "standard" | "codex";
   /** Omit what is applied already. */
   skipApplied?: boolean;

@@ -1123,7 +1123,7 @@ class ApplyPatchArguments(_ApplyPatchArguments, total=False):
     maxResultBytes: int
     # Apply the sections that fit; keep the others (patchId).
     partial: bool
-    # strict (default): exact. codex: headers are anchors, blanks may differ, files may be replaced.
+    # standard (default): exact. strict: the envelope alone. codex: headers are anchors, blanks may differ, files may be replaced.
     profile: Literal["strict", "standard", "codex"]
     # Omit what is applied already.
     skipApplied: bool

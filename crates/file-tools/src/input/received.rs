@@ -392,6 +392,11 @@ fn in_text(
         }
         Err(_) => Cow::Borrowed(&*text),
     };
+    let closed = closed_by_marker(&text);
+    let text = closed.as_ref().map_or(text, |without| Cow::Owned(without.clone()));
+    if closed.is_some() {
+        notes.push(format!("left out `{}` below the diff", Marker::End.as_str()));
+    }
     let found = detect::find_all(&text);
     if found.is_empty() && blocks::are_in(&text) {
         let converted = blocks::to_envelope(&text);
@@ -440,7 +445,7 @@ fn in_text(
     };
     notes.extend(more);
     let form = match kind {
-        DetectedKind::Diff => ReceivedForm::Diff { text, ended },
+        DetectedKind::Diff => ReceivedForm::Diff { text, ended: ended || closed.is_some() },
         DetectedKind::Envelope => match diff_inside(&text) {
             Some(diff) => {
                 notes.push("took the diff between `*** Begin Patch` and `*** End Patch`".into());
@@ -642,6 +647,23 @@ pub(crate) fn one_of<'t>(
 fn is_marker(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line == Marker::Begin.as_str().as_bytes() || line == Marker::End.as_str().as_bytes()
+}
+
+/// Returns a text without the line that would end an envelope, where none begins and one diff
+/// stands above it. Models that were trained with the envelope close a diff so.
+fn closed_by_marker(text: &[u8]) -> Option<Vec<u8>> {
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    // A line of a hunk has a sign before it.
+    let is = |line: &[u8], marker: Marker| line.trim_ascii_end() == marker.as_str().as_bytes();
+    let mut ends = (0..lines.len()).filter(|&at| is(lines[at], Marker::End));
+    let at = ends.next()?;
+    if ends.next().is_some() || lines.iter().any(|line| is(line, Marker::Begin)) {
+        return None;
+    }
+    let text = [&lines[..at], &[&b"\n"[..]], &lines[at + 1..]].concat().concat();
+    let found = detect::find_all(&text);
+    let is_above = |one: &Found| one.kind == DetectedKind::Diff && one.lines.start <= at;
+    matches!(&found[..], [one] if is_above(one)).then_some(text)
 }
 
 /// Returns the diff between the markers of an envelope; its lines keep their numbers.

@@ -40,8 +40,8 @@ pub struct ApplyPatch {
     pub partial: Option<bool>,
     /// Only tell what would change.
     pub dry_run: Option<bool>,
-    /// strict (default): exact. codex: headers are anchors, blanks may differ, files may be
-    /// replaced.
+    /// standard (default): exact. strict: the envelope alone. codex: headers are anchors, blanks may
+    /// differ, files may be replaced.
     pub profile: Option<PatchProfile>,
     /// Make missing directories.
     pub create_parent_directories: Option<bool>,
