@@ -118,11 +118,17 @@ impl Call {
 
 /// A session in a workspace, with a key of its own.
 pub(crate) fn session(workspace: &Path, home: &Path) -> Session {
+    // A child that another test starts has every lock too, until it runs its program.
+    session_that_waits(workspace, home, Duration::from_secs(10))
+}
+
+/// The same, which waits so long for a lock.
+pub(crate) fn session_that_waits(workspace: &Path, home: &Path, lock_timeout: Duration) -> Session {
     let workspace = Workspace::open(workspace, patch_engine::policy()).expect("a workspace");
     let workspace = workspace.with_key_place(KeyPlace::Directory(home.join("key")));
     let settings = SessionSettings {
         durability: Durability::Process,
-        lock_timeout: Duration::from_millis(50),
+        lock_timeout,
         max_file_size: LARGE,
         ..SessionSettings::default()
     };

@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use file_tools::envelope::Failure;
 use file_tools::tools::edit_patch::EditPatch;
@@ -18,7 +19,7 @@ use patch_engine::{Cancellation, Host};
 use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
-use crate::obeyed::{LARGE, all_of, consistent, session};
+use crate::obeyed::{LARGE, all_of, consistent, session, session_that_waits};
 use crate::scenarios::step;
 use testutils::share::whole;
 use testutils::temp::temp;
@@ -671,7 +672,10 @@ fn every_hint_of_the_file_tools_can_be_obeyed() {
     }
     // What another process holds, and what the caller gives up.
     let held = session(&bench.workspace(), bench.around.path());
-    let lock = held.workspace().lock(std::time::Duration::ZERO).expect("the lock");
+    let lock = held.workspace().lock(Duration::ZERO).expect("the lock");
+    let brief = Duration::from_millis(50);
+    let brief = session_that_waits(&bench.workspace(), bench.around.path(), brief);
+    let patient = std::mem::replace(&mut bench.session, brief);
     for (tool, args) in with_path("a.txt").into_iter().chain(calls()) {
         let (failed, answer) = bench.run(tool, &args);
         if failed && answer["error"]["kind"] == "timeout" {
@@ -680,6 +684,7 @@ fn every_hint_of_the_file_tools_can_be_obeyed() {
         }
     }
     drop(lock);
+    bench.session = patient;
     for (tool, args) in with_path(".") {
         let (failed, answer) = bench.run_as(tool, &args, &mut Cancelling);
         if failed && answer["error"]["kind"] == "cancelled" {
