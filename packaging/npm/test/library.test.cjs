@@ -340,10 +340,10 @@ test("an argument that is not what it should be is a TypeError", async () => {
 
 test("a hint names options that work", async () => {
   const workspace = new Workspace(folder());
-  const error = await workspace.apply(ADD("d/x")).catch((error) => error);
+  const error = await workspace.apply(ADD("d/x"), { profile: "strict" }).catch((error) => error);
   assert.match(error.suggestedNextAction, /^use `createParents: true`; or /);
   const [{ argument, value }] = error.hints;
-  await workspace.apply(ADD("d/x"), { [argument]: value });
+  await workspace.apply(ADD("d/x"), { profile: "strict", [argument]: value });
   assert.equal(String(filesOf(workspace.root)["d/x"]), "x\n");
 });
 

@@ -168,10 +168,10 @@ def test_a_hint_names_keyword_arguments_that_work(root):
     workspace = Workspace(root)
     added = patch("*** Add File: d/x", "+x")
     with pytest.raises(apply_patch.NotFound) as caught:
-        workspace.apply(added)
+        workspace.apply(added, profile="strict")
     assert caught.value.suggested_next_action.startswith("use `create_parents=True`; or ")
     hint = caught.value.hints[0]
-    workspace.apply(added, **{hint["argument"]: hint["value"]})
+    workspace.apply(added, profile="strict", **{hint["argument"]: hint["value"]})
     assert (root / "d/x").read_text() == "x\n"
     events = []
     with pytest.raises(apply_patch.NotFound):
@@ -449,7 +449,7 @@ def test_a_callback_is_the_tree():
     new = patch("*** Add File: d/b", "+b")
     assert apply_patch.plan_over(read, new, list=listing.get).changes[0]["path"] == "d/b"
     with pytest.raises(DoesNotApply):
-        apply_patch.plan_over(read, patch("*** Add File: e/b", "+b"), list=listing.get)
+        apply_patch.plan_over(read, patch("*** Add File: e/b", "+b"), list=listing.get, profile="strict")
 
 
 def test_patches_are_parsed_streamed_and_converted():
