@@ -175,7 +175,7 @@ def test_a_hint_names_keyword_arguments_that_work(root):
     assert (root / "d/x").read_text() == "x\n"
     events = []
     with pytest.raises(apply_patch.NotFound):
-        workspace.apply(patch("*** Add File: e/x", "+x"), observe=events.append)
+        workspace.apply(patch("*** Add File: e/x", "+x"), profile="strict", observe=events.append)
     assert "use `create_parents=True`" in events[-1]["result"]["error"]["suggestedNextAction"]
     with pytest.raises(PatchError):
         workspace.undo(id="no transaction")
