@@ -15,7 +15,7 @@
 //! `<diff>`. A block that follows another one at once may be without such a line: it changes the
 //! same file. A block that searches nothing makes a new file. Who applies them must take exact and
 //! unique lines only: that is what blocks mean. They act in order, each on what those before it
-//! left: each is a section of the envelope.
+//! left: one that removes what another inserted is a section of its own.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -146,18 +146,34 @@ fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
     let mut out = Writer::default();
     let opening = |block: &SearchReplaceBlock<'_>| block.named_in.unwrap_or(block.lines.start);
     let mut from: Vec<usize> = blocks.first().map(opening).into_iter().collect();
+    // The file of the section that is open, and the lines that its blocks insert: a block that
+    // removes one of them is a section of its own, as it acts on what those before it left.
+    let mut open: Option<(&str, HashSet<&str>)> = None;
     for block in blocks {
         let mut lines = String::new();
-        from.push(opening(block));
         if block.old.is_empty() {
+            open = None;
+            from.push(opening(block));
             out.header(Marker::Add, &block.path, None);
             block.new.iter().for_each(|line| marker::push_line(&mut lines, '+', line.text));
             from.extend(block.new.iter().map(|line| line.at));
         } else {
-            out.header(Marker::Update, &block.path, None);
+            let hunk = hunk(&block.old, &block.new);
+            let texts =
+                |of| hunk.iter().filter(move |(kind, _)| *kind == of).map(|(_, line)| line.text);
+            let goes_on = open.as_ref().is_some_and(|(path, inserted)| {
+                *path == block.path && !texts(LineKind::Delete).any(|line| inserted.contains(line))
+            });
+            if !goes_on {
+                out.header(Marker::Update, &block.path, None);
+                from.push(opening(block));
+                open = Some((&block.path, HashSet::new()));
+            }
+            let inserted = open.iter_mut().map(|(_, inserted)| inserted);
+            inserted.for_each(|inserted| inserted.extend(texts(LineKind::Insert)));
             marker::push_header(&mut lines, None);
             from.push(block.lines.start);
-            for (kind, line) in hunk(&block.old, &block.new) {
+            for &(kind, line) in &hunk {
                 marker::push_line(&mut lines, kind.sign(), line.text);
                 from.push(line.at);
             }
@@ -508,10 +524,16 @@ mod tests {
 
     #[test]
     fn blocks_follow_one_another() {
-        let section = "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n";
+        let (update, hunk) = ("*** Update File: a.py\n", "@@\n-x = 1\n+x = 2\n");
         let text = format!("a.py\n{BLOCK}{BLOCK}");
         let found = to_envelope(text.as_bytes()).expect("two blocks");
-        assert_eq!(found.text, envelope(&section.repeat(2)));
+        assert_eq!(found.text, envelope(&format!("{update}{hunk}{hunk}")));
+        // The second removes what the first inserted.
+        let text = format!("a.py\n{BLOCK}{}", BLOCK.replace("= 2", "= 3").replace("= 1", "= 2"));
+        let found = to_envelope(text.as_bytes()).expect("two blocks");
+        let second = "@@\n-x = 2\n+x = 3\n";
+        assert_eq!(found.text, envelope(&format!("{update}{hunk}{update}{second}")));
+        assert_eq!(found.lines, [1, 1, 2, 3, 5, 7, 7, 8, 10, 11]);
         let new = BLOCK.replace("x = 1\n", "");
         let text = format!("a.py\n{new}\nb.py\n{new}\na.py\n{new}");
         let found = to_envelope(text.as_bytes()).expect("three blocks");
@@ -577,7 +599,7 @@ mod tests {
             (
                 format!("a\n{BLOCK}").replace("a\n<", "a.py\n<")
                     + "\n```\n<<<<<<< SEARCH\ny\nz\n=======\ny\n>>>>>>> REPLACE\n",
-                "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n*** Update File: a.py\n@@\n y\n-z\n",
+                "*** Update File: a.py\n@@\n-x = 1\n+x = 2\n@@\n y\n-z\n",
             ),
             (
                 format!("a.py\n{BLOCK}b.py\n{BLOCK}"),

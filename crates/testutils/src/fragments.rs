@@ -52,7 +52,9 @@ pub fn text(choices: &[u8]) -> Fragments {
     for &choice in choices {
         let (text, sections, hunks, applicable) = PARTS[usize::from(choice) % PARTS.len()];
         out.ambiguous |= text.starts_with("--- ") && out.text.ends_with("+2\n");
-        out.sections += sections;
+        // All blocks of one file are one section.
+        out.sections +=
+            if text.contains("SEARCH") && out.text.contains(text) { 0 } else { sections };
         out.text += text;
         out.hunks += hunks;
         out.never |= !applicable;
