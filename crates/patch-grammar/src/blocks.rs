@@ -169,8 +169,9 @@ fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
                 from.push(opening(block));
                 open = Some((&block.path, HashSet::new()));
             }
-            let inserted = open.iter_mut().map(|(_, inserted)| inserted);
-            inserted.for_each(|inserted| inserted.extend(texts(LineKind::Insert)));
+            if let Some((_, inserted)) = &mut open {
+                inserted.extend(texts(LineKind::Insert));
+            }
             marker::push_header(&mut lines, None);
             from.push(block.lines.start);
             for &(kind, line) in &hunk {
@@ -292,16 +293,13 @@ impl<'t> BlockReader<'_, 't> {
                 mixed.push(end);
             }
             if is_rule(line) && rule.replace(end).is_some() {
-                let closes_next = end + 1 < self.lines.len() && closes(self.get(end + 1), close);
-                return Err(bad(
-                    end,
-                    if closes_next {
-                        "one line `=======` in the block: leave this one out, which has nothing \
-                         below it"
-                    } else {
-                        "one line `=======` in the block; this is another"
-                    },
-                ));
+                let is_last = end + 1 < self.lines.len() && closes(self.get(end + 1), close);
+                let expected = if is_last {
+                    "one line `=======` in the block: leave this one out, which has nothing below it"
+                } else {
+                    "one line `=======` in the block; this is another"
+                };
+                return Err(bad(end, expected));
             }
             end += 1;
         }
@@ -352,10 +350,7 @@ impl<'t> BlockReader<'_, 't> {
     fn between_fences(&self, at: usize, floor: usize) -> Option<usize> {
         let above =
             |from: usize| (floor..from).rev().take(2).find(|&at| !self.get(at).trim().is_empty());
-        let is_fence = |at: usize| {
-            let line = self.get(at).trim_start();
-            line.starts_with("```") || line.starts_with("~~~")
-        };
+        let is_fence = |at: usize| Fence::opened_by(self.get(at)).is_some();
         let second = above(at).filter(|&at| is_fence(at))?;
         let line = above(second).filter(|&at| !is_fence(at))?;
         above(line).filter(|&at| is_fence(at)).map(|_| line)
@@ -363,8 +358,7 @@ impl<'t> BlockReader<'_, 't> {
 
     /// Returns the one word of the line above a block that looks like the path of its file.
     fn meant(&self, at: usize, floor: usize) -> Option<String> {
-        let says = |at: &usize| !self.says_nothing(*at) && !is_tag(self.get(*at));
-        let line = self.get((floor..at).rev().take(4).find(says)?);
+        let line = self.get((floor..at).rev().take(4).find(|at| !self.says_nothing(*at))?);
         let mut paths = line.split_whitespace().filter_map(|word| {
             let word =
                 word.trim_matches(['`', '*', '"', '\'', '(', ')', ':', ',', ';', '.', '!', '?']);
