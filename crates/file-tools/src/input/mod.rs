@@ -184,12 +184,11 @@ impl PatchText {
     ///
     /// When there is not exactly one patch, or `how` does not suit it.
     pub fn read(sent: &Text, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
-        // To the letter, a text is what its form says, and one without a form is an envelope.
-        let form = match how.form {
-            InputForm::Auto if options.to_the_letter && how.part.is_none() => InputForm::Envelope,
-            form => form,
-        };
-        let how = &ReadAs { form, ..how.clone() };
+        if options.to_the_letter && how.form == InputForm::Auto && how.part.is_none() {
+            // A text is what its form says, and one without a form is an envelope.
+            let how = ReadAs { form: InputForm::Envelope, ..how.clone() };
+            return Self::read(sent, &how, options);
+        }
         match how.form {
             InputForm::Envelope | InputForm::Openai | InputForm::Blocks if how.strip.is_some() => {
                 return usage(
@@ -228,7 +227,7 @@ impl PatchText {
             let text = ops::to_envelope(calls)?.into();
             Ok(Self { text, notes, converted: true, ..given.clone() })
         };
-        let of_blocks = |found: blocks::Converted, sent: Text, notes| Self {
+        let of_blocks = |found: blocks::Converted, sent: Text, notes: Vec<String>| Self {
             text: found.text.into(),
             notes,
             exact: true,
@@ -241,8 +240,8 @@ impl PatchText {
                 if !blocks::are_in(sent) {
                     return Err(in_other_form(sent, how.form, options, NotReceived::Nothing));
                 }
-                let found = blocks::to_envelope(sent)?;
-                let notes = found.notes.clone();
+                let mut found = blocks::to_envelope(sent)?;
+                let notes = std::mem::take(&mut found.notes);
                 Ok(of_blocks(found, given.text.clone(), notes))
             }
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),

@@ -22,8 +22,6 @@ pub enum NotReceived {
     Several {
         /// Each of them.
         parts: DetectError,
-        /// How many there are.
-        there: usize,
         /// Whether they may be taken as one: no two of them change the same line.
         all: bool,
     },
@@ -83,19 +81,20 @@ impl NotReceived {
     /// Returns what can be done about it.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
+        // None before the others: the first may be a draft of the second.
+        let each = |there| (1..=there).take(PARTS).map(|nth| Remedy::Set(Setting::Part(nth)));
         match self {
-            // None before the others: the first may be a draft of the second.
-            Self::Several { there, all, .. } => {
-                let each = (1..=*there).take(PARTS).map(Setting::Part);
-                let all = all.then_some(Setting::AllParts);
-                let settings = all.into_iter().chain(each).map(Remedy::Set);
-                std::iter::once(Remedy::SendOne).chain(settings).collect()
+            Self::Several { parts, all } => {
+                let all = all.then_some(Remedy::Set(Setting::AllParts));
+                let ways = std::iter::once(Remedy::SendOne).chain(all);
+                let there = match parts {
+                    DetectError::Several(parts) => parts.len(),
+                    DetectError::Nothing => 0,
+                };
+                ways.chain(each(there)).collect()
             }
             Self::MixedParts => vec![Remedy::SendOne, Remedy::Set(Setting::Part(1))],
-            Self::NoSuchPart { there, .. } => {
-                let each = (1..=*there).take(PARTS).map(|nth| Remedy::Set(Setting::Part(nth)));
-                each.collect()
-            }
+            Self::NoSuchPart { there, .. } => each(*there).collect(),
             Self::OtherForm(_) => vec![Remedy::Set(Setting::AnyForm)],
             Self::NotAnEnvelope(_) => vec![Remedy::Set(Setting::Standard), Remedy::SendEnvelope],
             Self::Nothing | Self::Wrapped { .. } => vec![Remedy::SendOne],

@@ -9,10 +9,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
+use patch_engine::{Options, Profile};
 use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Fence, Found};
 use patch_grammar::diff::{self, DiffOptions, NEXT_DIFF};
 use patch_grammar::marker::{LITERAL, respelled};
-use patch_grammar::{LineKind, Marker, ParseOptions, Patch, SectionOperation, Text, blocks};
+use patch_grammar::{LineKind, Marker, Patch, SectionOperation, Text, blocks};
 use serde_json::{Value, json};
 
 use crate::input::not_received::wrapped;
@@ -392,17 +393,19 @@ fn in_text(
         }
         Err(_) => Cow::Borrowed(&*text),
     };
-    let closed = closed_by_marker(&text);
-    let text = closed.as_ref().map_or(text, |without| Cow::Owned(without.clone()));
-    if closed.is_some() {
-        notes.push(format!("left out `{}` below the diff", Marker::End.as_str()));
-    }
+    let (text, closed) = match closed_by_marker(&text) {
+        Some(without) => {
+            notes.push(format!("left out `{}` below the diff", Marker::End.as_str()));
+            (Cow::Owned(without), true)
+        }
+        None => (text, false),
+    };
     let found = detect::find_all(&text);
     if found.is_empty() && blocks::are_in(&text) {
-        let converted = blocks::to_envelope(&text);
-        let converted = converted.map_err(|error| NotReceived::parse(&text, error))?;
-        notes.extend(converted.notes.iter().cloned());
-        let form = ReceivedForm::Blocks { found: converted, text: text.into_owned() };
+        let found = blocks::to_envelope(&text);
+        let mut found = found.map_err(|error| NotReceived::parse(&text, error))?;
+        notes.append(&mut found.notes);
+        let form = ReceivedForm::Blocks { found, text: text.into_owned() };
         return only(Received { form, notes }, part);
     }
     if found.is_empty() {
@@ -421,21 +424,17 @@ fn in_text(
     let Detected { kind, text, notes: more, ended } = match part {
         // An answer often has a fence for each file.
         Part::Only if there > 1 => match Together::of(&found) {
-            Together::OtherFiles => return all_of(found, &text, notes),
+            Together::OtherFiles => return joined(&found, &text, notes),
             together => {
                 let parts = found.into_iter().map(Found::into_part).collect();
                 let all = together == Together::OtherLines;
-                return Err(NotReceived::Several {
-                    parts: DetectError::Several(parts),
-                    there,
-                    all,
-                });
+                return Err(NotReceived::Several { parts: DetectError::Several(parts), all });
             }
         },
         Part::Nth(wanted) if wanted == 0 || wanted > there => {
             return Err(NotReceived::NoSuchPart { wanted, there });
         }
-        Part::All if there > 1 => return all_of(found, &text, notes),
+        Part::All if there > 1 => return joined(&found, &text, notes),
         Part::Only | Part::All => {
             found.into_iter().next().expect("it is not empty").into_detected()
         }
@@ -445,7 +444,7 @@ fn in_text(
     };
     notes.extend(more);
     let form = match kind {
-        DetectedKind::Diff => ReceivedForm::Diff { text, ended: ended || closed.is_some() },
+        DetectedKind::Diff => ReceivedForm::Diff { text, ended: ended || closed },
         DetectedKind::Envelope => match diff_inside(&text) {
             Some(diff) => {
                 notes.push("took the diff between `*** Begin Patch` and `*** End Patch`".into());
@@ -491,13 +490,6 @@ fn is_closed_within(lines: &[&[u8]], one: &Found) -> bool {
         })
 }
 
-/// Joins all parts of `sent`, below the notes about what they were found in.
-fn all_of(found: Vec<Found>, sent: &[u8], mut notes: Vec<String>) -> Result<Received, NotReceived> {
-    let joined = joined(found, sent)?;
-    notes.extend(joined.notes);
-    Ok(Received { notes, ..joined })
-}
-
 /// What several patches of a text have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Together {
@@ -512,18 +504,19 @@ enum Together {
 impl Together {
     fn of(found: &[Found]) -> Self {
         let kind = found[0].kind;
+        // Each is parsed in earnest later.
+        let lenient = Options::new(Profile::Codex);
         let parsed = found.iter().map(|one| match one.kind {
             _ if one.kind != kind => None,
             DetectedKind::Diff => diff::parse(&one.text, &DiffOptions::default()).ok(),
-            DetectedKind::Envelope => patch_grammar::parse(&one.text, &lenient()).ok(),
+            DetectedKind::Envelope => patch_grammar::parse(&one.text, &lenient.parse).ok(),
         });
         let Some(patches) = parsed.collect::<Option<Vec<_>>>() else { return Self::Same };
         let (mut files, mut lines) = (HashMap::new(), HashMap::new());
         let mut together = Self::OtherFiles;
-        for (nth, section) in patches
-            .iter()
-            .enumerate()
-            .flat_map(|(nth, one)| one.sections().iter().map(move |it| (nth, it)))
+        let all = patches.iter().enumerate();
+        for (nth, section) in
+            all.flat_map(|(nth, one)| one.sections().iter().map(move |it| (nth, it)))
         {
             let updates =
                 matches!(section.operation, SectionOperation::Update { move_to: None, .. });
@@ -550,18 +543,13 @@ impl Together {
     }
 }
 
-/// The options that take what is plainly meant, to look at a patch before it is parsed in earnest.
-fn lenient() -> ParseOptions {
-    ParseOptions { strip_wrappers: true, bare_first_hunk: true, ..ParseOptions::default() }
-}
-
-/// Joins all parts of `sent` to one patch.
-fn joined(found: Vec<Found>, sent: &[u8]) -> Result<Received, NotReceived> {
+/// Joins all parts of `sent` to one patch; `notes` are about what they were found in.
+fn joined(found: &[Found], sent: &[u8], mut notes: Vec<String>) -> Result<Received, NotReceived> {
     let kind = found[0].kind;
     if found.iter().any(|one| one.kind != kind) {
         return Err(NotReceived::MixedParts);
     }
-    let notes = vec![format!("took all {} parts as one", found.len())];
+    notes.push(format!("took all {} parts as one", found.len()));
     let form = match kind {
         DetectedKind::Envelope => {
             let (text, begins) = one_of(kind, found.iter().map(|one| &one.text[..]));
@@ -652,6 +640,8 @@ fn is_marker(line: &[u8]) -> bool {
 /// Returns a text without the line that would end an envelope, where none begins and one diff
 /// stands above it. Models that were trained with the envelope close a diff so.
 fn closed_by_marker(text: &[u8]) -> Option<Vec<u8>> {
+    // Most texts have none, or an envelope.
+    memmem::find(text, Marker::End.as_str().as_bytes())?;
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     // A line of a hunk has a sign before it.
     let is = |line: &[u8], marker: Marker| line.trim_ascii_end() == marker.as_str().as_bytes();
