@@ -102,8 +102,8 @@ impl<'p> Needle<'p> {
         old.extend(hunk.old_lines().map(|line| line.text));
         let own = marks_end(hunk).then_some(Fixed::End);
         let mut fixed = own.or_else(|| edge(hunk, rules));
-        let has_context = hunk.lines.iter().any(|line| line.kind == LineKind::Context);
-        let mut by_context = own.is_none() && fixed.is_some() && has_context;
+        let has_context = || hunk.lines.iter().any(|line| line.kind == LineKind::Context);
+        let mut by_context = own.is_none() && fixed.is_some() && has_context();
         if let Some(first) = old.first_mut()
             && lines.has_bom()
             && let Some(rest) = first.strip_prefix(BOM)

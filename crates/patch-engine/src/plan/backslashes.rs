@@ -1,6 +1,6 @@
 //! Paths as Windows writes them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use fs_guard::Access;
 use patch_grammar::{Patch, Section, SectionOperation, Spanned};
@@ -14,6 +14,8 @@ use crate::text::files::Files;
 pub(super) struct Backslashes {
     /// The files that sections above make or move to such a path.
     made: HashSet<String>,
+    /// What is in the directories that were looked at.
+    listed: HashMap<String, HashSet<Vec<u8>>>,
 }
 
 /// Returns whether a path of the patch may have to be read so.
@@ -52,7 +54,7 @@ impl Backslashes {
     /// Returns the path with slashes, if nothing has the name with backslashes, and the other is
     /// that of a file that is there, or of a new one. A name that git quoted means its backslashes.
     fn slashes(
-        &self,
+        &mut self,
         files: &Files,
         patch: &Patch,
         path: &Spanned<'_>,
@@ -73,24 +75,25 @@ impl Backslashes {
         }
         let read = parts.join("/");
         let is_meant = is_new || is_file(files, &read) || self.made.contains(&read);
-        (is_meant && !is_there(files, text)).then_some(read)
+        (is_meant && !self.is_there(files, text)).then_some(read)
     }
-}
 
-/// Returns whether something has the name with backslashes: then that may be meant.
-fn is_there(files: &Files, path: &str) -> bool {
-    let mut above: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        if part.contains('\\') {
-            let dir = above.join("/");
-            let dir = (!dir.is_empty()).then(|| files.check(&dir, Access::Read));
-            let Ok(dir) = dir.transpose() else { return false };
-            let entries = files.read_dir(dir.as_ref()).unwrap_or_default();
-            return entries.iter().any(|(name, _)| name == part.as_bytes());
+    /// Returns whether something has the name with backslashes: then that may be meant.
+    fn is_there(&mut self, files: &Files, path: &str) -> bool {
+        let mut above: Vec<&str> = Vec::new();
+        for part in path.split('/') {
+            if part.contains('\\') {
+                let names = self.listed.entry(above.join("/")).or_insert_with_key(|dir| {
+                    let dir = (!dir.is_empty()).then(|| files.check(dir, Access::Read));
+                    let entries = dir.transpose().and_then(|dir| files.read_dir(dir.as_ref()));
+                    entries.unwrap_or_default().into_iter().map(|(name, _)| name).collect()
+                });
+                return names.contains(part.as_bytes());
+            }
+            if part != "." {
+                above.push(part);
+            }
         }
-        if part != "." {
-            above.push(part);
-        }
+        false
     }
-    false
 }
