@@ -178,6 +178,45 @@ pub struct Torn {
 }
 
 impl Event {
+    /// Makes a line that says nothing else; `timestamp` is RFC 3339, UTC.
+    #[must_use]
+    pub fn new(
+        timestamp: String,
+        (session_id, tool_name): (&str, &str),
+        phase: Phase,
+        operation: Operation,
+    ) -> Self {
+        Self {
+            timestamp,
+            session_id: session_id.to_owned(),
+            agent_name: None,
+            turn_id: None,
+            edited_by_person: None,
+            tool_name: tool_name.to_owned(),
+            phase,
+            operation,
+            path: String::new(),
+            to_path: None,
+            before_sha256: None,
+            after_sha256: None,
+            notes: Vec::new(),
+            ok: None,
+            error_kind: None,
+            reason: None,
+            profile: None,
+            recovered: None,
+            transaction_id: None,
+            diff_sha256: None,
+            onto: None,
+            commit: None,
+            tree: None,
+            branch: None,
+            head: None,
+            torn: None,
+            purged: None,
+        }
+    }
+
     /// Returns the transaction whose intent this is.
     #[must_use]
     pub fn intends(&self) -> Option<TransactionId> {

@@ -126,34 +126,10 @@ impl Audit {
             return Ok(found.count);
         }
         let Tip { seq, hash } = found.last;
+        let now = format_time(SystemTime::now());
         let event = Event {
-            timestamp: format_time(SystemTime::now()),
-            session_id: session.to_owned(),
-            agent_name: None,
-            turn_id: None,
-            edited_by_person: None,
-            tool_name: "purge".to_owned(),
-            phase: Phase::Purged,
-            operation: Operation::Patch,
-            path: String::new(),
-            to_path: None,
-            before_sha256: None,
-            after_sha256: None,
-            notes: Vec::new(),
-            ok: None,
-            error_kind: None,
-            reason: None,
-            profile: None,
-            recovered: None,
-            transaction_id: None,
-            diff_sha256: None,
-            onto: None,
-            commit: None,
-            tree: None,
-            branch: None,
-            head: None,
-            torn: None,
             purged: Some(PurgedLines { seq, hash: hash.to_string() }),
+            ..Event::new(now, (session, "purge"), Phase::Purged, Operation::Patch)
         };
         let mut line = serde_json::to_vec(&event).expect("text keys");
         line.pop();

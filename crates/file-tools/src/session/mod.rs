@@ -573,10 +573,13 @@ impl Session {
         dry_run: bool,
     ) -> Result<(Purged, u64), commit::Error> {
         let purged = locked.purge(retention, dry_run)?;
+        let gone: HashSet<_> = purged.transactions.iter().collect();
         let mut oldest = None;
         for id in locked.locked_store().newest_first()? {
             let id = id?;
-            oldest = Some(id).filter(|id| !purged.transactions.contains(id)).or(oldest);
+            if !gone.contains(&id) {
+                oldest = Some(id);
+            }
         }
         let of_calls = || Cut::of_retention(retention, SystemTime::now());
         let cut = oldest.map_or_else(of_calls, Cut::before);

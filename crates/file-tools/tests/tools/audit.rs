@@ -26,34 +26,14 @@ fn lines(bench: &Bench, file: &str) -> Vec<Value> {
 }
 
 fn event(number: usize) -> Event {
+    let time = "2026-11-21T01:42:33.000000Z".to_owned();
     Event {
-        timestamp: "2026-11-21T01:42:33.000000Z".into(),
-        session_id: "test".into(),
         agent_name: Some("agent".into()),
-        turn_id: None,
-        edited_by_person: None,
-        tool_name: "write_file".into(),
-        phase: Phase::Outcome,
-        operation: Operation::Write,
         path: format!("src/{number}.rs"),
-        to_path: None,
         before_sha256: Some(sha(b"a")),
         after_sha256: Some(sha(b"b")),
-        notes: Vec::new(),
         ok: Some(true),
-        error_kind: None,
-        reason: None,
-        profile: None,
-        recovered: None,
-        transaction_id: None,
-        diff_sha256: None,
-        onto: None,
-        commit: None,
-        tree: None,
-        branch: None,
-        head: None,
-        torn: None,
-        purged: None,
+        ..Event::new(time, ("test", "write_file"), Phase::Outcome, Operation::Write)
     }
 }
 
