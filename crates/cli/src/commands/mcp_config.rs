@@ -240,7 +240,7 @@ fn write(
                 } else {
                     format!("-C {} ", hints::shell_word(&directory.to_string_lossy()))
                 };
-                render::message(&format!("done; undo it with `apply-patch undo {place}{id}`"));
+                render::done(&format!("; undo it with `apply-patch undo {place}{id}`"));
             }
             None => render::message(&format!("it is there already: {}", shown(file))),
         }

@@ -331,7 +331,7 @@ fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail:
     render::notes(plan);
     render::names_seen(plan, &seen);
     match id {
-        Some(id) => render::message(&format!("done; undo it with `apply-patch undo {id}`")),
+        Some(id) => render::done(&format!("; undo it with `apply-patch undo {id}`")),
         None => render::message("there was nothing to change"),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use apply_patch_api::tools::shown::sanitize;
 
-use super::human::count;
+use super::human::{count, line_counts};
 use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 
 const STYLE: &str = include_str!("page.css");
@@ -64,7 +64,7 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
         files.len()
     );
     for (nth, file) in files.iter().enumerate() {
-        let (letter, word) = file.operation;
+        let (letter, word) = file.operation.unwrap_or(('M', "updated"));
         let _ = writeln!(
             out,
             "<li><abbr title=\"{word}\">{letter}</abbr> <a href=\"#f{nth}\">{}</a> {}</li>",
@@ -108,11 +108,7 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
 fn totals(files: &[HtmlFile]) -> String {
     let sum = |lines: fn(&HtmlFile) -> usize| files.iter().map(lines).sum();
     let (inserted, deleted): (usize, usize) = (sum(|file| file.inserted), sum(|file| file.deleted));
-    format!(
-        "{}, {} inserted, {deleted} deleted",
-        count(files.len(), "file"),
-        count(inserted, "line")
-    )
+    format!("{}, {}", count(files.len(), "file"), line_counts(inserted, deleted))
 }
 
 /// Where in a file its HTML ends.
@@ -128,10 +124,10 @@ enum HtmlPlace {
 }
 
 /// A file of the page.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct HtmlFile {
-    /// What becomes of it: a letter, and the word.
-    operation: (char, &'static str),
+    /// What becomes of it, if it is more than updated: a letter, and the word.
+    operation: Option<(char, &'static str)>,
     /// Escaped already.
     name: String,
     out: String,
@@ -140,20 +136,6 @@ struct HtmlFile {
     numbers: (u64, u64),
     deleted: usize,
     inserted: usize,
-}
-
-impl Default for HtmlFile {
-    fn default() -> Self {
-        Self {
-            operation: ('M', "updated"),
-            name: String::new(),
-            out: String::new(),
-            place: HtmlPlace::default(),
-            numbers: (0, 0),
-            deleted: 0,
-            inserted: 0,
-        }
-    }
 }
 
 impl HtmlFile {
@@ -173,8 +155,8 @@ impl HtmlFile {
             ("copy from ", ('C', "copied")),
         ];
         let begins = |(begin, _): &&(&str, _)| text.starts_with(begin);
-        self.operation =
-            operations.iter().find(begins).map_or(self.operation, |(_, operation)| *operation);
+        let found = operations.iter().find(begins).map(|(_, operation)| *operation);
+        self.operation = found.or(self.operation);
         // These repeat the name.
         if !text.starts_with("--- ") && !text.starts_with("+++ ") {
             let _ = writeln!(self.out, "<p>{}</p>", escaped(text));

@@ -40,6 +40,11 @@ pub(crate) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
+/// How many lines change.
+pub(super) fn line_counts(inserted: usize, deleted: usize) -> String {
+    format!("{} inserted, {deleted} deleted", count(inserted, "line"))
+}
+
 /// A text in at most so many columns; `…` stands for what is left out.
 pub(crate) fn cut(text: &str, width: Option<usize>) -> String {
     match width {

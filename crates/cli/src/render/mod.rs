@@ -40,8 +40,8 @@ pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;
 pub(crate) use pager::Pager;
 pub(crate) use print::{
-    end, error_width, indented, lettered, line, message, name, output, paragraph, raw, sentence,
-    width, written, written_or,
+    done, end, error_width, indented, lettered, line, message, name, output, paragraph, raw,
+    sentence, width, written, written_or,
 };
 pub(crate) use stat::{stat, stat_text, stat_totals, statistics};
 
@@ -351,9 +351,9 @@ pub(crate) fn hint(reports: &[Report]) {
     let ids: Vec<_> = reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
     match ids[..] {
         [] => {}
-        [id] => message(&format!("done; undo it with `apply-patch undo {}`", id.short())),
-        [.., last] => message(&format!(
-            "done in {} transactions; undo the last, {}, with `apply-patch undo`",
+        [id] => done(&format!("; undo it with `apply-patch undo {}`", id.short())),
+        [.., last] => done(&format!(
+            " in {} transactions; undo the last, {}, with `apply-patch undo`",
             ids.len(),
             last.short()
         )),

@@ -165,8 +165,8 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
             draw(input, &text, reject, root.as_ref(), global);
         }
         if let Some(others) = missing_directory(reject).and_then(|missing| others.get(missing)) {
-            let files = if *others == 1 { "file needs" } else { "files need" };
-            message(&format!("{others} more {files} the same directory"));
+            let need = if *others == 1 { "needs" } else { "need" };
+            sentence(&format!("{} {need} the same directory", count(*others, "more file")));
         }
     }
     let more = rejects.len().saturating_sub(told);

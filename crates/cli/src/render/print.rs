@@ -110,15 +110,22 @@ pub(super) fn errors(bytes: &[u8]) {
 /// Prints a message on standard error, which says that it is of this program; on a terminal in
 /// lines that fit.
 pub(crate) fn message(text: &str) {
-    said("apply-patch: ", text);
+    say(&laid_out("apply-patch: ", text));
 }
 
 /// The same, of what goes on after a message.
 pub(crate) fn sentence(text: &str) {
-    said("", text);
+    say(&laid_out("", text));
 }
 
-fn said(before: &str, text: &str) {
+/// The same, of what is done: `text` goes on after that word.
+pub(crate) fn done(text: &str) {
+    let done = format!("{ADDED}done{ADDED:#}");
+    say(&laid_out("apply-patch: done", text).replacen("done", &done, 1));
+}
+
+/// A message as it is printed: what a terminal would obey is shown, and long lines are broken.
+fn laid_out(before: &str, text: &str) -> String {
     /// A longer line quotes something that was given; its ends tell what.
     const LINE: usize = 4000;
     let line = |line: &str| {
@@ -126,15 +133,14 @@ fn said(before: &str, text: &str) {
     };
     let text = text.split('\n').map(line).collect::<Vec<_>>().join("\n");
     let text = format!("{before}{}", sanitize(&text));
-    let mut text =
-        error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n";
-    if let Some(rest) = text.strip_prefix("apply-patch: done") {
-        text = format!("apply-patch: {ADDED}done{ADDED:#}{rest}");
-    }
-    // In one call: lines of several processes are not mixed.
+    error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n"
+}
+
+/// Writes on standard error, in one call, so that lines of several processes are not mixed.
+fn say(text: &str) {
     let _ = match anstream::AutoStream::choice(&std::io::stderr()) {
         anstream::ColorChoice::Never => {
-            let plain = anstream::adapter::strip_str(&text).to_string();
+            let plain = anstream::adapter::strip_str(text).to_string();
             std::io::stderr().write_all(plain.as_bytes())
         }
         _ => anstream::stderr().write_all(text.as_bytes()),

@@ -7,6 +7,7 @@ use apply_patch_api::grammar::diff::{FileHeader, push_quoted};
 use apply_patch_api::tools::shown::sanitize;
 use apply_patch_api::tools::statistics::{FileOperation, FileStatistics, octal, totals};
 
+use super::human::line_counts;
 use super::print::{line, raw, width, written};
 use crate::args::Statistics;
 use crate::outside::STDOUT_IS_TERMINAL;
@@ -57,9 +58,8 @@ pub(crate) fn stat_text(files: &[FileStatistics], width: Option<usize>) -> Strin
 pub(crate) fn stat_totals(files: &[FileStatistics]) -> String {
     let sum = |lines: fn(&FileStatistics) -> Option<usize>| files.iter().filter_map(lines).sum();
     let (inserted, deleted): (usize, usize) = (sum(|file| file.inserted), sum(|file| file.deleted));
-    let lines = if inserted == 1 { "line" } else { "lines" };
     let operations = totals(files.iter().map(|file| file.operation));
-    format!("{operations}, {inserted} {lines} inserted, {deleted} deleted")
+    format!("{operations}, {}", line_counts(inserted, deleted))
 }
 
 /// A letter and the path or paths.
