@@ -155,7 +155,10 @@ pub use plan::relative::relative;
 pub use plan::reverse::reverse;
 pub use plan::section_done::SectionDone;
 pub use plan::simultaneous::in_sequence;
-pub use plan::submodules::SubmoduleProblem;
+pub use plan::submodules::{
+    MODE as SUBMODULE_MODE, SubmoduleProblem, commit_of as submodule_commit,
+    line_of as submodule_line,
+};
 pub use plan::syntax::{Formats, Syntax, SyntaxFault};
 pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};

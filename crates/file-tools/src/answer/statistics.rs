@@ -1,6 +1,6 @@
 //! How many lines of each file change, from a plan or from the text of a diff alone.
 
-use patch_engine::{Change, ChangeKind, Images, line_counts};
+use patch_engine::{Change, ChangeKind, Images, SUBMODULE_MODE, line_counts};
 use patch_grammar::diff::FileHeader;
 use patch_grammar::{LineKind, Patch, Section, SectionOperation};
 use serde::ser::SerializeMap as _;
@@ -77,9 +77,6 @@ pub fn octal(mode: u32) -> String {
     format!("{mode:06o}")
 }
 
-/// The mode of a submodule in git.
-const SUBMODULE: u32 = 0o160_000;
-
 impl FileStatistics {
     /// Returns the path of the file afterwards; for a deleted file, its old path.
     #[must_use]
@@ -99,8 +96,8 @@ impl FileStatistics {
         if section.submodule.is_some() {
             // The lines of `git diff --submodule=log` do not say it.
             match &section.operation {
-                SectionOperation::Add(_) => header.new_mode = Some(SUBMODULE),
-                SectionOperation::Delete(_) => header.old_mode = Some(SUBMODULE),
+                SectionOperation::Add(_) => header.new_mode = Some(SUBMODULE_MODE),
+                SectionOperation::Delete(_) => header.old_mode = Some(SUBMODULE_MODE),
                 _ => {}
             }
         }

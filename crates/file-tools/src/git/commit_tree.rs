@@ -8,13 +8,10 @@ use std::sync::Arc;
 use fs_guard::{FileKind, Policy, Sha256};
 use git_object_tree::{EntryKind, Id, OpenOptions, Repository, Resolved, Snapshot};
 use patch_engine::remedy::{ForPerson, Setting};
-use patch_engine::{Entry, ErrorKind, Files, Remedy, Tree};
+use patch_engine::{Entry, ErrorKind, Files, Remedy, Tree, submodule_line};
 use serde_json::json;
 
 use crate::answer::error::{FailureClass, ToolError};
-
-/// What stands before the id of its commit in the line that git's diffs have of a submodule.
-pub(super) const SUBPROJECT: &str = "Subproject commit ";
 
 /// The files of a commit.
 #[derive(Debug, Clone)]
@@ -109,7 +106,7 @@ impl Tree for CommitTree {
             .map_err(io::Error::other)?
             .ok_or(io::ErrorKind::NotFound)?;
         if found.kind == EntryKind::Submodule {
-            return Ok(Arc::new(format!("{SUBPROJECT}{}\n", found.id).into_bytes()));
+            return Ok(Arc::new(submodule_line(&found.id.to_string())));
         }
         let bytes = self.snapshot.bytes(found.id, u64::MAX).map_err(io::Error::other)?;
         Ok(Arc::new(bytes.to_vec()))

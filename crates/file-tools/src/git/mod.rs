@@ -26,7 +26,8 @@ use patch_engine::commit::{
 use patch_engine::remedy::Setting;
 use patch_engine::{
     Cancellation, ChangedFile, CommitLog, Committer, Content, ErrorKind, Event, Files, Host,
-    NotCommitted, Options, Patch, Plan, Rejects, Remedy, Report, commit_to, intend, plan,
+    NotCommitted, Options, Patch, Plan, Rejects, Remedy, Report, SUBMODULE_MODE, commit_to, intend,
+    plan, submodule_commit,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -37,7 +38,6 @@ use crate::answer::reason::Reason;
 use crate::audit::recorder::Recorder;
 use crate::audit::{self, Audit, Operation};
 use crate::git::branches::{Branches, WrittenCommit};
-use crate::git::commit_tree::SUBPROJECT;
 use crate::session::SessionSettings;
 
 pub use crate::git::branches::TOGETHER;
@@ -598,7 +598,7 @@ fn write_tree(
     let changes = changed.iter().map(|ChangedFile { path, after, .. }| {
         let change = match after {
             None => TreeChange::Remove,
-            Some(content) if content.mode == SUBMODULE => TreeChange::Set(submodule(content)?),
+            Some(content) if content.mode == SUBMODULE_MODE => TreeChange::Set(submodule(content)?),
             Some(content) if content.link => TreeChange::Write(EntryKind::Symlink, &content.bytes),
             Some(content) if content.mode & 0o100 != 0 => {
                 TreeChange::Write(EntryKind::Executable, &content.bytes)
@@ -614,13 +614,9 @@ fn write_tree(
     Ok(tree?)
 }
 
-/// The mode of a submodule in a plan.
-const SUBMODULE: u32 = 0o160_000;
-
 /// Returns the entry of a submodule in a tree.
 fn submodule(content: &Content) -> Result<TreeEntry, ToolError> {
-    let text = std::str::from_utf8(&content.bytes).ok();
-    let id = text.and_then(|text| text.strip_prefix(SUBPROJECT)?.trim_end().parse().ok());
+    let id = submodule_commit(&content.bytes).and_then(|id| id.parse().ok());
     let message = "the id of the submodule's commit is not one of this repository's kind";
     let error = || ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchApplyError, message);
     Ok(TreeEntry { kind: EntryKind::Submodule, id: id.ok_or_else(error)? })

@@ -641,9 +641,9 @@ impl<'o> PlanBuilder<'o> {
         let create_dirs = self.created(&transitions);
         if self.patch.is_some() && !self.of_diff {
             let directories = outermost(&create_dirs);
-            notes.extend(
-                (!directories.is_empty()).then_some(PlanNote::NewDirectories { directories }),
-            );
+            if !directories.is_empty() {
+                notes.push(PlanNote::NewDirectories { directories });
+            }
         }
         Ok(Plan {
             files: self.files,

@@ -1,8 +1,8 @@
 //! Submodules, which only git diffs change, and only trees of git have. For a plan, a submodule is
 //! a file with the line that a diff has of it: `Subproject commit`, and the id of the commit.
 
-/// The mode of a submodule. It has no permissions.
-pub(crate) const MODE: u32 = 0o160_000;
+/// The mode of a submodule in git. It has no permissions.
+pub const MODE: u32 = 0o160_000;
 
 const WORDS: &str = "Subproject commit ";
 
@@ -30,18 +30,26 @@ pub enum SubmoduleProblem {
     NoSubmodule,
 }
 
+/// Returns the line that stands for a submodule: `Subproject commit`, the id of the commit that it
+/// is at, in lower-case hexadecimal digits, and a line end. This is what a [`Tree`](crate::Tree)
+/// answers as the content of a submodule.
+#[must_use]
+pub fn line_of(commit: &str) -> Vec<u8> {
+    format!("{WORDS}{}\n", commit.to_ascii_lowercase()).into_bytes()
+}
+
 /// Returns the line that stands for a submodule at a commit, if a diff has its whole id.
 pub(super) fn line(commit: Option<&str>) -> Result<Vec<u8>, SubmoduleProblem> {
     match commit {
-        Some(id) if matches!(id.len(), 40 | 64) => {
-            Ok(format!("{WORDS}{}\n", id.to_ascii_lowercase()).into_bytes())
-        }
+        Some(id) if matches!(id.len(), 40 | 64) => Ok(line_of(id)),
         _ => Err(SubmoduleProblem::ShortId),
     }
 }
 
-/// Returns the id of the commit in such a line.
-pub(crate) fn commit_of(line: &[u8]) -> Option<&str> {
+/// Returns the id of the commit in such a line, as it is written there, or `None` where the bytes
+/// are no such line.
+#[must_use]
+pub fn commit_of(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(line).ok()?.strip_prefix(WORDS)?.strip_suffix('\n')
 }
 
