@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::program::{Run, place, run, run_other};
 
 const FIRST: &str = "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
@@ -90,7 +92,23 @@ fn errors_name_the_file_that_they_are_in() {
     let broken = envelope("*** Update File: a\n@@\n1\n");
     let diff = SECOND.to_owned();
     let first = FIRST.replace("/a", "/b");
+    let calls = |path: &str| {
+        let calls = [("c0", "n", "+1\n"), ("c1", path, "@@\n 1\n-twice\n+deux\n")];
+        let call = |(id, path, diff): (&str, &str, &str)| {
+            let kind = if id == "c0" { "create_file" } else { "update_file" };
+            json!({
+                "type": "apply_patch_call", "call_id": id,
+                "operation": { "type": kind, "path": path, "diff": diff },
+            })
+        };
+        json!(calls.map(call)).to_string()
+    };
+    let other_file = envelope("*** Add File: o\n+1\n");
     let cases = [
+        (&other_file, &calls("a"), "--> 2, diff of c1:3:1"),
+        (&calls("a"), &other_file, "--> 1, diff of c1:3:1"),
+        // The line that names the file was not sent.
+        (&calls("missing"), &other_file, "error: missing: there is no such file\n |\n = help"),
         (&add, &wrong, "--> 2:5:1"),
         (&wrong, &add, "--> 1:5:1"),
         (&add, &format!("Look:\n\n{wrong}"), "--> 2:7:1"),

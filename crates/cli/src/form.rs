@@ -72,8 +72,7 @@ pub(crate) fn of(input: Input, how: &ReadAs, options: &ParseOptions) -> Result<I
 
 fn found(input: Input, sent: Result<PatchText, InputError>) -> Result<Input, Failure> {
     let sent = sent.map_err(|error| failure(&input, error))?;
-    let name = if sent.converted { format!("{}, converted", input.name) } else { input.name };
-    Ok(Input::of(sent, name))
+    Ok(Input::of(sent, input.name))
 }
 
 /// Parses the patch of an input, and reverses it where that is wanted.

@@ -1,10 +1,12 @@
 //! The text of a patch, and what is known of it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use apply_patch_api::engine::{ParseError, Patch};
 use apply_patch_api::grammar::{ParseOptions, Text};
 use apply_patch_api::tools::input::PatchText;
+use apply_patch_api::tools::ops::CallLines;
 use apply_patch_api::tools::received::NotReceived;
 use apply_patch_api::tools::{ChangedBy, Kept};
 
@@ -17,17 +19,17 @@ pub(crate) struct Input {
     pub(crate) changed_by: BTreeMap<String, ChangedBy>,
     /// How the patch is kept after it was refused.
     pub(crate) kept: Option<Kept>,
-    /// Where it was joined of several files: each of them.
-    pub(crate) files: Vec<JoinedFile>,
+    /// Where it was written here, from several files or from calls: each of them.
+    pub(crate) parts: Vec<InputPart>,
 }
 
-/// One of several files that are read as one patch.
+/// One of several texts that are read as one patch.
 #[derive(Debug, Clone)]
-pub(crate) struct JoinedFile {
+pub(crate) struct InputPart {
     pub(crate) name: String,
-    /// The line of the joined text where its lines begin, from 1.
-    pub(crate) from: usize,
-    /// Which of its lines this is, from 1.
+    /// Its lines in the patch, from 1.
+    pub(crate) lines: Range<usize>,
+    /// Which of its own lines the first of these is, from 1.
     pub(crate) line: usize,
 }
 
@@ -37,28 +39,48 @@ impl Input {
     }
 
     pub(crate) fn of(sent: PatchText, name: impl Into<String>) -> Self {
-        Self { sent, name: name.into(), changed_by: BTreeMap::new(), kept: None, files: Vec::new() }
+        let name = name.into();
+        let part = |CallLines { call_id, lines }: &CallLines| {
+            let name = format!("{name}, diff of {call_id}");
+            InputPart { name, lines: lines.clone(), line: 1 }
+        };
+        let parts = sent.calls.iter().map(part).collect();
+        Self { sent, name, changed_by: BTreeMap::new(), kept: None, parts }
     }
 
     /// Joins patches to one, in their order.
     pub(crate) fn join(all: Vec<Self>) -> Result<Self, NotReceived> {
         let (sent, begins) = PatchText::join(&all.iter().map(|one| &one.sent).collect::<Vec<_>>())?;
-        let name = names(&all);
-        let files = all.into_iter().zip(begins).map(|(one, (from, line))| {
-            let text = &one.sent.text;
-            let above = &text.whole()[..text.range().start];
-            let above = above.iter().filter(|&&byte| byte == b'\n').count();
-            JoinedFile { name: one.name, from, line: line + above }
-        });
-        Ok(Self { files: files.collect(), ..Self::of(sent, name) })
+        let ends = begins.iter().skip(1).map(|(from, _)| *from).chain([usize::MAX]);
+        let mut parts = Vec::new();
+        for ((one, (from, line)), end) in all.iter().zip(&begins).zip(ends) {
+            if one.sent.calls.is_empty() {
+                let text = &one.sent.text;
+                let above = &text.whole()[..text.range().start];
+                let above = above.iter().filter(|&&byte| byte == b'\n').count();
+                parts.push(InputPart {
+                    name: one.name.clone(),
+                    lines: *from..end,
+                    line: line + above,
+                });
+            }
+            parts.extend(one.parts.iter().map(|part| {
+                let Range { start, end } = part.lines;
+                InputPart { lines: start + from - line..end + from - line, ..part.clone() }
+            }));
+        }
+        Ok(Self { parts, ..Self::of(sent, names(&all)) })
     }
 
-    /// Returns the name of the file that a line of the text is from, and how many lines further up
-    /// it is there; both lines count from 1.
-    pub(crate) fn place(&self, line: usize) -> (&str, isize) {
-        match self.files.iter().rev().find(|file| file.from <= line) {
-            Some(file) => (&file.name, file.from.cast_signed() - file.line.cast_signed()),
-            None => (self.files.first().map_or(&self.name, |file| &file.name), 0),
+    /// Returns the name of the text that a line of the patch was sent in, and how many lines further up
+    /// it is there; both lines count from 1. `None` for a line that was not sent.
+    pub(crate) fn place(&self, line: usize) -> Option<(&str, isize)> {
+        let part = self.parts.iter().find(|part| part.lines.contains(&line));
+        match part {
+            Some(part) => {
+                Some((&part.name, part.lines.start.cast_signed() - part.line.cast_signed()))
+            }
+            None => self.sent.calls.is_empty().then_some((&*self.name, 0)),
         }
     }
 

@@ -14,9 +14,9 @@ pub struct Writer {
 impl Writer {
     /// Begins a section; an update may also move its file.
     pub fn header(&mut self, marker: Marker, path: &str, move_to: Option<&str>) {
-        self.sections.extend_from_slice(marker.header(path).as_bytes());
+        self.lines(marker.header(path).as_bytes());
         if let Some(to) = move_to {
-            self.sections.extend_from_slice(Marker::MoveTo.header(to).as_bytes());
+            self.lines(Marker::MoveTo.header(to).as_bytes());
         }
     }
 
@@ -26,6 +26,13 @@ impl Writer {
         if !lines.is_empty() && !lines.ends_with(b"\n") {
             self.sections.push(b'\n');
         }
+    }
+
+    /// Returns which line of the envelope is written next, from 1.
+    #[must_use]
+    pub fn next_line(&self) -> usize {
+        let begin = 1;
+        begin + self.sections.iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 
     /// Writes lines of another envelope. If that is stored with CRLF, its carriage returns mean

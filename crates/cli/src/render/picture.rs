@@ -69,6 +69,11 @@ fn fits(excerpt: &DrawnExcerpt, label: &str) -> bool {
     error_width().is_none_or(|width| column + label.chars().count() + 8 <= width)
 }
 
+/// How many lines around one are drawn: none of what was sent as another text.
+fn around(line: usize, above: isize) -> usize {
+    line.saturating_add_signed(-above).saturating_sub(1).min(2)
+}
+
 /// Draws why a text is not a patch.
 pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     let text = String::from_utf8_lossy(input.sent.text.whole());
@@ -89,12 +94,14 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     let start = shown_len(&input.sent.text.whole()[..error.span.start]);
     let span = start..start + shown_len(&input.sent.text.whole()[error.span.clone()]);
     let drawn = error.kind != apply_patch_api::grammar::ParseErrorKind::NotUtf8;
-    let excerpt = Some(span).filter(|_| drawn).and_then(|span| DrawnExcerpt::new(&text, span, 2));
+    let (name, above) = input.place(error.line as usize).unwrap_or((&input.name, 0));
+    let around = around(error.line as usize, above);
+    let excerpt =
+        Some(span).filter(|_| drawn).and_then(|span| DrawnExcerpt::new(&text, span, around));
     let Some(excerpt) = excerpt.map(DrawnExcerpt::sanitized) else {
         message(&format!("{title}, line {}, column {}: {seen}", error.line, error.column));
         return;
     };
-    let (name, above) = input.place(error.line as usize);
     let name = sanitize(name).into_owned();
     let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
     let (annotation, note) = if fits(&excerpt, &seen) {
@@ -240,11 +247,11 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
         Some(RejectReason::Indentation { patch_line, .. }) => Some(*patch_line),
         _ => difference.map(|difference| difference.patch_line).or(reject.patch_line),
     };
-    let in_patch =
-        line.and_then(|line| DrawnExcerpt::new(text, line_range(text, line as usize)?, 2));
-    let in_patch = in_patch.map(DrawnExcerpt::sanitized);
-    let (name, above) = input.place(line.unwrap_or_default() as usize);
-    let name = sanitize(name).into_owned();
+    let in_patch = line.map(|line| line as usize).and_then(|line| {
+        let (name, above) = input.place(line)?;
+        let excerpt = DrawnExcerpt::new(text, line_range(text, line)?, around(line, above))?;
+        Some((excerpt.sanitized(), (sanitize(name).into_owned(), above)))
+    });
     let label = match difference {
         Some(difference) if difference.found.is_some() => "the file has another line here",
         Some(_) => "the file ends before this line",
@@ -288,12 +295,12 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
         .collect();
     let path = sanitize(&reject.path).into_owned();
     let mut group = Group::with_title(Level::ERROR.primary_title(&title));
-    if let Some(excerpt) = &in_patch {
+    if let Some((excerpt, (name, above))) = &in_patch {
         let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
         let annotation = if fits(excerpt, label) { annotation.label(label) } else { annotation };
         let snippet = Snippet::source(&excerpt.text)
             .line_start(excerpt.first_line.saturating_add_signed(-above))
-            .path(&name)
+            .path(name)
             .annotation(annotation);
         group = group.element(snippet);
     }

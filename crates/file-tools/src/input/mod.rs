@@ -24,7 +24,7 @@ use serde_json::Value;
 use crate::answer::changes;
 use crate::answer::error::ToolError;
 pub use crate::input::error::InputError;
-use crate::input::ops::PatchCall;
+use crate::input::ops::{CallLines, PatchCall};
 use crate::input::paths::{PathRules, beneath};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
 
@@ -77,8 +77,8 @@ pub struct PatchText {
     pub notes: Vec<String>,
     /// Whether it is to be reversed.
     pub reverse: bool,
-    /// Whether the envelope was written here, from operations or blocks.
-    pub converted: bool,
+    /// The calls that the envelope was written from here.
+    pub calls: Vec<CallLines>,
     /// Whether old lines must be exact and unique, and no file is replaced, as in blocks.
     pub exact: bool,
     /// The directory that its paths are beneath, and which of its files are taken.
@@ -123,7 +123,7 @@ impl PatchText {
             diff,
             notes: Vec::new(),
             reverse: false,
-            converted: false,
+            calls: Vec::new(),
             exact: false,
             paths: PathRules::default(),
             origin: None,
@@ -170,11 +170,14 @@ impl PatchText {
                 notes.push(note.clone());
             }
         }
-        let converted = all.iter().any(|one| one.converted);
         let ended = |one: &&Self| one.diff.is_some_and(|diff| diff.ended);
         let ended = all.iter().all(ended);
         let diff = first.diff.map(|diff| DiffOptions { ended, ..diff });
-        Ok((Self { notes, converted, diff, ..first.with_text(text) }, begins))
+        let calls = all.iter().zip(&begins).flat_map(|(one, (from, line))| {
+            one.calls.iter().map(move |call| call.moved(*line, *from))
+        });
+        let calls = calls.collect();
+        Ok((Self { notes, calls, diff, ..first.with_text(text) }, begins))
     }
 
     /// Finds the patch in a text; it will be parsed with `options`, and is already where that is
@@ -223,9 +226,9 @@ impl PatchText {
             recount: how.recount,
             ..DiffOptions::default()
         };
-        let converted = |calls: &[PatchCall], notes| {
+        let of_calls = |calls: &[PatchCall], notes| {
             let text = ops::to_envelope(calls)?.into();
-            Ok(Self { text, notes, converted: true, ..given.clone() })
+            Ok(Self { text, notes, calls: ops::lines_of(calls), ..given.clone() })
         };
         let of_blocks = |found: blocks::Converted, sent: Text, notes: Vec<String>| Self {
             text: found.text.into(),
@@ -247,11 +250,11 @@ impl PatchText {
             InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
             InputForm::Openai => {
                 match ops::calls(&String::from_utf8_lossy(sent)) {
-                    Ok(calls) => converted(&calls, Vec::new()),
+                    Ok(calls) => of_calls(&calls, Vec::new()),
                     // Operations may come without their call items.
                     Err(error) => match received::receive(sent, Part::default()) {
                         Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
-                            converted(&calls, notes)
+                            of_calls(&calls, notes)
                         }
                         _ => Err(in_other_form(sent, how.form, options, error)),
                     },
@@ -314,7 +317,7 @@ impl PatchText {
                         Ok(of_blocks(found, text.into(), notes))
                     }
                     Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
-                        converted(&calls, notes)
+                        of_calls(&calls, notes)
                     }
                     Err(NotReceived::Nothing) => match parse(given.text.clone(), options)
                         .map_err(|error| other_form(sent).unwrap_or(error))

@@ -6,6 +6,8 @@
 //! `create_file` ends without a line feed unless the diff's last line is empty, a changed file ends
 //! as it did, and stacked `@@` lines must all be in the file.
 
+use std::ops::Range;
+
 use patch_engine::{FinalNewline, Options, Problem, Reject, Remedy};
 use patch_grammar::envelope::Writer;
 use patch_grammar::marker::NO_NEWLINE;
@@ -210,6 +212,36 @@ pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, InputError> {
     Ok(out.finish())
 }
 
+/// Where the diff of a call stands in the envelope that [`to_envelope`] writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallLines {
+    /// The id of the call.
+    pub call_id: String,
+    /// The lines of the envelope that are those of the diff, from 1.
+    pub lines: Range<usize>,
+}
+
+impl CallLines {
+    /// Returns where it stands in another text, line `to` of which is line `from` of this one.
+    pub(crate) fn moved(&self, from: usize, to: usize) -> Self {
+        let Range { start, end } = self.lines;
+        Self { call_id: self.call_id.clone(), lines: start + to - from..end + to - from }
+    }
+}
+
+/// Returns where in the envelope that [`to_envelope`] writes the diff of each call stands.
+#[must_use]
+pub fn lines_of(calls: &[PatchCall]) -> Vec<CallLines> {
+    let mut out = Writer::default();
+    let mut lines = |call: &PatchCall| {
+        let moves = matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. });
+        let first = out.next_line() + 1 + usize::from(moves);
+        write(&mut out, call);
+        CallLines { call_id: call.call_id.clone(), lines: first..out.next_line() }
+    };
+    calls.iter().map(&mut lines).collect()
+}
+
 fn write(out: &mut Writer, call: &PatchCall) {
     match &call.operation {
         FileOperation::CreateFile { path, diff } => {
@@ -272,14 +304,10 @@ pub fn parse_one(call: &PatchCall) -> Result<Patch, InputError> {
 /// it is about: the model never saw that patch.
 #[must_use]
 pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
-    let call = reject.section.and_then(|index| Some((index, calls.get(index)?)));
-    let line = call.and_then(|(index, call)| {
-        let mut above = Writer::default();
-        calls[..index].iter().for_each(|call| write(&mut above, call));
-        let moves = matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. });
-        // All lines above but the last marker, and the header.
-        let headers = above.finish().split(|&byte| byte == b'\n').count() - 1 + usize::from(moves);
-        (reject.patch_line? as usize).checked_sub(headers).filter(|line| *line > 0)
+    let line = reject.section.and_then(|index| {
+        let diff = lines_of(calls).into_iter().nth(index)?.lines;
+        let line = reject.patch_line? as usize;
+        diff.contains(&line).then(|| line - diff.start + 1)
     });
     let hunk = reject.hunk.map(|hunk| format!(": hunk {}", hunk + 1)).unwrap_or_default();
     let line = line.map(|line| format!(" (diff line {line})")).unwrap_or_default();
