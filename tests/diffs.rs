@@ -623,6 +623,8 @@ fn a_submodule_is_left_out_of_a_directory() {
          @@ -1 +0,0 @@\n-Subproject commit {}\n",
         id("1")
     ));
+    let moved =
+        "diff --git a/m [1]/x b/m2\nsimilarity index 100%\nrename from m [1]/x\nrename to m2\n";
     let log = "Submodule m [1]/x 1111111..2222222:\n  > a title\n  > diff --git a/y b/y\n";
     let counted = |counts: &str, summary: &str| (counts.to_owned(), summary.to_owned());
     for (submodule, (counts, summary)) in [
@@ -656,6 +658,14 @@ fn a_submodule_is_left_out_of_a_directory() {
             assert_eq!(std::fs::read_to_string(root.join("f")).expect("f"), "a\n");
         }
     }
+    let dir = place(&[("w/f", "a\n"), ("w/m [1]/x/inside", "it is checked out\n")]);
+    let diff = change("f", "a", "b") + moved;
+    let call = |args: &[&str]| {
+        run("apply-patch", &dir.path().join("w"), dir.path(), args, diff.as_bytes())
+    };
+    let refused = call(&[]);
+    assert!(refused.stderr.contains("use `--exclude m2`"), "{refused:?}");
+    assert_eq!(call(&["--exclude", "m2"]).code, 0);
 }
 
 /// As git has it, the attributes of all directories from the top of the work tree down to the file

@@ -235,13 +235,33 @@ fn a_diff_changes_the_submodules_of_a_commit() {
     };
     set("one", &format!("160000,{one}"));
     set("two", &format!("160000,{two}"));
-    git(&work, &["push", "-q", "../bare.git", "one", "two"]);
+    git(&work, &["checkout", "-q", "-B", "moved", "one"]);
+    git(&work, &["rm", "-q", "--cached", "d/my module"]);
+    git(&work, &["update-index", "--add", "--cacheinfo", &format!("160000,{one},m")]);
+    git(&work, &["commit", "-q", "-m", "moved"]);
+    git(&work, &["checkout", "-q", "-B", "swapped", "one"]);
+    let file = git(&work, &["rev-parse", "HEAD:a.txt"]);
+    git(&work, &["rm", "-q", "--cached", "d/my module", "a.txt"]);
+    for entry in [format!("160000,{one},a.txt"), format!("100644,{},d/my module", file.trim())] {
+        git(&work, &["update-index", "--add", "--cacheinfo", &entry]);
+    }
+    git(&work, &["commit", "-q", "-m", "swapped"]);
+    git(&work, &["push", "-q", "../bare.git", "one", "two", "moved", "swapped"]);
+    let swap = |one: &str, two: &str| {
+        format!(
+            "diff --git a/{one} b/{two}\nsimilarity index 100%\nrename from {one}\nrename to {two}\n"
+        )
+    };
     let tree = |branch: &str| git(&bench.bare(), &["rev-parse", &format!("{branch}^{{tree}}")]);
     let diff = |args: &[&str]| git(&work, &[&["diff"], args].concat());
     let log = ["--submodule=log", "main", "two"];
     for (onto, args, diff, wanted) in [
         ("one", &[][..], diff(&["one", "two"]), "two"),
         ("two", &["-R"], diff(&["one", "two"]), "one"),
+        ("one", &[], diff(&["one", "moved"]), "moved"),
+        ("moved", &["-R"], diff(&["one", "moved"]), "one"),
+        ("one", &["--exclude", "m"], diff(&["one", "moved"]), "one"),
+        ("one", &[], swap("d/my module", "a.txt") + &swap("a.txt", "d/my module"), "swapped"),
         ("main", &[], diff(&["main", "one"]), "one"),
         ("one", &[], diff(&["one", "main"]), "main"),
         ("one", &["--exclude", "d/my module"], diff(&["--submodule=log", "one", "two"]), "one"),
@@ -269,6 +289,8 @@ fn a_diff_changes_the_submodules_of_a_commit() {
         ("two", diff(&["main", "one"]), "a file is there already"),
         ("two", diff(&["one", "main"]), "at another commit than the diff says: 2222"),
         ("main", diff(&["one", "two"]), "there is no such file"),
+        ("main", diff(&["one", "moved"]), "there is no such file"),
+        ("one", swap("d/my module", "a.txt"), "but a file is there already"),
         (
             "main",
             format!("Submodule a.txt {one}..{two}:\n"),
@@ -281,7 +303,7 @@ fn a_diff_changes_the_submodules_of_a_commit() {
     }
     // What is shown is what git takes.
     let shown = bench.run(&["--onto", "one", "-n"], &diff(&["one", "two"])).stdout;
-    git(&work, &["checkout", "-q", "one"]);
+    git(&work, &["checkout", "-q", "-f", "one"]);
     fs::write(bench.dir.path().join("shown.diff"), shown).expect("a file");
     git(&work, &["apply", "--cached", "../shown.diff"]);
     assert_eq!(git(&work, &["write-tree"]), tree("two"));

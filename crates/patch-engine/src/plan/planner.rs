@@ -127,6 +127,7 @@ pub(crate) fn plan_without(
             named,
             lifted: Map::default(),
             lifted_links: Map::default(),
+            lifted_submodules: Map::default(),
             prefetched: None,
             base: Base::new(options),
             rejects: Vec::new(),
@@ -192,6 +193,8 @@ pub(super) struct Planner<'a, 'p> {
     lifted: Map<usize, Lifted>,
     /// The texts of the symbolic links that were.
     lifted_links: Map<usize, Vec<u8>>,
+    /// The lines of the submodules that were.
+    lifted_submodules: Map<usize, Vec<u8>>,
     /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
     base: Base<'a>,
@@ -293,6 +296,9 @@ impl<'a, 'p> Planner<'a, 'p> {
                 self.submodule(index, section, submodule)
             }
             _ if self.is_link(index, section, part) => self.link(index, section, part),
+            _ if self.moves_submodule(index, section, part) => {
+                self.move_submodule(index, section, part)
+            }
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
             SectionOperation::Update { move_to: Some(to), .. } if part == SectionPart::Putting => {
@@ -397,13 +403,31 @@ impl<'a, 'p> Planner<'a, 'p> {
         if part == SectionPart::Putting && simultaneous::taken(section).is_some() {
             return self.lifted_links.contains_key(&index);
         }
+        self.moved_as_it_is(section) == Some(FileKind::Symlink)
+    }
+
+    /// The same of a submodule that is moved.
+    fn moves_submodule(&self, index: usize, section: &Section<'_>, part: SectionPart) -> bool {
+        if part == SectionPart::Putting && simultaneous::taken(section).is_some() {
+            return self.lifted_submodules.contains_key(&index);
+        }
+        let updates = matches!(section.operation, SectionOperation::Update { .. });
+        updates
+            && matches!(
+                self.moved_as_it_is(section),
+                Some(FileKind::Submodule | FileKind::Directory)
+            )
+    }
+
+    /// Returns what is there of a section of a git diff that moves or copies it as it is.
+    fn moved_as_it_is(&self, section: &Section<'_>) -> Option<FileKind> {
         let as_it_is = section.hunks().is_empty() && section.binary.is_none();
         let moves = section.destination().is_some() && is_of_git(self.patch, section);
-        let is_there = || {
-            let path = self.files().check(&section.path.text, Access::Delete).ok()?;
-            Some(self.files().metadata(&path).ok()??.kind == FileKind::Symlink)
-        };
-        moves && as_it_is && is_there() == Some(true)
+        if !moves || !as_it_is {
+            return None;
+        }
+        let path = self.files().check(&section.path.text, Access::Delete).ok()?;
+        Some(self.files().metadata(&path).ok()??.kind)
     }
 
     /// Makes, changes or deletes a submodule.
@@ -450,6 +474,36 @@ impl<'a, 'p> Planner<'a, 'p> {
             }
         };
         self.builder.set_submodule(path, after)?;
+        Ok(())
+    }
+
+    /// Moves a submodule as it is. Git moves no directories.
+    fn move_submodule(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        part: SectionPart,
+    ) -> Result<(), Rejects> {
+        if self.open(section)?.is_none() {
+            return Ok(());
+        }
+        let path = &*section.path.text;
+        if part != SectionPart::Putting {
+            let Some(found) = self.builder.submodule(path)? else {
+                let to = section.destination().map_or(path, |to| &to.text).to_owned();
+                return Err(Reject::of(path, SubmoduleProblem::Directory { to }.into()).into());
+            };
+            self.builder.set_submodule(path, None)?;
+            self.lifted_submodules.insert(index, submodules::line_of(&found));
+        }
+        if part != SectionPart::Taking
+            // Otherwise it was rejected.
+            && let Some(line) = self.lifted_submodules.remove(&index)
+            && let Some(to) = section.destination()
+        {
+            let post = PostImage::submodule(line);
+            self.place(index, section, to, |builder, _, to| builder.create_from(to, post))?;
+        }
         Ok(())
     }
 

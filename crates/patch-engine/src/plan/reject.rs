@@ -572,8 +572,12 @@ impl Reject {
                 let skip = Remedy::Set(Setting::SkipApplied);
                 return vec![Remedy::LeaveOut(Part::Section), skip];
             }
-            Problem::Submodule(_) => {
-                let exclude = Remedy::Set(Setting::Exclude(path.clone()));
+            Problem::Submodule(problem) => {
+                let excluded = match problem {
+                    SubmoduleProblem::Directory { to } => to,
+                    _ => path,
+                };
+                let exclude = Remedy::Set(Setting::Exclude(excluded.clone()));
                 return vec![exclude, Remedy::LeaveOut(Part::Section)];
             }
             Problem::BinaryPatch(_) | Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),

@@ -13,6 +13,15 @@ pub enum SubmoduleProblem {
     /// The files are not those of a git tree.
     #[error("it is a submodule, whose change only a git tree takes (`apply-patch git`)")]
     NoGitTree,
+    /// A diff moves it, and a directory is there. Git moves files, links and submodules only.
+    #[error(
+        "a directory is there, and a diff moves none: it moves a submodule, which only a git tree \
+         takes (`apply-patch git`)"
+    )]
+    Directory {
+        /// Where it would go: the path that patterns are matched with.
+        to: String,
+    },
     /// The diff does not have the whole id of the new commit.
     #[error(
         "the diff has only the first digits of the submodule's new commit; `git diff \
