@@ -48,6 +48,7 @@ fn a_person_sees_the_diff_in_colour_and_decides() {
         terminal.exp_string("\u{1b}[31m-a").expect("what goes, in red");
         terminal.exp_string("\u{1b}[32m+A").expect("what comes, in green");
         terminal.exp_string("! b is deleted").expect("the reason");
+        terminal.exp_string("\u{1b}[34m").expect("the colour of the question");
         terminal.exp_string(QUESTION).expect("the question");
         assert!(!is_applied(dir.path()), "{line}: nothing is changed before the answer");
         terminal.send_line(answer).expect("sent");

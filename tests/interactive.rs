@@ -636,6 +636,11 @@ fn files_are_links_where_the_terminal_has_them() {
         ] {
             assert!(shown.contains(&wanted), "{line} {environment:?}: {wanted:?} in {shown:?}");
         }
+        assert_eq!(
+            shown.contains("`apply-patch undo \u{1b}[33m"),
+            nth < 3 || nth == 6,
+            "{shown:?}"
+        );
         let (names, done) =
             (shown.find(" b\r\n").expect("a name"), shown.find("done").expect("the summary"));
         assert!(names < done || line.ends_with("cat"), "the paths are first: {shown:?}");

@@ -112,9 +112,9 @@ fn without_ids(text: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let whole =
             rest.get(..31).filter(|id| shape(id)).map(|_| "20260102-030405-678901-1f2e3d4c");
-        let short = rest
-            .get(..8)
-            .filter(|id| out.ends_with("undo ") && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let short = rest.get(..8).filter(|id| {
+            out.ends_with("undo \u{1b}[33m") && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        });
         let taken = match whole.or(short.map(|_| "1f2e3d4c")) {
             Some(id) => {
                 out += id;
@@ -211,7 +211,10 @@ fn ids_and_long_lines_are_drawn_as_they_should() {
         without_ids("`undo 20261123-030648-439357-67a2a262` é"),
         "`undo 20260102-030405-678901-1f2e3d4c` é"
     );
-    assert_eq!(without_ids("`undo 67a2a262` 67a2a262"), "`undo 1f2e3d4c` 67a2a262");
+    assert_eq!(
+        without_ids("`undo \u{1b}[33m67a2a262\u{1b}[0m` 67a2a262"),
+        "`undo \u{1b}[33m1f2e3d4c\u{1b}[0m` 67a2a262"
+    );
     assert_eq!(without_ids("20261123-030648-439357-67a2a26x"), "20261123-030648-439357-67a2a26x");
     assert_eq!(wrapped("\u{1b}[1mabcde\u{1b}[0mf\nabc", 3), "\u{1b}[1mabc\nde\u{1b}[0mf\nabc");
 }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::process::Command;
 
+use anstyle::{AnsiColor, Style};
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Decision, Reason, Request};
 use apply_patch_api::engine::{MAX_PATCH_SIZE, Plan, TurnDiff};
 use apply_patch_api::tools::changes::warnings;
@@ -150,10 +151,14 @@ impl Prompt {
     }
 }
 
+const PROMPT: Style = AnsiColor::Blue.on_default().bold();
+
 /// Asks for a line, and returns it without the blanks around it. The end of the input is an error.
 pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io::Result<String> {
     interrupt::waiting(|| {
-        write!(terminal.get_mut(), "{prompt}")?;
+        // As that of `git add -p`.
+        let text = format!("{PROMPT}{prompt}{PROMPT:#}");
+        write_coloured(terminal.get_mut(), text.as_bytes())?;
         let mut line = String::new();
         match terminal.read_line(&mut line)? {
             0 => Err(ErrorKind::UnexpectedEof.into()),

@@ -240,7 +240,10 @@ fn write(
                 } else {
                     format!("-C {} ", hints::shell_word(&directory.to_string_lossy()))
                 };
-                render::done(&format!("; undo it with `apply-patch undo {place}{id}`"));
+                render::done(
+                    &format!("; undo it with `apply-patch undo {place}{id}`"),
+                    &id.to_string(),
+                );
             }
             None => render::message(&format!("it is there already: {}", shown(file))),
         }

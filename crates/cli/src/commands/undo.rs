@@ -331,7 +331,9 @@ fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail:
     render::notes(plan);
     render::names_seen(plan, &seen);
     match id {
-        Some(id) => render::done(&format!("; undo it with `apply-patch undo {id}`")),
+        Some(id) => {
+            render::done(&format!("; undo it with `apply-patch undo {id}`"), &id.to_string());
+        }
         None => render::message("there was nothing to change"),
     }
 }

@@ -2,15 +2,15 @@
 
 use std::time::SystemTime;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use apply_patch_api::engine::commit::LogEntry;
 use apply_patch_api::tools::history;
 use apply_patch_api::tools::shown::sanitize;
 use apply_patch_api::trash::format_local_time;
 
 use super::human::{age, count, cut};
+use super::print::ID;
 
-const ID: Style = AnsiColor::Yellow.on_default();
 /// What does not hold any more.
 const UNDONE: Style = Style::new().dimmed();
 

@@ -348,15 +348,19 @@ pub(crate) fn hint(reports: &[Report]) {
             id.short()
         ));
     }
-    let ids: Vec<_> = reports.iter().filter_map(|report| report.transaction.as_ref()).collect();
-    match ids[..] {
+    let ids = reports.iter().filter_map(|report| Some(report.transaction?.short()));
+    match &ids.collect::<Vec<_>>()[..] {
         [] => {}
-        [id] => done(&format!("; undo it with `apply-patch undo {}`", id.short())),
-        [.., last] => done(&format!(
-            " in {} transactions; undo the last, {}, with `apply-patch undo`",
-            ids.len(),
-            last.short()
-        )),
+        [id] => done(&format!("; undo it with `apply-patch undo {id}`"), id),
+        [first @ .., last] => {
+            let count = first.len() + 1;
+            done(
+                &format!(
+                    " in {count} transactions; undo the last, {last}, with `apply-patch undo`"
+                ),
+                last,
+            );
+        }
     }
 }
 

@@ -16,6 +16,8 @@ use super::link::link;
 use crate::exit::Exit;
 use crate::outside::{STDERR_IS_TERMINAL, STDOUT_IS_TERMINAL};
 
+/// Of a transaction.
+pub(super) const ID: Style = AnsiColor::Yellow.on_default();
 const ADDED: Style = AnsiColor::Green.on_default();
 const DELETED: Style = AnsiColor::Red.on_default();
 const CHANGED: Style = AnsiColor::Yellow.on_default();
@@ -118,10 +120,11 @@ pub(crate) fn sentence(text: &str) {
     say(&laid_out("", text));
 }
 
-/// The same, of what is done: `text` goes on after that word.
-pub(crate) fn done(text: &str) {
-    let done = format!("{ADDED}done{ADDED:#}");
-    say(&laid_out("apply-patch: done", text).replacen("done", &done, 1));
+/// The same, of what is done: `text` goes on after that word, and names a transaction.
+pub(crate) fn done(text: &str, id: &str) {
+    let mut text = laid_out("apply-patch: done", text);
+    text = text.replacen("done", &format!("{ADDED}done{ADDED:#}"), 1);
+    say(&text.replacen(id, &format!("{ID}{id}{ID:#}"), 1));
 }
 
 /// A message as it is printed: what a terminal would obey is shown, and long lines are broken.
