@@ -118,7 +118,7 @@ fn main() -> ExitCode {
     };
     let mut runs: Vec<Run> = args.styles.into_iter().map(fresh).collect();
     for dir in &args.dirs {
-        let read = history::read(dir, &mut |commit| {
+        let read = history::read(dir, &|_| true, &mut |commit| {
             let name = format!("{} {}", dir.display(), commit.name);
             nth += 1;
             updates += commit.updates().count();
@@ -179,7 +179,7 @@ fn from_git(args: &Args, temporary: &Path) -> ExitCode {
     for dialect in dialects {
         let (mut nth, mut files, mut road) = (0, Tally::default(), Tally::default());
         for dir in &args.dirs {
-            let read = history::read(dir, &mut |commit| {
+            let read = history::read(dir, &|_| true, &mut |commit| {
                 let name = format!("{} {}", dir.display(), commit.name);
                 let Some(diff) = history::diff(dir, &commit).expect("git runs") else { return };
                 nth += 1;
@@ -244,7 +244,7 @@ fn formatted(args: &Args, temporary: &Path) -> ExitCode {
     for dir in &args.dirs {
         let mut counts = stale::Formatter::ALL.map(|_| stale::WAYS.map(|_| Counts::default()));
         let mut files = 0;
-        let read = history::read(dir, &mut |commit| {
+        let read = history::read(dir, &|_| true, &mut |commit| {
             for (path, before, after) in commit.updates() {
                 files += 1;
                 let name = format!("{} {path}", commit.name);
@@ -284,7 +284,7 @@ fn reindented(args: &Args) -> ExitCode {
     let mut bad = false;
     for dir in &args.dirs {
         let mut all: Vec<_> = contexts.iter().map(|_| reindented::Counts::default()).collect();
-        let read = history::read(dir, &mut |commit| {
+        let read = history::read(dir, &|_| true, &mut |commit| {
             for (path, before, after) in commit.updates() {
                 let name = format!("{} {path}", commit.name);
                 for (&context, counts) in contexts.iter().zip(&mut all) {

@@ -44,24 +44,22 @@ fn two_sections_of_a_file_are_counted_the_same_beside_a_large_one() {
     }
 }
 
-/// What is left of 700 MiB of address space is not enough for 50 kB a hunk, and plenty for 2 kB.
+/// What is left of 400 MiB of address space is not enough for 50 kB a hunk, and plenty for 2 kB.
 #[test]
 fn a_patch_of_many_hunks_that_fit_everywhere_takes_little_memory() {
-    const HUNKS: usize = 20_000;
+    const HUNKS: usize = 10_000;
     let dir = place(&[("equal", &"x\n".repeat(100_000))]);
     let home = tempfile::tempdir().unwrap();
     let hunks = "@@\n-x\n+y\n".repeat(HUNKS);
     let patch = format!("*** Begin Patch\n*** Update File: equal\n{hunks}*** End Patch\n");
     let call = serde_json::json!({ "patch": patch }).to_string();
     let script =
-        format!("ulimit -v {}; exec {} \"$@\"", 700 << 10, env!("CARGO_BIN_EXE_apply-patch"));
+        format!("ulimit -v {}; exec {} \"$@\"", 400 << 10, env!("CARGO_BIN_EXE_apply-patch"));
     for (args, input) in [
         (&["apply"][..], &patch),
         (&["apply", "-n"], &patch),
-        (&["apply", "--json"], &patch),
         (&["apply", "--json", "--verbose"], &patch),
         (&["check", "--profile", "codex"], &patch),
-        (&["explain", "--json", "--profile", "codex"], &patch),
         (&["tool", "apply_patch", "--args", "-"], &call),
     ] {
         let args = [&["-c", &script, "sh"][..], args].concat();

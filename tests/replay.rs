@@ -1,6 +1,6 @@
 //! Replays the history of this repository: every commit is written as a patch, in both dialects,
 //! applied to its parent, and compared with the commit byte for byte. Without
-//! `APPLY_PATCH_LONG_TESTS` each tenth one is.
+//! `APPLY_PATCH_LONG_TESTS` each eightieth one is.
 //!
 //! `cargo run --release -p apply-patch --example replay -- DIR…` does the same with other
 //! histories.
@@ -19,7 +19,7 @@ use testutils::write::Style;
 
 use merges::Counts;
 use outcome::{Outcome, Tally};
-use testutils::share::whole;
+use testutils::share::{every, whole};
 use testutils::temp::temp;
 
 #[test]
@@ -32,12 +32,8 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
     let dir = temp();
     for dialect in [Profile::Strict, Profile::Codex] {
         let style = Style::new(dialect);
-        let (mut tally, mut diffs, mut commits) = (Tally::default(), Tally::default(), 0);
-        let read = history::read(&repository, &mut |commit| {
-            commits += 1;
-            if commits % every() != 0 {
-                return;
-            }
+        let (mut tally, mut diffs) = (Tally::default(), Tally::default());
+        let read = history::read(&repository, &is_tried, &mut |commit| {
             let outcome = outcome::on_disk(&commit, &style, dir.path());
             let memory = outcome::in_memory(&commit, &style);
             assert!(
@@ -68,8 +64,11 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
 }
 
 /// Of how many commits one is tried.
-fn every() -> usize {
-    if whole() { 1 } else { 25 }
+const OF_COMMITS: usize = 80;
+
+fn is_tried(commit: usize) -> bool {
+    // The first has all files that there were.
+    commit % every(OF_COMMITS) == every(OF_COMMITS) - 1
 }
 
 /// What one side of a merge changed is a patch, what the other side has is the file, and what both
@@ -112,13 +111,9 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
     let dir = temp();
     for (nth, how) in stale::Formatter::ALL.into_iter().enumerate() {
         let mut ways = stale::WAYS.map(|_| Counts::default());
-        let mut commits = 0;
-        let read = history::read(&repository, &mut |commit| {
-            commits += 1;
-            // A few for each formatter, unless all shall be tried.
-            if !whole() && commits % 108 != nth {
-                return;
-            }
+        // A few for each formatter, unless all shall be tried.
+        let is_tried = |commit: usize| whole() || commit % 432 == nth * 4 + 3;
+        let read = history::read(&repository, &is_tried, &mut |commit| {
             for (path, before, after) in commit.updates() {
                 for (counts, fared) in ways
                     .iter_mut()
@@ -152,12 +147,8 @@ fn what_is_patched_in_another_unit_is_the_same_or_refused() {
         eprintln!("skipped: this is not a git repository");
         return;
     }
-    let (mut counts, mut commits) = (reindented::Counts::default(), 0);
-    let read = history::read(&repository, &mut |commit| {
-        commits += 1;
-        if commits % every() != 0 {
-            return;
-        }
+    let mut counts = reindented::Counts::default();
+    let read = history::read(&repository, &is_tried, &mut |commit| {
         for (path, before, after) in commit.updates() {
             let name = format!("{} {path}", commit.name);
             reindented::count(&name, before, after, 3, &mut counts);
@@ -182,10 +173,11 @@ fn commits_are_made_again_in_the_object_database() {
         return;
     }
     let dir = temp();
-    let bare::Replayed { tally, fsck, .. } = match bare::replay(&repository, every(), dir.path()) {
-        Ok(replayed) => replayed,
-        Err(error) => return eprintln!("skipped: {error}"),
-    };
+    let bare::Replayed { tally, fsck, .. } =
+        match bare::replay(&repository, every(OF_COMMITS), dir.path()) {
+            Ok(replayed) => replayed,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
     eprintln!("in the object database: {tally}");
     assert!(tally.wrong.is_empty(), "{tally:#?}");
     assert!(tally.refused.is_empty(), "{tally:#?}");

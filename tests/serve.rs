@@ -389,7 +389,7 @@ fn a_slow_client_gets_every_answer() {
     to.write_all(initialize().as_bytes()).expect("it listens");
     let mut say = |value: Value| writeln!(to, "{value}").expect("it listens");
     say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-    for id in 2..=31 {
+    for id in 2..=16 {
         let params = json!({
             "name": "read_file",
             "arguments": { "path": "f", "maxBytes": 100_000, "maxResultBytes": 100_000 },
@@ -401,7 +401,7 @@ fn a_slow_client_gets_every_answer() {
         .lines()
         .map_while(Result::ok);
     let slowly = lines.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(120)));
-    assert_eq!(slowly.count(), 31);
+    assert_eq!(slowly.count(), 16);
     server.wait().expect("it ends");
 }
 

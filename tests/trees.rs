@@ -19,7 +19,7 @@ use patch_grammar::diff::{self, DiffOptions};
 
 use crate::hostile::{self, Attack};
 use crate::scenarios::Scenario;
-use testutils::share::whole;
+use testutils::share::every;
 use testutils::temp::temp;
 use testutils::tree::{self, Kind};
 
@@ -273,8 +273,7 @@ fn scenarios_give_the_same_over_every_tree() {
 
 #[test]
 fn attacks_come_to_the_same_over_every_tree() {
-    // The long tests take all of them.
-    let step = if whole() { 1 } else { 3 };
+    let step = every(9);
     let mut compared = Compared::default();
     for attack in hostile::attacks().into_iter().step_by(step) {
         let Attack { name, args, input, .. } = &attack;

@@ -42,18 +42,29 @@ impl Commit {
     }
 }
 
-/// Calls `each` with every commit of the repository or the releases in `dir`, oldest first.
+/// Calls `each` with the commits of the repository, or the releases in `dir`, that are `wanted` by
+/// their number, oldest first.
 ///
 /// A directory that is not a repository holds one release in each of its directories; their names
 /// sort as versions do.
-pub(crate) fn read(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
-    if dir.join(".git").exists() { git(dir, each) } else { releases(dir, each) }
+pub(crate) fn read(
+    dir: &Path,
+    wanted: &dyn Fn(usize) -> bool,
+    each: &mut dyn FnMut(Commit),
+) -> Result<(), String> {
+    if dir.join(".git").exists() { git(dir, wanted, each) } else { releases(dir, wanted, each) }
 }
 
 /// The commits that have one parent or none.
-fn git(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
-    let ids = String::from_utf8(run(dir, &["rev-list", "--reverse", "--no-merges", "HEAD"], "")?)
-        .map_err(|e| e.to_string())?;
+fn git(
+    dir: &Path,
+    wanted: &dyn Fn(usize) -> bool,
+    each: &mut dyn FnMut(Commit),
+) -> Result<(), String> {
+    let ids = run(dir, &["rev-list", "--reverse", "--no-merges", "HEAD"], "")?;
+    let ids = String::from_utf8(ids).map_err(|error| error.to_string())?;
+    let ids = ids.split_inclusive('\n').enumerate().filter(|(nth, _)| wanted(*nth));
+    let ids: String = ids.map(|(_, id)| id).collect();
     let raw =
         run(dir, &["diff-tree", "--stdin", "-r", "-z", "--raw", "--root", "--no-renames"], &ids)?;
     let mut blobs = Blobs::open(dir).map_err(|error| error.to_string())?;
@@ -278,7 +289,11 @@ impl Drop for Blobs {
 }
 
 /// Each release against the one before it.
-fn releases(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
+fn releases(
+    dir: &Path,
+    wanted: &dyn Fn(usize) -> bool,
+    each: &mut dyn FnMut(Commit),
+) -> Result<(), String> {
     let mut found: Vec<(Vec<u64>, String, PathBuf)> = Vec::new();
     for entry in fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))? {
         let path = entry.map_err(|error| error.to_string())?.path();
@@ -293,7 +308,7 @@ fn releases(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
     }
     found.sort();
     let mut last: Option<(String, Files)> = None;
-    for (_, name, path) in found {
+    for (nth, (_, name, path)) in found.into_iter().enumerate() {
         let files = files(&path);
         if let Some((last_name, mut before)) = last.replace((name.clone(), files.clone())) {
             let mut after = files;
@@ -304,7 +319,7 @@ fn releases(dir: &Path, each: &mut dyn FnMut(Commit)) -> Result<(), String> {
                 }
                 _ => true,
             });
-            if !before.is_empty() || !after.is_empty() {
+            if wanted(nth - 1) && (!before.is_empty() || !after.is_empty()) {
                 each(Commit { name: format!("{last_name}..{name}"), before, after });
             }
         }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use workspace_trash::{Kept, Retention};
 
 use crate::support::{Bench, session, settings, sha};
+use testutils::share::{every, whole};
 
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -106,14 +107,15 @@ fn an_edit_costs_what_it_displaces_its_diff_and_little_beside() {
             |line: u64| (round << 40 | file << 20 | line).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (0..lines).map(|line| format!("line {line} {:x}\n", number(line))).collect()
     };
-    for (files, lines_of_each, most) in [(1, 80_000, 2048), (200, 400, 1024)] {
+    let (rounds, lines) = if whole() { (14, 80_000) } else { (4, 20_000) };
+    for (files, lines_of_each, most) in [(1, lines, 2048), (100, lines / 200, 1024)] {
         let bench = Bench::new(&[]);
         for file in 0..files {
             bench.write(&format!("f{file:03}"), text(0, file, lines_of_each).as_bytes());
         }
         let settings = SessionSettings { max_snapshots: 0, ..settings() };
         let tools = Session::new(bench.workspace(), Audit::new(session("s"), None), settings);
-        for round in 1..=14 {
+        for round in 1..=rounds {
             let mut diff = String::new();
             for file in 0..files {
                 let (old, new) =
@@ -129,7 +131,7 @@ fn an_edit_costs_what_it_displaces_its_diff_and_little_beside() {
                 patch_grammar::diff::parse(&diff, &patch_grammar::diff::DiffOptions::default());
             tools.apply("apply", &parsed.unwrap(), options, Atomicity::Whole, &mut ()).unwrap();
         }
-        let each = beside(&bench) / (14 * files);
+        let each = beside(&bench) / (rounds * files);
         assert!(each <= most, "{files} files: {each} bytes for each");
         verified(&bench, "s");
     }
@@ -198,7 +200,7 @@ fn a_purge_of_logs_can_be_interrupted_anywhere() {
     {
         for again in [false, true] {
             let mut finished = false;
-            for at in 1.. {
+            for at in (1..).step_by(every(3)) {
                 let bench = Bench::new(&[]);
                 let audit = Audit { max_size, ..Audit::new(session("s"), None) };
                 let tools = Session::new(bench.workspace(), audit, settings());

@@ -4,6 +4,7 @@ use file_tools::input::{PatchText, ReadAs};
 use patch_engine::{Options, Profile};
 use proptest::prelude::*;
 use testutils::fragments;
+use testutils::share::every;
 
 /// Reads a text made of parts by the rules of both profiles that read it so.
 fn check(choices: &[u8]) -> Result<(), TestCaseError> {
@@ -44,7 +45,7 @@ fn three_parts_in_every_order() {
     let mut taken = 0;
     for one in 0..24 {
         for other in 0..24 {
-            for third in 0..24 {
+            for third in (0..24).step_by(every(5)) {
                 let choices = [one, other, third];
                 check(&choices).unwrap_or_else(|error| panic!("{choices:?}: {error}"));
                 let options = Options::default();
@@ -54,5 +55,5 @@ fn three_parts_in_every_order() {
             }
         }
     }
-    assert!(taken > 500, "only {taken} are taken");
+    assert!(taken > 150, "only {taken} are taken");
 }

@@ -161,9 +161,9 @@ fn main() -> ExitCode {
 /// single files from the second half.
 fn read(dir: &Path, most: usize) -> Result<(Vec<u8>, Vec<Change>), String> {
     let mut commits = 0;
-    history::read(dir, &mut |_| commits += 1)?;
+    history::read(dir, &|_| true, &mut |_| commits += 1)?;
     let (mut text, mut found, mut nth) = (Vec::new(), Vec::new(), 0);
-    history::read(dir, &mut |commit| {
+    history::read(dir, &|_| true, &mut |commit| {
         nth += 1;
         for (path, before, after) in commit.updates() {
             if nth * 2 < commits {

@@ -404,7 +404,7 @@ fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
 /// by side.
 #[test]
 fn a_file_with_thousands_of_new_lines_takes_an_edit() {
-    let base: Vec<String> = (0..3000).map(|nth| format!("old {nth}\n")).collect();
+    let base: Vec<String> = (0..1200).map(|nth| format!("old {nth}\n")).collect();
     let mut current = String::new();
     for (nth, line) in base.iter().enumerate() {
         current.push_str(line);
@@ -412,13 +412,13 @@ fn a_file_with_thousands_of_new_lines_takes_an_edit() {
             (0..10).for_each(|new| current.push_str(&format!("new {nth} {new}\n")));
         }
     }
-    let change = Replaced { lines: 1502..1503, new: b"changed\n".to_vec() };
+    let change = Replaced { lines: 602..603, new: b"changed\n".to_vec() };
     let base = base.concat().into_bytes();
     let carried =
         carry(&base, current.as_bytes(), &edit_of(&base, &[change])).expect("its lines were kept");
     assert_eq!(
         carried.splices.apply(current.as_bytes()),
-        current.replace("old 1502\n", "changed\n").into_bytes()
+        current.replace("old 602\n", "changed\n").into_bytes()
     );
 }
 

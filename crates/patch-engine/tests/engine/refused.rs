@@ -7,6 +7,7 @@ use patch_engine::{
     Remedy, edit, parse, plan, policy, remedy,
 };
 use patch_grammar::{Hunk, LineEndings, ParseOptions};
+use testutils::share::whole;
 
 /// The rejects of an update.
 fn rejects(
@@ -312,7 +313,7 @@ fn what_many_rejects_keep_is_bounded() {
     ];
     for (name, file, hunk) in cases {
         for profile in [Profile::Strict, Profile::Codex] {
-            let (one, many) = (1, 4000);
+            let (one, many) = (1, if whole() { 4000 } else { 800 });
             let reasons = |sections: usize, hunks: usize| {
                 let mut tree = MemoryTree::new();
                 let mut text = "*** Begin Patch\n".to_owned();

@@ -13,6 +13,7 @@ use xtask::texts::each_text;
 
 use super::{LARGE, in_one_piece, in_parts, in_parts_from, middle_of};
 use crate::{GRAMMAR, ParseErrorKind, ParseOptions, SectionOperation, decode, wrapper};
+use testutils::share::every;
 
 /// How many random texts are tried.
 const SAMPLES: u32 = 4_000;
@@ -127,16 +128,16 @@ fn the_scenarios_read_in_parts_are_what_they_are_in_one_piece() {
             (0..=7).for_each(|how| read.check(&wrapped(text, how), &options));
             // With each line missing, and ending after it.
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            for cut in 0..lines.len() {
+            for cut in (0..lines.len()).step_by(every(6)) {
                 read.check(&[&lines[..cut], &lines[cut + 1..]].concat().concat(), &options);
                 read.check(&(lines[..cut].concat() + "*** End Patch"), &options);
             }
         }
     }
     let (patches, (grammar, walk)) = (read.patches.get(), read.refused.get());
-    assert!(patches > 1000, "{patches} {grammar} {walk}");
-    assert!(grammar > 1000, "{patches} {grammar} {walk}");
-    assert!(walk > 500, "{patches} {grammar} {walk}");
+    assert!(patches > 500, "{patches} {grammar} {walk}");
+    assert!(grammar > 500, "{patches} {grammar} {walk}");
+    assert!(walk > 150, "{patches} {grammar} {walk}");
 }
 
 /// What a section takes may end before the next one only because of what follows it.

@@ -8,6 +8,7 @@ use patch_grammar::{
     Dialect, GRAMMAR, LineKind, ParseOptions, SectionOperation, parse, recognizes,
 };
 use proptest::strategy::Just;
+use testutils::share::every;
 use xtask::Grammar;
 use xtask::texts::each_text;
 
@@ -76,7 +77,7 @@ fn no_character_makes_a_name_that_the_guard_refuses() {
     let language = Grammar::of(Dialect::Tight).expect("it can be read").language();
     let guard = guard();
     let mut taken = 0;
-    for c in '\0'..='\u{ffff}' {
+    for c in ('\0'..='\u{2fff}').chain(('\u{3000}'..='\u{ffff}').step_by(every(16))) {
         for (before, after) in [
             ("", ""),
             ("", "git"),
@@ -95,7 +96,7 @@ fn no_character_makes_a_name_that_the_guard_refuses() {
             }
         }
     }
-    assert!(taken > 50_000, "{taken}");
+    assert!(taken > 10_000, "{taken}");
 }
 
 #[test]
