@@ -1,4 +1,4 @@
-# The recipes that .ci/run uses, and those that take longer.
+# The recipes that ci/run uses, and those that take longer.
 
 # The README's test command.
 test:
@@ -8,38 +8,38 @@ test:
 test-whole:
     APPLY_PATCH_LONG_TESTS=1 cargo test --workspace
 
-# Everything that is checked before a change lands: about 30 minutes on two cores.
+# Everything that is checked before a change lands: about 20 minutes on two cores.
 ci:
-    .ci/run
+    ci/run
 
 # The same, and what is slow and rarely breaks, before a release: an hour and a half.
 ci-whole:
-    .ci/run whole
+    ci/run whole
 
 # Writes the generated grammar files anew.
 grammar:
     cargo xtask grammar
 
-# Compares the grammar files in other people's engines, on more texts and token masks than .ci/run does.
+# Compares the grammar files in other people's engines, on more texts and token masks than ci/run does.
 engines texts="60000" masks="30000":
-    .ci/grammar/run {{texts}} {{masks}}
+    ci/grammar/run {{texts}} {{masks}}
 
 # Draws the pictures of the README anew.
 pictures:
     UPDATE_PICTURES=1 cargo test -q -p apply-patch --test runner pictures
 
-# Counts the instructions of one, two and four times the size. `.ci/run` leaves out the last.
+# Counts the instructions of one, two and four times the size. `ci/run` leaves out the last.
 growth:
-    .ci/growth whole
+    ci/growth whole
 
-# Checks everything with the oldest Rust that is supported. `.ci/run` only compares what all crates state.
+# Checks everything with the oldest Rust that is supported. `ci/run` only compares what all crates state.
 msrv:
-    .ci/msrv
+    ci/msrv
 
-# Builds, installs and tries every package as it is shipped, and checks its size. `.ci/run` has a program and modules for Python and
+# Builds, installs and tries every package as it is shipped, and checks its size. `ci/run` has a program and modules for Python and
 # Node that are built faster.
 package:
-    .ci/package/run
+    ci/package/run
 
 # Writes the list of the functions that everyday commands call anew: the static program is linked by it. Needs valgrind.
 hot:
@@ -47,11 +47,11 @@ hot:
 
 # Builds every crate as crates.io would, from its archive.
 crates:
-    .ci/package/crates
+    ci/package/crates
 
 # Makes a release of the program for this machine, and tries it.
 release:
-    .ci/release/run
+    ci/release/run
 
 # Asks the registries whether the names that are published are free, or ours.
 names:
@@ -59,61 +59,61 @@ names:
 
 # Has the page of --format html drawn by a browser.
 html:
-    .ci/html/run
+    ci/html/run
 
 # Sets up other people's MCP clients with mcp-config, and has them find the server.
 clients:
-    .ci/clients/run
+    ci/clients/run
 
 # Builds, tests and packs the extension for VS Code.
 vscode:
-    .ci/vscode/run
+    ci/vscode/run
 
-# Other platforms, as far as they can be tried from Linux on x86_64; `.ci/targets` has their names. None: all of them.
+# Other platforms, as far as they can be tried from Linux on x86_64; `ci/targets` has their names. None: all of them.
 # Takes most of an hour, and rarely breaks.
 targets *names:
-    .ci/targets {{names}}
+    ci/targets {{names}}
 
 # Compares the libraries with the last release, or with another revision (before the first release one has to be given): all, or those named.
 semver *revision_and_crates:
-    .ci/semver {{revision_and_crates}}
+    ci/semver {{revision_and_crates}}
 
 # Runs the tests of the crate with C code under AddressSanitizer.
 sanitize:
-    .ci/sanitize
+    ci/sanitize
 
 # Fuzzes every target for so many seconds.
 fuzz seconds="600":
-    .ci/fuzz {{seconds}}
+    ci/fuzz {{seconds}}
 
 # Runs the attacks whose name has this text; none: all of them.
 hostile name="":
     APPLY_PATCH_LONG_TESTS=1 HOSTILE="{{name}}" cargo test -p apply-patch --test runner hostile
 
 # Lets every system call of every operation go wrong in every way, and prints the table; a name: only operations with it. As root
-# also power cuts, on file systems in files, mounted where nobody else sees them (`.ci/crash` says why).
+# also power cuts, on file systems in files, mounted where nobody else sees them (`ci/crash` says why).
 faults name="":
     #!/usr/bin/env bash
     set -euo pipefail
-    cargo build --quiet --release --manifest-path .ci/disk/Cargo.toml --target-dir .ci/disk/target
+    cargo build --quiet --release --manifest-path ci/disk/Cargo.toml --target-dir ci/disk/target
     private=(); [ "$(id -u)" != 0 ] || private=(unshare -m --propagation private)
-    LOGGED_DISK="$PWD/.ci/disk/target/release/logged-disk" FAULTS_ALL=1 FAULTS="{{name}}" "${private[@]}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
+    LOGGED_DISK="$PWD/ci/disk/target/release/logged-disk" FAULTS_ALL=1 FAULTS="{{name}}" "${private[@]}" cargo test -p apply-patch --test runner faults:: -- --nocapture --include-ignored
 
-# Tries whether any test notices mutants of what everything else rests on; a file, or other words: only of mutants with it in their names.
-mutants words="":
-    .ci/mutants/run {{words}}
+# Tries whether any test notices where the code is made wrong; with the options of `cargo mutants`.
+mutants *options:
+    ci/mutants {{options}}
 
 # Licences, duplicates, sources and advisories of the dependencies.
 deny:
-    .ci/deny
+    ci/deny
 
 # Each feature of patch-engine alone, what is said without it, and what it costs.
 embed:
-    .ci/embed/run
+    ci/embed/run
 
 # That all types of patch-engine's signatures can be named from it.
 nameable:
-    .ci/nameable
+    ci/nameable
 
 # Tries the placement rules against the naive matcher, many times.
 placement cases="1000000":

@@ -56,7 +56,7 @@ fn an_agent_recovers_by_hints_alone() {
 #[path = "../examples/turn/session.rs"]
 mod turn;
 
-/// Those in Python and for Node print the same: `.ci/package/run` compares them.
+/// Those in Python and for Node print the same: `ci/package/run` compares them.
 #[cfg(unix)]
 #[test]
 fn a_turn_is_checked_and_approved_and_undone() {

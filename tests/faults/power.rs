@@ -3,7 +3,7 @@
 //!
 //! Either the program is killed at a call, on a file system in a file, and that file is the disk.
 //! Or it runs to its end on a disk in user space that writes down every write and flush
-//! (`.ci/disk`), and the disks that a power cut may leave are made from that list: all up to some
+//! (`ci/disk`), and the disks that a power cut may leave are made from that list: all up to some
 //! flush, and any part of what came between it and the next.
 //!
 //! Needs root and loop devices; the second also FUSE, and `LOGGED_DISK`, the path of that program.

@@ -1,4 +1,4 @@
-//! The program on Windows: run there or under Wine, by `.ci/windows`.
+//! The program on Windows: run there or under Wine, by `ci/windows`.
 #![cfg(windows)]
 #![allow(
     clippy::disallowed_methods,

@@ -1,7 +1,7 @@
 //! Agent Client Protocol: `session/update` notifications of version 1 and of the draft of version
 //! 2.
 //!
-//! Source: the JSON Schemas in the npm package `@agentclientprotocol/sdk` 2.4.0; `.ci/acp/run`
+//! Source: the JSON Schemas in the npm package `@agentclientprotocol/sdk` 2.4.0; `ci/acp/run`
 //! validates what is printed against them.
 
 use std::borrow::Cow;

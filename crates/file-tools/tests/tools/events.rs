@@ -238,7 +238,7 @@ fn the_shape_that_codex_clients_know() {
     assert!(!end["stderr"].as_str().unwrap().is_empty());
 }
 
-/// The updates of the Agent Client Protocol that a call gives. (`.ci/acp/run` checks them against
+/// The updates of the Agent Client Protocol that a call gives. (`ci/acp/run` checks them against
 /// the schema.)
 fn updates(
     workspace: &Path,
