@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::program::{self, Run, place};
+use crate::program::{self, Run, clean, place};
 use testutils::share::whole;
 
 const THREE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+ONE\n*** Add File: new\n+n\n\
@@ -257,7 +256,7 @@ fn a_kill_leaves_the_old_or_the_new() {
             assert_eq!(refused(dir.path(), THREE), id);
         }
         fs::write(dir.path().join("p"), patch).expect("a file");
-        let output = Command::new("strace")
+        let output = clean("strace")
             .args(["-f", "-q", "-o", "/dev/null", "-e", &format!("trace={call}")])
             .args(["-e", &format!("inject={call}:signal=KILL:when={at}")])
             .args([env!("CARGO_BIN_EXE_apply-patch"), "../p"])

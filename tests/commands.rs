@@ -17,6 +17,10 @@ fn commands_print_what_their_files_say() {
     for name in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         cases.env(name, home.path().to_str().expect("a plain name"));
     }
+    // What whoever runs the tests has set is not what the files show.
+    for (name, value) in [("PROFILE", "standard"), ("ALLOW_DELETE", "true"), ("COLOR", "auto")] {
+        cases.env(format!("APPLY_PATCH_{name}"), value);
+    }
     cases.case(folder.join("*.trycmd"));
     cases.run();
 }

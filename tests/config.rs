@@ -3,9 +3,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use crate::program::Run;
+use crate::program::{Run, clean};
 use testutils::temp::temp;
 
 const UPDATE: &str = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch\n";
@@ -40,7 +39,7 @@ impl Place {
             std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program)
                 .expect("a link");
         }
-        let run = Command::new("setsid")
+        let run = clean("setsid")
             .arg("-w")
             .arg(program)
             .args(args)
@@ -323,7 +322,7 @@ fn a_broken_file_of_the_workspace_keeps_nobody_from_undoing() {
         (&|place| symlink("../p", path(place)).expect("a link"), "configuration: "),
         (
             &|place| {
-                let made = Command::new("mkfifo").arg(path(place)).status().expect("mkfifo");
+                let made = clean("mkfifo").arg(path(place)).status().expect("mkfifo");
                 assert!(made.success(), "a pipe");
             },
             "configuration: ",

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::program::clean;
 use file_tools::{ErrorKind, FailureClass};
 use snapbox::Assert;
 use testutils::tree::beneath;
@@ -98,12 +99,8 @@ fn run_page(path: &str) -> usize {
     for folder in [&clone, &bin] {
         fs::create_dir(folder).expect("a folder");
     }
-    let copied = Command::new("cp")
-        .arg("-r")
-        .arg(repository().join("examples"))
-        .arg(&clone)
-        .status()
-        .expect("cp");
+    let copied =
+        clean("cp").arg("-r").arg(repository().join("examples")).arg(&clone).status().expect("cp");
     assert!(copied.success());
     symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
     // A reader in a clone builds the program here; it is built already.
@@ -121,7 +118,7 @@ fn run_page(path: &str) -> usize {
              exit $code\n",
             step.command
         );
-        let output = Command::new("sh")
+        let output = clean("sh")
             .args(["-c", &script])
             .env_clear()
             .env("PATH", &search)
@@ -152,7 +149,7 @@ fn completion_and_manual_pages_are_set_up_in_an_empty_home() {
     symlink(env!("CARGO_BIN_EXE_apply-patch"), bin.join("apply-patch")).expect("a link");
     let search = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a PATH"));
     let sh = |home: &Path, script: &str| {
-        let output = Command::new("sh")
+        let output = clean("sh")
             .args(["-ec", script])
             .env_clear()
             .env("PATH", &search)
@@ -446,7 +443,7 @@ fn every_exit_code_is_documented() {
 #[test]
 fn every_rule_is_documented() {
     let page = read("docs/profiles.md");
-    let help = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+    let help = clean(env!("CARGO_BIN_EXE_apply-patch"))
         .args(["check", "--help"])
         .output()
         .expect("help")
@@ -537,10 +534,8 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn the_help_fits_one_screen() {
     for (columns, width) in [("80", 80), ("200", 100)] {
-        let output = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
-            .arg("--help")
-            .env("COLUMNS", columns)
-            .output();
+        let output =
+            clean(env!("CARGO_BIN_EXE_apply-patch")).arg("--help").env("COLUMNS", columns).output();
         let help = String::from_utf8(output.expect("help").stdout).expect("UTF-8");
         assert!(help.contains("Usage: apply-patch"), "{help}");
         assert!(help.lines().count() <= 50, "{} lines:\n{help}", help.lines().count());

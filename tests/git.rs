@@ -11,6 +11,7 @@ use patch_engine::commit::{KeyPlace, StatePlace, Workspace};
 use serde_json::{Value, json};
 
 use crate::program;
+use crate::program::clean;
 use testutils::share::whole;
 use testutils::temp::temp;
 
@@ -20,7 +21,7 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn git(dir: &Path, args: &[&str]) -> String {
-    let output = Command::new("git").args(args).current_dir(dir).output().expect("git");
+    let output = clean("git").args(args).current_dir(dir).output().expect("git");
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
@@ -54,7 +55,7 @@ impl Bench {
     }
 
     fn command_in(&self, git_dir: &Path, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        let mut command = clean(env!("CARGO_BIN_EXE_apply-patch"));
         command.args(["git", "--git-dir"]).arg(git_dir).args(args).current_dir(self.dir.path());
         command.env("HOME", self.dir.path()).env("XDG_STATE_HOME", self.dir.path().join("state"));
         // As git's manual has it, for no configuration of the user.
@@ -376,7 +377,7 @@ fn a_batch_of_many_commits_takes_the_memory_of_one() {
     fs::write(&requests, (0..COMMITS).map(line).collect::<String>()).expect("a file");
     let script = format!("ulimit -v {}; exec \"$0\" \"$@\"", 180 << 10);
     let direct = bench.command(&["--batch", "--durability", "process"]);
-    let mut limited = Command::new("sh");
+    let mut limited = clean("sh");
     limited
         .args(["-c", &script])
         .arg(direct.get_program())
@@ -399,7 +400,7 @@ fn what_has_to_be_approved_is_not_committed_without_a_person() {
     for (args, input) in [(&["--batch"][..], &*line), (&["--onto", "main"], PATCH)] {
         let command = bench.command(args);
         // Of a new session, which has no terminal.
-        let mut alone = Command::new("setsid");
+        let mut alone = clean("setsid");
         alone
             .arg("-w")
             .arg(command.get_program())
@@ -536,7 +537,7 @@ pub(crate) fn traced(
     input: &str,
 ) -> Option<program::Run> {
     let command = bench.command(args);
-    let mut strace = Command::new("strace");
+    let mut strace = clean("strace");
     strace.args(["-f", "-q", "-y", "-o"]).arg(log);
     for expression in expressions {
         strace.args(["-e", expression]);
@@ -647,14 +648,12 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
                 .map(|intent| intent["commit"].as_str().expect("a commit").to_owned());
             let has_it = commit.as_ref().is_some_and(|commit| {
                 // It reads all files of the commit.
-                let read = Command::new("git")
+                let read = clean("git")
                     .args(["archive", "-o", "/dev/null", commit])
                     .current_dir(bench.bare())
                     .output();
-                let tip = Command::new("git")
-                    .args(["rev-parse", branch])
-                    .current_dir(bench.bare())
-                    .output();
+                let tip =
+                    clean("git").args(["rev-parse", branch]).current_dir(bench.bare()).output();
                 let tip = String::from_utf8(tip.expect("git").stdout).expect("UTF-8");
                 read.expect("git").status.success() && (args[1] == "HEAD" || tip.trim() == commit)
             });
@@ -838,7 +837,7 @@ fn an_expected_version_is_found_in_the_commits_around_a_workspace() {
     let edit = |text: &str| {
         let edits = json!([{ "oldText": "two", "newText": "2" }]);
         let args = json!({ "path": "f", "expectedSha256": sha(text), "edits": edits }).to_string();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        let mut command = clean(env!("CARGO_BIN_EXE_apply-patch"));
         command
             .args(["--root", "sub", "tool", "edit_file", "--args", "-"])
             .current_dir(&work)

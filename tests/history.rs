@@ -3,12 +3,11 @@
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
-use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{Run, on_terminal, place, run};
+use crate::program::{Run, clean, on_terminal, place, run};
 
 /// A work tree of git with two directories.
 fn project() -> TempDir {
@@ -160,7 +159,7 @@ fn times_are_local_for_people_and_utc_for_programs() {
     let dir = project();
     apply(&dir, "src", A);
     let show = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        let mut command = clean(env!("CARGO_BIN_EXE_apply-patch"));
         command.args(["show", "last"]).args(args).current_dir(dir.path().join("w"));
         command.env("XDG_STATE_HOME", dir.path().join("state"));
         // As POSIX writes a zone that is 5 h 30 min ahead: no file is looked up.
@@ -493,7 +492,7 @@ fn a_state_directory_whose_mode_was_changed_is_used_again_as_the_message_says() 
     let dir = project();
     apply(&dir, "", "*** Delete File: src/b.py\n");
     let open = ["-R", "go+rx", ".apply-patch"];
-    assert!(Command::new("chmod").args(open).current_dir(dir.path().join("w")).status().is_ok());
+    assert!(clean("chmod").args(open).current_dir(dir.path().join("w")).status().is_ok());
     let (mut undone, mut obeyed) = (at(&dir, "", &["undo"], ""), Vec::new());
     while let Some((path, said)) = undone.stderr.split_once(" is not trusted: ") {
         assert!(said.starts_with("its mode is not 0700; `chmod 700` it"), "{undone:?}");
@@ -662,7 +661,7 @@ fn status_says_what_there_is() {
 fn the_users_state_survives_git_clean() {
     let dir = place(&[("w/a", "a\n"), ("config/apply-patch/config.toml", "state = \"user\"\n")]);
     let git = |args: &[&str]| {
-        let done = Command::new("git").args(args).current_dir(dir.path().join("w")).output();
+        let done = clean("git").args(args).current_dir(dir.path().join("w")).output();
         done.is_ok_and(|done| done.status.success())
     };
     if !git(&["init", "-q"]) {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::obeyed::{self, Call, Way};
 use crate::obeyed_tools;
+use crate::program::clean;
 use crate::scenarios::{STATE, step, unescape};
 use testutils::share::whole;
 use testutils::temp::temp;
@@ -543,7 +544,7 @@ impl Attack {
                 assert_eq!(run.code, 0, "{}: {line}: {run:?}", self.name);
             }
             "sh" => {
-                let mut shell = Command::new("sh");
+                let mut shell = clean("sh");
                 shell.args(["-euc", rest]).current_dir(ws).env("HOME", home).env("ID", newest(ws));
                 let output = shell.output().expect("a shell");
                 assert!(output.status.success(), "{}: {line}: {output:?}", self.name);
@@ -681,7 +682,7 @@ fn newest(ws: &Path) -> String {
 /// The program, with little memory, and with mounts where they are wanted.
 fn shell(mounts: &str, ws: &Path, env: &[(String, String)]) -> Command {
     let script = format!("ulimit -v {MEMORY}; {mounts}exec \"$0\" \"$@\"");
-    let mut command = if mounts.is_empty() { Command::new("sh") } else { Command::new("unshare") };
+    let mut command = if mounts.is_empty() { clean("sh") } else { clean("unshare") };
     if !mounts.is_empty() {
         command.args(["-Urm", "--propagation", "private", "sh"]);
     }
@@ -746,7 +747,7 @@ fn can_mount() -> bool {
     static CAN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *CAN.get_or_init(|| {
         let probe =
-            Command::new("unshare").args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+            clean("unshare").args(["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
         probe.is_ok_and(|output| output.status.success())
     })
 }

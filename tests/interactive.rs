@@ -3,9 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
 
-use crate::program::{on_terminal, place, run};
+use crate::program::{clean, on_terminal, place, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-3\n+three\n@@\n-5\n\
                      +five\n*** Add File: n\n+n\n\
@@ -456,7 +455,7 @@ fn the_parts_of_a_patch_stored_with_crlf_mean_the_same() {
 #[test]
 fn without_a_terminal_nobody_is_asked() {
     let dir = place(FILES);
-    let outcome = Command::new("setsid")
+    let outcome = clean("setsid")
         .args(["-w", env!("CARGO_BIN_EXE_apply-patch"), "-i", "../p"])
         .current_dir(dir.path().join("w"))
         .env("HOME", dir.path())

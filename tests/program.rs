@@ -11,6 +11,13 @@ use crate::run::output;
 use crate::terminal::Terminal;
 use testutils::temp::temp;
 
+/// A command that has nothing of this process's environment but where programs are.
+pub(crate) fn clean(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+    command
+}
+
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
 pub(crate) fn run<A: AsRef<OsStr>>(
     name: &str,

@@ -5,10 +5,10 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::program::{Run, place, run};
+use crate::program::{Run, clean, place, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: a\n@@\n-a\n+A\n*** Delete File: b\n\
                      *** Add File: d/n\n+n\n*** Move File: c -> d/c\n*** End Patch\n";
@@ -78,7 +78,7 @@ fn the_base_can_be_read_inside() {
     }
     let dir = place(&[("base/a", "a\n"), ("top/w/a", "a\n")]);
     let git = |at: &str, line: &str| {
-        let mut command = Command::new("git");
+        let mut command = clean("git");
         command.args(["-c", "user.name=A", "-c", "user.email=a@b"]).args(line.split(' '));
         let done = command.current_dir(dir.path().join(at)).status().expect("git runs");
         assert!(done.success(), "{line}");
@@ -106,7 +106,7 @@ fn the_process_is_confined_before_it_reads_the_patch() {
         return;
     }
     let dir = place(FILES);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+    let mut child = clean(env!("CARGO_BIN_EXE_apply-patch"))
         .args(["--sandbox", "--create-parents"])
         .current_dir(dir.path().join("w"))
         .env("XDG_STATE_HOME", dir.path().join("state"))
@@ -134,7 +134,7 @@ fn no_editor_is_offered_inside() {
         return;
     }
     let dir = place(FILES);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+    let mut command = clean(env!("CARGO_BIN_EXE_apply-patch"));
     command
         .args(["--sandbox", "--create-parents", "--approve", "ask", "../p"])
         .current_dir(dir.path().join("w"))

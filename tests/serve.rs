@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::program::{Run, place, run, run_other};
+use crate::program::{Run, clean, place, run, run_other};
 
 fn in_folder(args: &[&str], input: &str) -> (Run, tempfile::TempDir) {
     let (dir, home) =
@@ -334,7 +334,7 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
         eprintln!("skipped: only root can be another user");
         return;
     }
-    let spawned = Command::new("prlimit")
+    let spawned = clean("prlimit")
         .args([
             "--nproc=3",
             "setpriv",
@@ -376,7 +376,7 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
 fn a_slow_client_gets_every_answer() {
     use std::io::BufRead as _;
     let dir = place(&[("w/f", &"x".repeat(15_000))]);
-    let mut server = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+    let mut server = clean(env!("CARGO_BIN_EXE_apply-patch"))
         .args(["serve", "--mcp"])
         .current_dir(dir.path().join("w"))
         .env("HOME", dir.path())
@@ -423,7 +423,7 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
             ("w/sub/f", "f\n"),
             (rules, RULES),
         ]);
-        let mut server = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+        let mut server = clean(env!("CARGO_BIN_EXE_apply-patch"))
             .args(["serve", "--mcp"])
             .current_dir(dir.path().join(started))
             .env("HOME", dir.path())
@@ -478,7 +478,7 @@ fn the_rules_of_the_project_that_a_client_names_hold() {
 fn the_memory_of_a_large_call_is_given_back() {
     use std::io::BufRead as _;
     let dir = place(&[("w/f", "one\n")]);
-    let mut server = Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+    let mut server = clean(env!("CARGO_BIN_EXE_apply-patch"))
         .args(["serve", "--mcp", "-C", "w"])
         .current_dir(dir.path())
         .env("HOME", dir.path())

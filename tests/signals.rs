@@ -1,9 +1,8 @@
 //! Signals in the middle of a commit.
 
 use std::fs;
-use std::process::Command;
 
-use crate::program::place;
+use crate::program::{clean, place};
 
 const PATCH: &str =
     "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
@@ -29,18 +28,14 @@ fn interrupted_as(
     call: &str,
     start: &str,
 ) -> Option<(Option<i32>, String, String)> {
-    if !Command::new("env")
-        .args([start, "true"])
-        .output()
-        .is_ok_and(|output| output.status.success())
-    {
+    if !clean("env").args([start, "true"]).output().is_ok_and(|output| output.status.success()) {
         return None;
     }
     let dir = place(&[("w/a", "one\n"), ("p", PATCH), ("misfit", MISFIT)]);
     let program = dir.path().join(name_of_program);
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_apply-patch"), &program).expect("a link");
     let name = call.split(':').next()?;
-    let output = Command::new("strace")
+    let output = clean("strace")
         .args(["-f", "-q", "-o", "/dev/null", "-e", &format!("trace={name}")])
         .args(["-e", &format!("inject={call}:signal={signal}")])
         .args(["env", start])
@@ -131,7 +126,7 @@ fn a_signal_is_seen_before_the_next_file() {
         (0..300).map(|file| format!("*** Add File: new/{file}\n+{file}\n")).collect();
     let patch = format!("*** Begin Patch\n{adds}*** End Patch\n");
     let dir = place(&[("w/new/old", "old\n"), ("p", &patch)]);
-    let output = Command::new("strace")
+    let output = clean("strace")
         .args(["-f", "-q", "-o", "trace", "-e", "trace=write,openat2,openat"])
         .args(["-e", "inject=write:signal=TERM:when=40"])
         .args([
@@ -180,7 +175,7 @@ fn a_doctor_that_is_killed_leaves_nothing_among_the_files() {
     let dir = place(&[("w/a", "one\n")]);
     // Trying a file system out takes renames, and nothing else that it does takes any.
     for when in 1..=3 {
-        let ended = Command::new("strace")
+        let ended = clean("strace")
             .args(["-f", "-q", "-o", "/dev/null", "-e", "trace=renameat2"])
             .args(["-e", &format!("inject=renameat2:signal=KILL:when={when}")])
             .args([env!("CARGO_BIN_EXE_apply-patch"), "doctor"])

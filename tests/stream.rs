@@ -1,11 +1,11 @@
 //! `--stream`: the patch is looked at while it arrives.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use tempfile::TempDir;
 
-use crate::program::run;
+use crate::program::{clean, run};
 use crate::terminal::Terminal;
 use testutils::temp::temp;
 
@@ -20,7 +20,7 @@ fn place() -> tempfile::TempDir {
 
 /// The program, with its input still open.
 fn start(dir: &TempDir, home: &TempDir, args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_apply-patch"))
+    clean(env!("CARGO_BIN_EXE_apply-patch"))
         .args(args)
         .current_dir(dir.path())
         .env("XDG_STATE_HOME", home.path())
@@ -120,7 +120,7 @@ fn every_ending_is_that_of_the_whole_text() {
 #[test]
 fn on_a_terminal_the_line_changes() {
     let (dir, home) = (place(), place());
-    let mut command = Command::new("sh");
+    let mut command = clean("sh");
     let script = format!(
         "(printf '%s\\n' '*** Begin Patch' '*** Add File: a' '+1'; read go; printf '%s\\n' '+2' \
          '*** End Patch') | {} --stream",

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::program::{self, Run, place};
+use crate::program::{self, Run, clean, place};
 
 const PATCH: &str =
     "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** Add File: b\n+new\n*** End Patch\n";
@@ -140,7 +140,7 @@ fn the_output_is_shown_while_the_command_runs() {
     let script = "printf 'begun\\n\\303'; printf '\\244 \\033[1m'; until test -f ../go; do sleep \
                   0.01; done; echo done; printf x";
     let begin = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_apply-patch"));
+        let mut command = clean(env!("CARGO_BIN_EXE_apply-patch"));
         command.args(args).args(["--verify", script, "../p"]).current_dir(dir.path().join("w"));
         command.env("HOME", dir.path()).env("XDG_STATE_HOME", dir.path().join("state"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
@@ -204,15 +204,11 @@ fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
 /// as a shell does for what it runs in the background; env(1) takes that back.
 fn begun(dir: &Path) -> Option<Child> {
     const SIGNALS: &str = "--default-signal=INT,TERM";
-    if !Command::new("env")
-        .args([SIGNALS, "true"])
-        .output()
-        .is_ok_and(|output| output.status.success())
-    {
+    if !clean("env").args([SIGNALS, "true"]).output().is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: an env with --default-signal is missing");
         return None;
     }
-    let mut child = Command::new("env")
+    let mut child = clean("env")
         .args([
             SIGNALS,
             env!("CARGO_BIN_EXE_apply-patch"),

@@ -17,6 +17,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        testutils::temp::usual_modes();
         let dir = TempDir::new().unwrap();
         let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
         fs::create_dir(&root).unwrap();

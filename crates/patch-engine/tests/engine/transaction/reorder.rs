@@ -603,7 +603,7 @@ fn a_power_cut_while_a_kill_is_recovered_leaves_one_of_the_trees() {
                 break;
             }
             // The rest of the cases take as long again, several times.
-            if at % 37 != 3 && !whole() {
+            if at % 23 != 3 && !whole() {
                 continue;
             }
             let killed = tree.recorded();
