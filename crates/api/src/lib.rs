@@ -6,7 +6,7 @@ mod error;
 #[cfg(feature = "workspace")]
 mod file_uri;
 mod fit;
-#[cfg(feature = "workspace")]
+#[cfg(feature = "git")]
 mod git;
 #[cfg(feature = "workspace")]
 mod host;
@@ -35,7 +35,7 @@ pub use error::told;
 #[cfg(feature = "workspace")]
 pub use file_uri::file_uri;
 pub use fit::{FitRequest, FittedGrammar, fit};
-#[cfg(feature = "workspace")]
+#[cfg(feature = "git")]
 pub use git::GitTree;
 #[cfg(feature = "workspace")]
 pub use host::{Callbacks, Proposal};
@@ -103,11 +103,13 @@ pub mod trash {
 /// Sessions, the tools of agents, settings, logs and answers.
 #[cfg(feature = "workspace")]
 pub mod tools {
+    #[cfg(feature = "git")]
+    pub use file_tools::git;
     pub use file_tools::{
         Arguments, BadName, Caller, ChangedBy, Data, EditorReply, ErrorKind, FailureClass, Hint,
         JSONC, Kept, MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName,
         SessionSettings, Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds,
-        brief_catalogue, catalogue, changes, choices, envelope, events, git, hints, history, input,
+        brief_catalogue, catalogue, changes, choices, envelope, events, hints, history, input,
         open_turns, ops, received, refused, remove_state, settings, shown, size_in, specs,
         statistics, store_size, unique_json,
     };

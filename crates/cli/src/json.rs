@@ -46,6 +46,7 @@ pub(crate) fn done(output: impl Into<String>, data: impl Serialize) {
 }
 
 /// The envelope of a success.
+#[cfg(feature = "shell")]
 pub(crate) fn success(output: impl Into<String>, data: impl Serialize) -> Value {
     json!({ "ok": true, "output": output.into(), "data": data })
 }

@@ -135,6 +135,7 @@ impl Command {
             Self::Parse(args) => Some(args.input.file.as_deref()),
             Self::Ops(args) => Some(args.input.file.as_deref()),
             Self::Convert(args) => Some(args.input.file.as_deref()),
+            #[cfg(feature = "git")]
             Self::Git(args) if !args.batch => Some(args.input.first()),
             _ => None,
         }
@@ -145,6 +146,7 @@ impl Command {
         let inputs = match self {
             Self::Apply(args) => &args.input,
             Self::Check(args) | Self::Explain(args) => &args.input,
+            #[cfg(feature = "git")]
             Self::Git(args) if !args.batch => &args.input,
             _ => return self.input().flatten().into_iter().collect(),
         };
@@ -192,6 +194,7 @@ impl Command {
         };
         let layer = match self {
             Self::Apply(args) => args.checks.over(rules(args.approve, &args.rules, &args.writing)),
+            #[cfg(feature = "git")]
             Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
             Self::Ops(args) => rules(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),

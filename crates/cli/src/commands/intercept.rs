@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use shell_intercept::{Intercept, WARNING};
 
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::json;
 
 #[derive(Debug, Args)]
@@ -28,10 +29,10 @@ pub(crate) struct InterceptArgs {
     pub(crate) argv: Vec<OsString>,
 }
 
-pub(crate) fn intercept(args: &InterceptArgs) -> Exit {
+pub(crate) fn intercept(args: &InterceptArgs) -> Result<Exit, Failure> {
     let (answer, exit) = answer(&args.argv);
     json::print(&answer);
-    exit
+    Ok(exit)
 }
 
 /// The envelope and how the program ends.

@@ -6,15 +6,24 @@ mod convert;
 mod doctor;
 mod explain;
 mod fit;
+#[cfg(feature = "git")]
+mod git;
+#[cfg(not(feature = "git"))]
+#[path = "no_git.rs"]
 mod git;
 mod grammar;
 mod history;
+#[cfg(feature = "shell")]
+mod intercept;
+#[cfg(not(feature = "shell"))]
+#[path = "no_shell.rs"]
 mod intercept;
 mod manual;
 mod mcp_config;
 mod ops;
 mod parse;
 mod recover;
+mod revision;
 mod serve;
 #[cfg(feature = "mcp")]
 mod server;
@@ -236,7 +245,7 @@ pub(crate) fn run(args: Vec<OsString>) -> Exit {
         Command::Grammar(args) => grammar::grammar(&global, &args),
         Command::ToolSpec(args) => grammar::tool_spec(&global, &args),
         Command::Prompt(args) => Ok(grammar::prompt(&args)),
-        Command::Intercept(args) => Ok(intercept::intercept(&args)),
+        Command::Intercept(args) => intercept::intercept(&args),
         Command::Serve(args) => server::serve(&global, &args),
         Command::McpConfig(args) => mcp_config::config(&global, &args),
         Command::Doctor(_) => Ok(doctor::doctor(&mut global)),

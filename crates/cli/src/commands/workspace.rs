@@ -8,13 +8,13 @@ use apply_patch_api::engine::remedy::Setting;
 use apply_patch_api::engine::{Files, Plan, Remedy};
 use apply_patch_api::files::{Common, Policy, Root, quoted};
 use apply_patch_api::tools::audit::Audit;
-use apply_patch_api::tools::git::{CommitTree, enclosing};
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{
     BadName, ErrorKind, FailureClass, Named, Reason, Session, SessionName, SessionSettings,
     ToolError, TurnName, hints::shell_word, history,
 };
 
+use super::revision;
 use crate::args;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -113,12 +113,7 @@ pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>
         return Ok(Some(Files::from(&Arc::new(root))));
     }
     let Some(revision) = &rules.base_rev else { return Ok(None) };
-    Ok(Some(commit(global, revision)?.files(global.settings.policy()?)))
-}
-
-/// The files of a commit of the repository around the workspace.
-fn commit(global: &Global, revision: &str) -> Result<CommitTree, Failure> {
-    enclosing(global.root(), revision).map_err(|error| Failure::Tool(Box::new(error)))
+    revision::files_of(global, revision).map(Some)
 }
 
 /// The session of a command that only looks, after [`tidy`].
@@ -231,7 +226,7 @@ pub(super) fn confine(
     }
     let base = match rules.map(|rules| (&rules.base, &rules.base_rev)) {
         Some((Some(dir), _)) => vec![dir.clone()],
-        Some((_, Some(revision))) => commit(global, revision)?.object_dirs(),
+        Some((_, Some(revision))) => revision::object_dirs(global, revision)?,
         _ => Vec::new(),
     };
     let base: Vec<_> = base.iter().map(PathBuf::as_path).collect();

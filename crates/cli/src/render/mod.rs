@@ -43,7 +43,9 @@ pub(crate) use print::{
     done, end, error_width, indented, lettered, line, message, name, output, paragraph, raw,
     sentence, width, written, written_or,
 };
-pub(crate) use stat::{stat, stat_text, stat_totals, statistics};
+#[cfg(feature = "git")]
+pub(crate) use stat::stat;
+pub(crate) use stat::{stat_text, stat_totals, statistics};
 
 /// Prints what went wrong, with pictures where there is something to point at. Of a change that a
 /// signal cancelled, prints what was applied before it came.
