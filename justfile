@@ -8,7 +8,7 @@ test:
 test-whole:
     APPLY_PATCH_LONG_TESTS=1 cargo test --workspace
 
-# Everything that is checked before a change lands: about 20 minutes on two cores.
+# Everything that is checked before a change lands: about 30 minutes on two cores.
 ci:
     ci/run
 
