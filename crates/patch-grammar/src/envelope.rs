@@ -9,6 +9,8 @@ use crate::patch::Patch;
 #[derive(Debug, Default)]
 pub struct Writer {
     sections: Vec<u8>,
+    /// How many lines the sections have.
+    count: usize,
 }
 
 impl Writer {
@@ -23,8 +25,10 @@ impl Writer {
     /// Writes lines as they are, and ends the last one.
     pub fn lines(&mut self, lines: &[u8]) {
         self.sections.extend_from_slice(lines);
+        self.count += lines.iter().filter(|&&byte| byte == b'\n').count();
         if !lines.is_empty() && !lines.ends_with(b"\n") {
             self.sections.push(b'\n');
+            self.count += 1;
         }
     }
 
@@ -32,7 +36,7 @@ impl Writer {
     #[must_use]
     pub fn next_line(&self) -> usize {
         let begin = 1;
-        begin + self.sections.iter().filter(|&&byte| byte == b'\n').count() + 1
+        begin + self.count + 1
     }
 
     /// Writes lines of another envelope. If that is stored with CRLF, its carriage returns mean

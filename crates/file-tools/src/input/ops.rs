@@ -234,12 +234,19 @@ impl CallLines {
 pub fn lines_of(calls: &[PatchCall]) -> Vec<CallLines> {
     let mut out = Writer::default();
     let mut lines = |call: &PatchCall| {
-        let moves = matches!(&call.operation, FileOperation::UpdateFile { move_to: Some(_), .. });
-        let first = out.next_line() + 1 + usize::from(moves);
+        let first = out.next_line() + headers(call);
         write(&mut out, call);
         CallLines { call_id: call.call_id.clone(), lines: first..out.next_line() }
     };
     calls.iter().map(&mut lines).collect()
+}
+
+/// How many lines of the envelope stand between the call before and a call's diff.
+fn headers(call: &PatchCall) -> usize {
+    match &call.operation {
+        FileOperation::UpdateFile { move_to: Some(_), .. } => 2,
+        _ => 1,
+    }
 }
 
 fn write(out: &mut Writer, call: &PatchCall) {
@@ -271,11 +278,8 @@ pub fn parse_one(call: &PatchCall) -> Result<Patch, InputError> {
     write(&mut alone, call);
     let patch = patch_grammar::parse(alone.finish(), &parse_options()).map_err(|mut error| {
         // The line of the diff, not of the envelope around it.
-        let headers = 2 + u32::from(matches!(
-            &call.operation,
-            FileOperation::UpdateFile { move_to: Some(_), .. }
-        ));
-        error.line = error.line.saturating_sub(headers).max(1);
+        let above = 1 + headers(call) as u32;
+        error.line = error.line.saturating_sub(above).max(1);
         let next = hints::told(&Remedy::of_parse(&error), Caller::Operations);
         bad(format!("in the diff, {error}\nnext: {next}"))
     })?;

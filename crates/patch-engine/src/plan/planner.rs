@@ -126,8 +126,7 @@ pub(crate) fn plan_without(
             blank_at_eof: Vec::new(),
             named,
             lifted: Map::default(),
-            lifted_links: Map::default(),
-            lifted_submodules: Map::default(),
+            lifted_texts: Map::default(),
             prefetched: None,
             base: Base::new(options),
             rejects: Vec::new(),
@@ -191,10 +190,8 @@ pub(super) struct Planner<'a, 'p> {
     named: Named<'p>,
     /// The files that sections have taken from their paths and not put in new places yet.
     lifted: Map<usize, Lifted>,
-    /// The texts of the symbolic links that were.
-    lifted_links: Map<usize, Vec<u8>>,
-    /// The lines of the submodules that were.
-    lifted_submodules: Map<usize, Vec<u8>>,
+    /// The texts of the symbolic links, and the lines of the submodules, that were.
+    lifted_texts: Map<usize, (FileKind, Vec<u8>)>,
     /// What was prefetched for the current section.
     prefetched: Option<Prefetched>,
     base: Base<'a>,
@@ -291,13 +288,16 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.builder.checked = Some((path.clone(), access_of(section)));
             self.builder.offered = disk.take().map(|disk| (path.clone(), disk));
         }
+        let other_kind = self.other_kind(index, section, part);
         let result = match &section.operation {
             _ if let Some(submodule) = section.submodule => {
                 self.submodule(index, section, submodule)
             }
-            _ if self.is_link(index, section, part) => self.link(index, section, part),
-            _ if self.moves_submodule(index, section, part) => {
-                self.move_submodule(index, section, part)
+            _ if other_kind == Some(FileKind::Symlink) => self.link(index, section, part),
+            SectionOperation::Update { move_to: Some(to), .. }
+                if matches!(other_kind, Some(FileKind::Submodule | FileKind::Directory)) =>
+            {
+                self.move_submodule(index, section, to, part)
             }
             SectionOperation::Add(lines) => self.add(index, section, lines),
             SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
@@ -393,34 +393,21 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.set_executable(section, &section.path)
     }
 
-    /// Returns whether a section is about a symbolic link. A git diff does not say so where one is
-    /// moved or copied as it is.
-    fn is_link(&self, index: usize, section: &Section<'_>, part: SectionPart) -> bool {
+    /// Returns what a section is about that is no file: a symbolic link, or what a git diff moves or
+    /// copies as it is, of which it does not say what it is.
+    fn other_kind(
+        &self,
+        index: usize,
+        section: &Section<'_>,
+        part: SectionPart,
+    ) -> Option<FileKind> {
         if section.link {
-            return true;
+            return Some(FileKind::Symlink);
         }
         // It was looked at when it was taken.
         if part == SectionPart::Putting && simultaneous::taken(section).is_some() {
-            return self.lifted_links.contains_key(&index);
+            return self.lifted_texts.get(&index).map(|(kind, _)| *kind);
         }
-        self.moved_as_it_is(section) == Some(FileKind::Symlink)
-    }
-
-    /// The same of a submodule that is moved.
-    fn moves_submodule(&self, index: usize, section: &Section<'_>, part: SectionPart) -> bool {
-        if part == SectionPart::Putting && simultaneous::taken(section).is_some() {
-            return self.lifted_submodules.contains_key(&index);
-        }
-        let updates = matches!(section.operation, SectionOperation::Update { .. });
-        updates
-            && matches!(
-                self.moved_as_it_is(section),
-                Some(FileKind::Submodule | FileKind::Directory)
-            )
-    }
-
-    /// Returns what is there of a section of a git diff that moves or copies it as it is.
-    fn moved_as_it_is(&self, section: &Section<'_>) -> Option<FileKind> {
         let as_it_is = section.hunks().is_empty() && section.binary.is_none();
         let moves = section.destination().is_some() && is_of_git(self.patch, section);
         if !moves || !as_it_is {
@@ -482,28 +469,42 @@ impl<'a, 'p> Planner<'a, 'p> {
         &mut self,
         index: usize,
         section: &'p Section<'p>,
+        to: &Spanned<'_>,
         part: SectionPart,
     ) -> Result<(), Rejects> {
         if self.open(section)?.is_none() {
             return Ok(());
         }
-        let path = &*section.path.text;
         if part != SectionPart::Putting {
+            let path = &*section.path.text;
             let Some(found) = self.builder.submodule(path)? else {
-                let to = section.destination().map_or(path, |to| &to.text).to_owned();
-                return Err(Reject::of(path, SubmoduleProblem::Directory { to }.into()).into());
+                let problem = SubmoduleProblem::Directory { to: to.text.to_string() };
+                return Err(Reject::of(path, problem.into()).into());
             };
             self.builder.set_submodule(path, None)?;
-            self.lifted_submodules.insert(index, submodules::line_of(&found));
+            let line = submodules::line_of(&found);
+            self.lifted_texts.insert(index, (FileKind::Submodule, line));
         }
-        if part != SectionPart::Taking
-            // Otherwise it was rejected.
-            && let Some(line) = self.lifted_submodules.remove(&index)
-            && let Some(to) = section.destination()
-        {
-            let post = PostImage::submodule(line);
-            self.place(index, section, to, |builder, _, to| builder.create_from(to, post))?;
+        self.put_lifted(index, section, to, part)
+    }
+
+    /// Puts a link or a submodule in its new place, unless it is only taken.
+    fn put_lifted(
+        &mut self,
+        index: usize,
+        section: &Section<'_>,
+        to: &Spanned<'_>,
+        part: SectionPart,
+    ) -> Result<(), Rejects> {
+        if part == SectionPart::Taking {
+            return Ok(());
         }
+        // Otherwise it was rejected.
+        let Some((kind, text)) = self.lifted_texts.remove(&index) else { return Ok(()) };
+        self.place(index, section, to, |builder, _, to| match kind {
+            FileKind::Symlink => builder.create_link(to, text),
+            _ => builder.create_from(to, PostImage::submodule(text)),
+        })?;
         Ok(())
     }
 
@@ -535,14 +536,10 @@ impl<'a, 'p> Planner<'a, 'p> {
                 if part != SectionPart::Putting {
                     let found = self.builder.check_target(path, &texts.old)?;
                     self.builder.remove(path)?;
-                    self.lifted_links.insert(index, texts.after(found));
+                    let text = texts.after(found);
+                    self.lifted_texts.insert(index, (FileKind::Symlink, text));
                 }
-                if part != SectionPart::Taking
-                    // Otherwise it was rejected.
-                    && let Some(text) = self.lifted_links.remove(&index)
-                {
-                    self.place(index, section, to, |builder, _, to| builder.create_link(to, text))?;
-                }
+                self.put_lifted(index, section, to, part)?;
             }
             SectionOperation::Copy { to, .. } => {
                 let found = self.builder.check_target(path, &texts.old)?;
