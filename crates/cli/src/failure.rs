@@ -65,6 +65,14 @@ impl From<apply_patch_api::files::GlobError> for Failure {
 }
 
 impl Failure {
+    /// What was left out of this program when it was built is asked for.
+    #[cfg(not(all(feature = "git", feature = "mcp", feature = "shell")))]
+    pub(crate) fn built_without(what: &str) -> Self {
+        Self::Usage(format!(
+            "this program was built without {what}: build it with its default features"
+        ))
+    }
+
     pub(crate) fn parse(input: &Input, error: ParseError) -> Self {
         Self::Parse(Box::new((input.clone(), error)))
     }

@@ -23,6 +23,10 @@ mod mcp_config;
 mod ops;
 mod parse;
 mod recover;
+#[cfg(feature = "git")]
+mod revision;
+#[cfg(not(feature = "git"))]
+#[path = "no_revision.rs"]
 mod revision;
 mod serve;
 #[cfg(feature = "mcp")]

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::revision::no_git;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -17,5 +16,5 @@ pub(crate) struct GitArgs {
 }
 
 pub(crate) fn git(_: &Global, _: &GitArgs) -> Result<Exit, Failure> {
-    Err(no_git())
+    Err(Failure::built_without("git"))
 }

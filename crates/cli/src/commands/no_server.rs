@@ -6,9 +6,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 
 pub(crate) fn require() -> Result<(), Failure> {
-    Err(Failure::Usage(
-        "this program was built without the MCP server: build it with its default features".into(),
-    ))
+    Err(Failure::built_without("the MCP server"))
 }
 
 pub(crate) fn serve(_: &Global, _: &ServeArgs) -> Result<Exit, Failure> {

@@ -15,7 +15,5 @@ pub(crate) struct InterceptArgs {
 }
 
 pub(crate) fn intercept(_: &InterceptArgs) -> Result<Exit, Failure> {
-    Err(Failure::Usage(
-        "this program was built without shell commands: build it with its default features".into(),
-    ))
+    Err(Failure::built_without("shell commands"))
 }
