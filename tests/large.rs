@@ -4,6 +4,7 @@
 use std::fs;
 
 use crate::program::{place, run, run_other};
+use testutils::share::whole;
 
 const LINES: usize = 300_000;
 
@@ -44,29 +45,35 @@ fn two_sections_of_a_file_are_counted_the_same_beside_a_large_one() {
     }
 }
 
-/// What is left of 400 MiB of address space is not enough for 50 kB a hunk, and plenty for 2 kB.
+/// What is left of 400 MiB of address space (700 in the long run) is not enough for 50 kB a hunk, and
+/// plenty for 2 kB.
 #[test]
 fn a_patch_of_many_hunks_that_fit_everywhere_takes_little_memory() {
-    const HUNKS: usize = 10_000;
+    let (count, space, calls) = if whole() { (20_000, 700, 7) } else { (10_000, 400, 5) };
     let dir = place(&[("equal", &"x\n".repeat(100_000))]);
     let home = tempfile::tempdir().unwrap();
-    let hunks = "@@\n-x\n+y\n".repeat(HUNKS);
+    let hunks = "@@\n-x\n+y\n".repeat(count);
     let patch = format!("*** Begin Patch\n*** Update File: equal\n{hunks}*** End Patch\n");
     let call = serde_json::json!({ "patch": patch }).to_string();
     let script =
-        format!("ulimit -v {}; exec {} \"$@\"", 400 << 10, env!("CARGO_BIN_EXE_apply-patch"));
+        format!("ulimit -v {}; exec {} \"$@\"", space << 10, env!("CARGO_BIN_EXE_apply-patch"));
     for (args, input) in [
         (&["apply"][..], &patch),
         (&["apply", "-n"], &patch),
         (&["apply", "--json", "--verbose"], &patch),
         (&["check", "--profile", "codex"], &patch),
         (&["tool", "apply_patch", "--args", "-"], &call),
-    ] {
+        (&["apply", "--json"], &patch),
+        (&["explain", "--json", "--profile", "codex"], &patch),
+    ]
+    .into_iter()
+    .take(calls)
+    {
         let args = [&["-c", &script, "sh"][..], args].concat();
         let done = run_other("sh", dir.path(), home.path(), &args, input.as_bytes());
         assert_eq!(done.code, 1, "{args:?}: {}", done.stderr);
         let said = if done.stdout.is_empty() { &done.stderr } else { &done.stdout };
-        let all = format!("{} more", HUNKS - 1);
+        let all = format!("{} more", count - 1);
         assert!(
             said.contains(&all) || said.contains("hunk 1: it fits in more than one place"),
             "{args:?}: {said}"
@@ -74,6 +81,6 @@ fn a_patch_of_many_hunks_that_fit_everywhere_takes_little_memory() {
         let Ok(answer) = serde_json::from_str::<serde_json::Value>(&done.stdout) else { continue };
         let details = &answer["error"]["details"];
         let listed = details["rejects"].as_array().map_or(0, Vec::len);
-        assert_eq!(details["moreRejects"], HUNKS - 1 - listed, "{args:?}");
+        assert_eq!(details["moreRejects"], count - 1 - listed, "{args:?}");
     }
 }

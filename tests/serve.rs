@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::program::{Run, clean, place, run, run_other};
+use testutils::share::whole;
 
 fn in_folder(args: &[&str], input: &str) -> (Run, tempfile::TempDir) {
     let (dir, home) =
@@ -389,7 +390,8 @@ fn a_slow_client_gets_every_answer() {
     to.write_all(initialize().as_bytes()).expect("it listens");
     let mut say = |value: Value| writeln!(to, "{value}").expect("it listens");
     say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-    for id in 2..=16 {
+    let last = if whole() { 31 } else { 16 };
+    for id in 2..=last {
         let params = json!({
             "name": "read_file",
             "arguments": { "path": "f", "maxBytes": 100_000, "maxResultBytes": 100_000 },
@@ -401,7 +403,7 @@ fn a_slow_client_gets_every_answer() {
         .lines()
         .map_while(Result::ok);
     let slowly = lines.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(120)));
-    assert_eq!(slowly.count(), 16);
+    assert_eq!(slowly.count(), last);
     server.wait().expect("it ends");
 }
 

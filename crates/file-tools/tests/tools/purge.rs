@@ -107,8 +107,8 @@ fn an_edit_costs_what_it_displaces_its_diff_and_little_beside() {
             |line: u64| (round << 40 | file << 20 | line).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (0..lines).map(|line| format!("line {line} {:x}\n", number(line))).collect()
     };
-    let (rounds, lines) = if whole() { (14, 80_000) } else { (4, 20_000) };
-    for (files, lines_of_each, most) in [(1, lines, 2048), (100, lines / 200, 1024)] {
+    let (rounds, many, lines) = if whole() { (14, 200, 80_000) } else { (4, 100, 20_000) };
+    for (files, lines_of_each, most) in [(1, lines, 2048), (many, lines / 200, 1024)] {
         let bench = Bench::new(&[]);
         for file in 0..files {
             bench.write(&format!("f{file:03}"), text(0, file, lines_of_each).as_bytes());

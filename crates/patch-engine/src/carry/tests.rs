@@ -15,7 +15,7 @@ use super::slowly::{self, Pairs, Replaced, lines};
 use crate::locate::edit::Edit;
 use crate::text::splices::Splices;
 use testutils::holds::holds;
-use testutils::share::share;
+use testutils::share::{share, whole};
 
 /// Every minimal alignment, one by one.
 fn minimal_alignments(base: &[&[u8]], current: &[&[u8]]) -> Vec<Pairs> {
@@ -404,7 +404,8 @@ fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
 /// by side.
 #[test]
 fn a_file_with_thousands_of_new_lines_takes_an_edit() {
-    let base: Vec<String> = (0..1200).map(|nth| format!("old {nth}\n")).collect();
+    let count = if whole() { 3000 } else { 1200 };
+    let base: Vec<String> = (0..count).map(|nth| format!("old {nth}\n")).collect();
     let mut current = String::new();
     for (nth, line) in base.iter().enumerate() {
         current.push_str(line);
