@@ -8,7 +8,7 @@
 // The launcher can be installed on the platforms of the TARGETs that are given, and npm refuses it on any other. So a release
 // gives all of them in one call.
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,7 +24,6 @@ const PLATFORMS = {
   "x86_64-pc-windows-gnu": { os: "win32", cpu: "x64" },
   "aarch64-pc-windows-gnullvm": { os: "win32", cpu: "arm64" },
 };
-const LAUNCHER = "apply-patch-cli";
 // The name in the registry of MCP servers, which looks for it in the package (packaging/release/server.py).
 const MCP_NAME = "io.github.apply-patch/apply-patch";
 
@@ -49,6 +48,8 @@ const common = {
   bugs: `${crate.repository}/issues`,
   keywords: crate.keywords,
 };
+// A package of the registry is built already, and nothing runs when it is installed.
+const { name: LAUNCHER, version: _, private: __, scripts: ___, ...launcher } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const packageOf = ({ os, cpu }) => `${LAUNCHER}-${os}-${cpu}`;
 
 const given = programs.map((argument) => {
@@ -93,20 +94,7 @@ write(
     os: systems,
     cpu: processors,
     ...(needsGlibc ? { libc: ["glibc"] } : {}),
-    bin: { "apply-patch": "bin/apply-patch.js" },
-    exports: {
-      ...Object.fromEntries(
-        [".", "./openai-agents", "./ai"].map((entry) => {
-          const name = entry === "." ? "./lib/index" : `./lib/${entry.slice(2)}`;
-          return [entry, { types: `${name}.d.ts`, default: `${name}.js` }];
-        }),
-      ),
-      "./package.json": "./package.json",
-    },
-    main: "lib/index.js",
-    types: "lib/index.d.ts",
-    files: ["bin", "lib"],
-    engines: { node: ">=18" },
+    ...launcher,
     optionalDependencies: Object.fromEntries(given.map((one) => [one.name, crate.version])),
   },
   (folder) => {
