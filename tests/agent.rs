@@ -100,7 +100,7 @@ fn guide(page: &str, fence: &str, interpreter: &str) -> Option<(String, String)>
         .env("XDG_CONFIG_HOME", home.path().join("config"))
         .output();
     let Ok(output) = output else {
-        eprintln!("skipped: there is no {interpreter}");
+        testutils::skip!("there is no {interpreter}");
         return None;
     };
     assert!(output.status.success(), "{page}: {}", String::from_utf8_lossy(&output.stderr));

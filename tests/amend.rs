@@ -272,7 +272,7 @@ fn a_kill_leaves_the_old_or_the_new() {
     for call in ["write", "renameat2", "mkdirat", "unlinkat", "fsync", "fchmod", "pwrite64"] {
         for at in (1..=4).step_by(if whole() { 1 } else { 2 }) {
             let Some(dir) = copy("keep", THREE, &[], call, at) else {
-                eprintln!("skipped: strace is missing or not allowed");
+                testutils::skip!("strace is missing or not allowed");
                 return;
             };
             let what = format!("killed at {call} {at}");

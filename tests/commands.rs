@@ -157,7 +157,7 @@ fn plain(line: &str) -> String {
 fn manual_pages_are_typeset_without_a_warning() {
     let home = tempfile::tempdir().expect("a folder");
     if std::process::Command::new("groff").arg("--version").output().is_err() {
-        eprintln!("skipped: groff is not installed");
+        testutils::skip!("groff is not installed");
         return;
     }
     let written = run("apply-patch", home.path(), home.path(), &["man", "--dir", "pages"], b"");

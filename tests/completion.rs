@@ -91,7 +91,7 @@ impl Place {
 fn is_there(shell: &str) -> bool {
     let there = Command::new(shell).args(["-c", "exit 0"]).output().is_ok();
     if !there {
-        eprintln!("skipped: completion in {shell}, which is not installed");
+        testutils::skip!("completion in {shell}, which is not installed");
     }
     there
 }

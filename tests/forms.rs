@@ -202,7 +202,7 @@ fn git_takes_the_diff_of_a_dry_run() {
     let git =
         |args: &[&str]| std::process::Command::new("git").args(args).current_dir(&root).output();
     if git(&["init", "-q"]).is_err() {
-        eprintln!("skipped: there is no git");
+        testutils::skip!("there is no git");
         return;
     }
     write(dir.path(), "d.patch", diff.stdout.as_bytes());

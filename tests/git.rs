@@ -559,7 +559,7 @@ fn a_failing_disk_is_told_as_what_it_left() {
             let bench = Bench::new(FILES);
             let first = git(&bench.bare(), &["rev-parse", "main"]);
             let Some((run, failed)) = failing(&bench, call, nth) else {
-                eprintln!("skipped: strace is missing or not allowed");
+                testutils::skip!("strace is missing or not allowed");
                 return;
             };
             let Some(failed) = failed else { break };
@@ -625,7 +625,7 @@ fn the_next_run_says_what_became_of_one_that_was_killed() {
     {
         let bench = Bench::new(FILES);
         let Some(calls) = writing_calls(&bench, args) else {
-            eprintln!("skipped: strace is missing or not allowed");
+            testutils::skip!("strace is missing or not allowed");
             return;
         };
         // The last ones of each kind of call come after the commit.

@@ -330,7 +330,7 @@ fn the_next_run_says_what_became_of_patches_that_were_killed_together() {
             let nowhere = Path::new("/dev/null");
             let Some(run) = traced(&bench, &["--batch"], nowhere, &[&trace, &inject], &lines)
             else {
-                eprintln!("skipped: strace is missing or not allowed");
+                testutils::skip!("strace is missing or not allowed");
                 return;
             };
             if run.code == 0 {

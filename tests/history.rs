@@ -433,7 +433,7 @@ fn a_confined_process_reaches_the_state_above_its_root() {
     let dir = project();
     let run = at(&dir, "src", &["--sandbox"], &patch(A));
     if run.stderr.contains("Landlock") {
-        eprintln!("skipped: the kernel has no Landlock");
+        testutils::skip!("the kernel has no Landlock");
         return;
     }
     assert_eq!(run.code, 0, "{run:?}");
@@ -665,7 +665,7 @@ fn the_users_state_survives_git_clean() {
         done.is_ok_and(|done| done.status.success())
     };
     if !git(&["init", "-q"]) {
-        eprintln!("skipped: git is not here");
+        testutils::skip!("git is not here");
         return;
     }
     apply(&dir, "", "*** Update File: a\n@@\n-a\n+A\n");

@@ -88,7 +88,7 @@ fn every_command_has_a_case() {
 #[test]
 fn what_cannot_be_written_is_an_error() {
     if !fs::exists("/dev/full").unwrap_or(false) {
-        eprintln!("skipped: there is no /dev/full");
+        testutils::skip!("there is no /dev/full");
         return;
     }
     for (command, call) in CALLS {
@@ -123,7 +123,7 @@ fn what_cannot_be_written_is_an_error() {
 #[test]
 fn what_was_done_is_said_all_the_same() {
     if !fs::exists("/dev/full").unwrap_or(false) {
-        eprintln!("skipped: there is no /dev/full");
+        testutils::skip!("there is no /dev/full");
         return;
     }
     let lost = shell("\"$it\" apply --json ../p >/dev/full; echo $?; \"$it\" log -n 1; cat a");

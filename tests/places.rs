@@ -126,7 +126,7 @@ fn without_a_variable_the_home_is_what_the_system_says() {
     let Some(home) =
         line.and_then(|line| line.split(':').nth(5)).filter(|home| Path::new(home).is_dir())
     else {
-        eprintln!("skipped: the system does not list this user");
+        testutils::skip!("the system does not list this user");
         return;
     };
     let wrong = Path::new("/nonexistent");
@@ -254,7 +254,7 @@ fn of_another() -> Option<tempfile::TempDir> {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("ours");
     for path in ["w", "w/f", "theirs"] {
         if std::os::unix::fs::chown(dir.path().join(path), Some(OTHER), Some(OTHER)).is_err() {
-            eprintln!("skipped: only root can give a directory away");
+            testutils::skip!("only root can give a directory away");
             return None;
         }
     }

@@ -26,7 +26,7 @@ use testutils::temp::temp;
 fn every_commit_of_this_repository_applies_or_is_refused() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is not a git repository");
+        testutils::skip!("this is not a git repository");
         return;
     }
     let dir = temp();
@@ -52,7 +52,7 @@ fn every_commit_of_this_repository_applies_or_is_refused() {
             }
         });
         if let Err(error) = read {
-            eprintln!("skipped: {error}");
+            testutils::skip!("{error}");
             return;
         }
         eprintln!("{dialect}: {tally}; from git: {diffs}");
@@ -77,7 +77,7 @@ fn is_tried(commit: usize) -> bool {
 fn what_is_carried_is_what_people_or_git_made_of_it() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is not a git repository");
+        testutils::skip!("this is not a git repository");
         return;
     }
     let dir = temp();
@@ -88,7 +88,7 @@ fn what_is_carried_is_what_people_or_git_made_of_it() {
         }
     });
     if let Err(error) = read {
-        eprintln!("skipped: {error}");
+        testutils::skip!("{error}");
         return;
     }
     for (way, counts) in merges::WAYS.iter().zip(&ways) {
@@ -105,7 +105,7 @@ fn what_is_carried_is_what_people_or_git_made_of_it() {
 fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is not a git repository");
+        testutils::skip!("this is not a git repository");
         return;
     }
     let dir = temp();
@@ -124,7 +124,7 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
             }
         });
         if let Err(error) = read {
-            eprintln!("skipped: {error}");
+            testutils::skip!("{error}");
             return;
         }
         eprintln!("{how:?}");
@@ -144,7 +144,7 @@ fn what_a_formatter_made_stale_is_carried_or_in_conflict() {
 fn what_is_patched_in_another_unit_is_the_same_or_refused() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is not a git repository");
+        testutils::skip!("this is not a git repository");
         return;
     }
     let mut counts = reindented::Counts::default();
@@ -155,7 +155,7 @@ fn what_is_patched_in_another_unit_is_the_same_or_refused() {
         }
     });
     if let Err(error) = read {
-        eprintln!("skipped: {error}");
+        testutils::skip!("{error}");
         return;
     }
     eprintln!("in another unit: {counts}");
@@ -169,14 +169,14 @@ fn what_is_patched_in_another_unit_is_the_same_or_refused() {
 fn commits_are_made_again_in_the_object_database() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !repository.join(".git").exists() {
-        eprintln!("skipped: this is not a git repository");
+        testutils::skip!("this is not a git repository");
         return;
     }
     let dir = temp();
     let bare::Replayed { tally, fsck, .. } =
         match bare::replay(&repository, every(OF_COMMITS), dir.path()) {
             Ok(replayed) => replayed,
-            Err(error) => return eprintln!("skipped: {error}"),
+            Err(error) => return testutils::skip!("{error}"),
         };
     eprintln!("in the object database: {tally}");
     assert!(tally.wrong.is_empty(), "{tally:#?}");

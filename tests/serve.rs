@@ -332,7 +332,7 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
     // and to write, and no more.
     let user = 61_234;
     if std::os::unix::fs::chown(dir.path(), Some(user), Some(user)).is_err() {
-        eprintln!("skipped: only root can be another user");
+        testutils::skip!("only root can be another user");
         return;
     }
     let spawned = clean("prlimit")
@@ -351,7 +351,7 @@ fn a_call_is_answered_where_no_thread_is_to_be_had() {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = spawned else {
-        eprintln!("skipped: prlimit is missing");
+        testutils::skip!("prlimit is missing");
         return;
     };
     let call = json!({ "name": "read_file", "arguments": { "path": "a" } });

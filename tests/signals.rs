@@ -75,8 +75,8 @@ fn a_signal_in_the_middle_of_a_commit_rolls_it_back_or_comes_too_late() {
             ("renameat2:when=4", false),
         ] {
             let Some(end) = interrupted(signal, call, &format!("--default-signal={signal}")) else {
-                eprintln!(
-                    "skipped: strace or an env with --default-signal is missing, or not allowed"
+                testutils::skip!(
+                    "strace or an env with --default-signal is missing, or not allowed"
                 );
                 return;
             };
@@ -98,7 +98,7 @@ fn a_signal_ends_the_link_as_it_ends_the_program() {
         let start = format!("--default-signal={signal}");
         let call = "fsync:when=2";
         let Some(end) = interrupted_as("apply_patch", &[PATCH], signal, call, &start) else {
-            eprintln!("skipped: strace or an env with --default-signal is missing, or not allowed");
+            testutils::skip!("strace or an env with --default-signal is missing, or not allowed");
             return;
         };
         let wanted = (Some(code), "one\n", "apply-patch: cancelled; nothing was changed\n");
@@ -112,7 +112,7 @@ fn after_a_change_a_signal_does_not_keep_the_program_from_saying_what_was_done()
     let arguments = ["--partial", "../p", "../misfit"];
     let (call, start) = ("renameat:when=4", "--default-signal=TERM");
     let Some(end) = interrupted_as("apply-patch", &arguments, "TERM", call, start) else {
-        eprintln!("skipped: strace or an env with --default-signal is missing, or not allowed");
+        testutils::skip!("strace or an env with --default-signal is missing, or not allowed");
         return;
     };
     assert_eq!((end.0, &*end.1), (Some(6), "two\n"), "{}", end.2);
@@ -143,7 +143,7 @@ fn a_signal_is_seen_before_the_next_file() {
         .env("XDG_STATE_HOME", dir.path().join("state"))
         .output();
     let Some(output) = output.ok().filter(|output| !output.stderr.starts_with(b"strace:")) else {
-        eprintln!("skipped: strace is missing or not allowed");
+        testutils::skip!("strace is missing or not allowed");
         return;
     };
     assert_eq!(output.status.code(), Some(143), "{output:?}");
@@ -184,7 +184,7 @@ fn a_doctor_that_is_killed_leaves_nothing_among_the_files() {
             .env("XDG_STATE_HOME", dir.path().join("state"))
             .output();
         let Some(ended) = ended.ok().filter(|ended| !ended.stderr.starts_with(b"strace:")) else {
-            eprintln!("skipped: strace is missing or not allowed");
+            testutils::skip!("strace is missing or not allowed");
             return;
         };
         assert!(!ended.status.success(), "it was killed: {ended:?}");

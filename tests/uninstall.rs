@@ -139,7 +139,7 @@ fn the_log_of_a_repository_goes_by_its_git_directory() {
                && git commit -qm 1";
     let made = Command::new("sh").args(["-c", git]).current_dir(dir.path().join("w")).status();
     if !made.is_ok_and(|made| made.success()) {
-        eprintln!("skipped: git is not here");
+        testutils::skip!("git is not here");
         return;
     }
     let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** End Patch\n";
@@ -450,7 +450,7 @@ fn a_kill_at_any_removal_leaves_what_the_next_removes() {
                 .env("XDG_CONFIG_HOME", dir.path().join("config"))
                 .output();
             let Some(output) = output.ok().filter(|it| !it.stderr.starts_with(b"strace:")) else {
-                eprintln!("skipped: strace is missing or not allowed");
+                testutils::skip!("strace is missing or not allowed");
                 return;
             };
             if output.status.success() {

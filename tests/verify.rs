@@ -205,7 +205,7 @@ fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
 fn begun(dir: &Path) -> Option<Child> {
     const SIGNALS: &str = "--default-signal=INT,TERM";
     if !clean("env").args([SIGNALS, "true"]).output().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: an env with --default-signal is missing");
+        testutils::skip!("an env with --default-signal is missing");
         return None;
     }
     let mut child = clean("env")

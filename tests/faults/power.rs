@@ -303,7 +303,7 @@ fn try_all(
     for &disk in DISKS {
         for operation in all.iter().filter(wanted) {
             let Some((points, lies)) = cut(operation, disk, step) else {
-                eprintln!("skipped: {what} on {}", disk.0[0]);
+                testutils::skip!("{what} on {}", disk.0[0]);
                 continue;
             };
             eprintln!(
@@ -336,7 +336,7 @@ fn power_cuts_leave_nothing_to_lie_about() {
 #[ignore = "needs root, loop devices and FUSE"]
 fn power_cuts_between_flushes_leave_nothing_to_lie_about() {
     let Ok(program) = std::env::var("LOGGED_DISK") else {
-        eprintln!("skipped: power cuts between flushes (LOGGED_DISK does not name a program)");
+        testutils::skip!("power cuts between flushes (LOGGED_DISK does not name a program)");
         return;
     };
     try_all("power cut between flushes", |operation, disk, step| {

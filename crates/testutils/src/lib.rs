@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::print_stderr,
     reason = "tests look at files from outside, and say what they skip"
 )]
@@ -14,6 +15,7 @@ pub mod order;
 pub mod posix;
 pub mod share;
 pub mod signals;
+pub mod skip;
 pub mod stop;
 pub mod takers;
 pub mod temp;

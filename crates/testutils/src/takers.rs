@@ -80,7 +80,7 @@ fn has(program: &str, told: &Once) -> bool {
         .status()
         .is_ok();
     if !there {
-        told.call_once(|| eprintln!("skipped: there is no {program}"));
+        told.call_once(|| crate::skip!("there is no {program}"));
     }
     there
 }

@@ -53,7 +53,7 @@ fn cases() -> u32 {
 /// Tries a property on so many values; `false` where git is missing.
 fn holds_with_git<S: Strategy>(strategy: &S, property: impl Fn(S::Value)) -> bool {
     if Command::new("git").arg("--version").output().is_err() {
-        eprintln!("skipped: git is not installed");
+        testutils::skip!("git is not installed");
         return false;
     }
     holds(cases(), strategy, property);

@@ -50,7 +50,7 @@ fn everything_is_made_durable_by_itself_or_much_of_it_at_once() {
     // ext4 and tmpfs are made durable whole.
     let kind = rustix::fs::statfs(&tree.root).unwrap().f_type;
     if ![0xEF53, 0x0102_1994].contains(&kind) {
-        return eprintln!("skipped: another file system, {kind:x}");
+        return testutils::skip!("another file system, {kind:x}");
     }
     for things in [
         [1, 0, 0, 0],
@@ -149,7 +149,7 @@ fn a_directory_is_opened_once_for_many_files() {
     if limit.current.is_some_and(|limit| limit < 512) {
         limit.current = limit.maximum.map_or(Some(512), |most| Some(most.min(512)));
         if limit.current < Some(512) || rustix::process::setrlimit(files, limit).is_err() {
-            return eprintln!("skipped: few files can be open here");
+            return testutils::skip!("few files can be open here");
         }
     }
     let names: Vec<String> = (0..40).map(|n| format!("d{n}/x")).collect();

@@ -174,9 +174,9 @@ fn mounts_are_no_way_out() {
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(!text.contains("FAILED"), "{text}");
-            eprintln!("skipped: no mount namespaces here");
+            testutils::skip!("no mount namespaces here");
         }
-        Err(_) => eprintln!("skipped: no unshare here"),
+        Err(_) => testutils::skip!("no unshare here"),
     }
 }
 
@@ -408,7 +408,7 @@ fn whether_attributes_have_to_be_copied_is_known_of_an_open_file() {
     );
     match set {
         Ok(()) => assert!(has("noted")),
-        Err(_) => eprintln!("skipped: no attributes here"),
+        Err(_) => testutils::skip!("no attributes here"),
     }
 }
 

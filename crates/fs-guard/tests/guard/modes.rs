@@ -248,14 +248,14 @@ fn a_staged_file_is_given_mode_and_owner_only_where_it_lacks_them() {
 #[test]
 fn a_staged_file_is_given_to_the_owner_of_another() {
     if !rustix::process::geteuid().is_root() {
-        return eprintln!("skipped: giving files away is for root");
+        return testutils::skip!("giving files away is for root");
     }
     let tree = Tree::new(&[]);
     let (state, _) = tree.open().create_state_dir().unwrap();
     let spot = state.spot("0");
     let probe = tree.outside.join("secret");
     if std::os::unix::fs::chown(&probe, Some(4321), Some(1234)).is_err() {
-        return eprintln!("skipped: no other users here");
+        return testutils::skip!("no other users here");
     }
     // All ones are no owner.
     for (uid, gid) in [(4321, 1234), (4321, u32::MAX), (u32::MAX, 1234), (0, 0)] {
@@ -284,7 +284,7 @@ fn set_default_acl(dir: &Path, group: u16) -> bool {
 fn the_private_directory_inherits_no_access_list() {
     let tree = Tree::new(&[]);
     if !set_default_acl(&tree.root, 7) {
-        return eprintln!("skipped: no access lists here");
+        return testutils::skip!("no access lists here");
     }
     tree.open().create_state_dir().unwrap();
     assert!(getxattr(tree.root.join(".kept"), c"system.posix_acl_default", &mut [0; 99]).is_err());
@@ -301,11 +301,11 @@ fn a_staged_file_inherits_what_a_new_one_would() {
         let tree = Tree::new(&[("d/f", "x")]);
         let dir = tree.root.join("d");
         if is_root && std::os::unix::fs::chown(&dir, None, Some(4321)).is_err() {
-            eprintln!("skipped: no other groups here");
+            testutils::skip!("no other groups here");
         }
         chmod(&dir, dir_mode);
         if acl.is_some_and(|group| !set_default_acl(&dir, group)) {
-            eprintln!("skipped: no access lists here");
+            testutils::skip!("no access lists here");
             continue;
         }
         for mode in [0o600, 0o644, 0o666, 0o755, 0o777] {
@@ -352,15 +352,15 @@ fn attributes_are_copied_or_it_is_said_that_they_are_not() {
     match label {
         // It need not go along.
         Ok(()) => assert_eq!(copied(Some((5, 1, true))).0, "fine"),
-        Err(_) => eprintln!("skipped: no labels here"),
+        Err(_) => testutils::skip!("no labels here"),
     }
     let _ = rustix::fs::removexattr(tree.root.join("f"), c"security.selinux");
     if setxattr(tree.root.join("f"), c"user.note", b"note", XattrFlags::empty()).is_err() {
-        return eprintln!("skipped: no attributes here");
+        return testutils::skip!("no attributes here");
     }
     let mut names = [0; 99];
     if rustix::fs::listxattr(tree.root.join("f"), &mut names).ok() != Some("user.note\0".len()) {
-        return eprintln!("skipped: the system gives files attributes of its own");
+        return testutils::skip!("the system gives files attributes of its own");
     }
     let (told, note, _) = copied(None);
     assert_eq!(told, "fine");
@@ -414,7 +414,7 @@ fn what_a_file_system_can_do_is_what_was_seen_to_be_done() {
     let usual = found([false, false], None);
     assert!(usual.stable_inodes);
     if !usual.exchange || !usual.no_replace {
-        return eprintln!("skipped: {usual:?}");
+        return testutils::skip!("{usual:?}");
     }
     assert!(!found([true, false], None).exchange);
     let lacking = found([true, true], None);
@@ -493,7 +493,7 @@ fn an_ordinary_user_is_told_what_may_not_be_done() {
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr))
         }
-        Err(error) => eprintln!("skipped: {error}"),
+        Err(error) => testutils::skip!("{error}"),
     }
 }
 

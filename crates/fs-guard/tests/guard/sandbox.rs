@@ -31,7 +31,7 @@ fn confined<T: Send>(
                     if error.io().is_some_and(|error| error.kind() == ErrorKind::Unsupported) =>
                 {
                     assert!(!fs_guard::can_confine());
-                    eprintln!("skipped: {error}");
+                    testutils::skip!("{error}");
                     None
                 }
                 Err(error) => panic!("{error}"),
@@ -179,7 +179,7 @@ fn other_processes_and_the_network_are_out_of_reach() {
         });
         thread.join().unwrap()
     });
-    let Some((bound, killed)) = tried else { return eprintln!("skipped: no Landlock") };
+    let Some((bound, killed)) = tried else { return testutils::skip!("no Landlock") };
     // Older kernels know neither.
     let version = version.into_inner();
     if version >= 4 {

@@ -70,7 +70,7 @@ fn trace(count: u32, durable: bool) -> Option<Vec<String>> {
     let fixture = repository();
     let log = fixture.dir.path().join("log");
     if traced(&fixture.at, count, &["-o", log.to_str().unwrap()], durable) != Some(true) {
-        eprintln!("skipped: strace is missing or not allowed");
+        testutils::skip!("strace is missing or not allowed");
         return None;
     }
     Some(fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect())

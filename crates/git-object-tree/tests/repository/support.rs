@@ -19,7 +19,7 @@ pub(crate) fn git_is_there() -> bool {
     let there =
         Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        eprintln!("skipped: there is no git");
+        testutils::skip!("there is no git");
     }
     there
 }

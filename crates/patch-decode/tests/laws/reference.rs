@@ -118,12 +118,5 @@ fn compare_all(share: usize) {
 
 #[test]
 fn lets_all_patches_be_written_that_apply() {
-    compare_all(20);
-}
-
-#[test]
-fn lets_many_more_patches_be_written_that_apply() {
-    if std::env::var_os("APPLY_PATCH_LONG_TESTS").is_some() {
-        compare_all(1);
-    }
+    compare_all(if testutils::share::whole() { 1 } else { 20 });
 }

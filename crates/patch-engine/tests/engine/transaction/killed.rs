@@ -196,7 +196,7 @@ fn killed_at_any_call_all_or_nothing_is_there() {
     let ran =
         strace_child(traced.dir.path(), &key, "full", false, None, &["-o", log.to_str().unwrap()]);
     if !ran.is_some_and(|(succeeded, _)| succeeded) {
-        eprintln!("skipped: strace is missing or not allowed");
+        testutils::skip!("strace is missing or not allowed");
         return;
     }
     let new = traced.snapshot();

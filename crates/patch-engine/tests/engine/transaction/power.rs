@@ -154,7 +154,7 @@ fn power_cuts_leave_all_or_nothing() {
     ] {
         for few in [false, true] {
             let Some([old, new, wrong]) = cut_everywhere(mkfs, options, "full", few) else {
-                eprintln!("skipped: {} {options}", mkfs[0]);
+                testutils::skip!("{} {options}", mkfs[0]);
                 continue;
             };
             eprintln!("{} {options}: {old} old, {new} new, {wrong} wrong", mkfs[0]);
@@ -169,6 +169,6 @@ fn power_cuts_leave_all_or_nothing() {
         assert!(wrong > 0, "{mkfs:?} {options}: the control found nothing");
     }
     if ran == 0 {
-        eprintln!("skipped: no root, no loop devices or no strace");
+        testutils::skip!("no root, no loop devices or no strace");
     }
 }

@@ -321,7 +321,7 @@ fn a_disk_that_is_really_full_leaves_everything_as_it_was() {
         .arg(&place)
         .output();
     if !probe.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: file systems cannot be mounted in a namespace here");
+        testutils::skip!("file systems cannot be mounted in a namespace here");
         return;
     }
     let output = namespace(&std::env::current_exe().unwrap())
@@ -377,7 +377,7 @@ fn full_disks_of_other_kinds_leave_everything_as_it_was() {
         let made = run(mkfs[0], &[&mkfs[1..], &[image.to_str().unwrap()]].concat());
         if !made || !run("mount", &["-o", "loop", image.to_str().unwrap(), place.to_str().unwrap()])
         {
-            eprintln!("skipped: {}", mkfs[0]);
+            testutils::skip!("{}", mkfs[0]);
             continue;
         }
         let small = Small { place: &place };
