@@ -2,7 +2,8 @@
 //! `cargo test --workspace` says it again, in one line.
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 /// Says why a test, or a part of it, is not run here: it takes what `format!` does.
 #[macro_export]
@@ -25,20 +26,26 @@ fn notes() -> Option<PathBuf> {
 #[doc(hidden)]
 pub fn told(why: &str) {
     eprintln!("skipped: {why}");
-    let Some(notes) = notes() else { return };
-    // What cannot be noted is said above, at least.
-    let _ = fs::create_dir_all(notes.parent().expect("it is in a directory"));
-    let file = fs::File::options().append(true).create(true).open(notes);
-    let _ = file.and_then(|mut file| {
-        std::io::Write::write_all(&mut file, format!("{}\n", why.replace('\n', " ")).as_bytes())
-    });
+    if let Some(notes) = notes() {
+        // What cannot be noted is said above, at least.
+        let _ = note(&notes, why);
+    }
+}
+
+fn note(notes: &Path, why: &str) -> io::Result<()> {
+    fs::create_dir_all(notes.parent().expect("it is in a directory"))?;
+    let mut file = fs::File::options().append(true).create(true).open(notes)?;
+    file.write_all(format!("{}\n", why.replace('\n', " ")).as_bytes())
 }
 
 /// Takes what was noted since cargo was started: each reason with how often it was given.
 pub fn noted() -> BTreeMap<String, usize> {
+    notes().map(|notes| take(&notes)).unwrap_or_default()
+}
+
+fn take(notes: &Path) -> BTreeMap<String, usize> {
     let mut reasons = BTreeMap::new();
-    let Some(notes) = notes() else { return reasons };
-    for why in fs::read_to_string(&notes).unwrap_or_default().lines() {
+    for why in fs::read_to_string(notes).unwrap_or_default().lines() {
         *reasons.entry(why.to_owned()).or_default() += 1;
     }
     let _ = fs::remove_file(notes);
@@ -47,11 +54,13 @@ pub fn noted() -> BTreeMap<String, usize> {
 
 #[test]
 fn reasons_are_counted_and_taken() {
-    assert_eq!(noted(), BTreeMap::new());
+    let dir = crate::temp::temp();
+    let notes = dir.path().join("tmp/skipped");
+    assert_eq!(take(&notes), BTreeMap::new());
     for number in [1, 2, 2] {
-        crate::skip!("made up\n{number}");
+        note(&notes, &format!("made up\n{number}")).unwrap();
     }
     let expected = [("made up 1".to_owned(), 1), ("made up 2".to_owned(), 2)];
-    assert_eq!(noted(), BTreeMap::from(expected));
-    assert_eq!(noted(), BTreeMap::new());
+    assert_eq!(take(&notes), BTreeMap::from(expected));
+    assert_eq!(take(&notes), BTreeMap::new());
 }
