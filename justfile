@@ -143,4 +143,4 @@ compare-git *args:
 
 # Times every stage of the engine.
 bench:
-    cargo bench -p patch-engine
+    cargo bench -p benches

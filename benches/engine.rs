@@ -1,11 +1,9 @@
 //! What each stage costs: parse, locate, plan, commit, and the whole road. `cargo bench -p
-//! patch-engine`.
+//! benches`.
 //!
 //! Times are for comparing two versions on one machine; counts of instructions are in `ci/growth`,
 //! and whole processes beside other appliers in `compare.py`.
 #![allow(clippy::disallowed_methods, missing_docs, reason = "it makes the files that are measured")]
-
-mod workload;
 
 use std::fs;
 use std::path::Path;
