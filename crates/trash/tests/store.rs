@@ -15,12 +15,12 @@ use std::time::{Duration, SystemTime};
 use fs_guard::fault::{Fault, arm, disarm, meanwhile};
 use fs_guard::{ErrorKind, Policy, Root, Sha256};
 use tempfile::TempDir;
-use workspace_trash::{
-    FileState, Header, Journal, KeyPlace, LockedStore, Prefix, Record, Retention, Signer, Store,
-    TransactionId, parse_stored_path, stored_path,
-};
 #[cfg(unix)]
-use workspace_trash::{Keys, OwnKey};
+use workspace_trash::Keys;
+use workspace_trash::{
+    FileState, Header, Journal, KeyPlace, LockedStore, OwnKey, Prefix, Record, Removal, Retention,
+    Signer, Store, TransactionId, parse_stored_path, stored_path,
+};
 
 #[path = "store/index.rs"]
 mod index;
@@ -412,6 +412,75 @@ fn commits_purge_now_and_then() {
 }
 
 /// In a process of its own, because the environment says where the user's files are.
+/// What is in the state directory beside a transaction, and what of it a removal leaves.
+#[test]
+fn a_removal_takes_what_the_program_makes_and_leaves_the_rest() {
+    let rows = [
+        ("index.new", None),
+        ("trash/ID/journal.new", None),
+        ("trash/ID/7", None),
+        ("trash/ID.removed/7", None),
+        ("below/3/lock", None),
+        ("below/3/trash/ID/0", None),
+        ("made/by/others", None),
+        ("notes", Some("notes")),
+        ("index.old", Some("index.old")),
+        ("trash/notes", Some("trash/notes")),
+        ("trash/notes/7", Some("trash/notes")),
+        ("trash/ID/notes", Some("trash/ID/notes")),
+        ("below/three/lock", Some("below/three")),
+        ("below/3/notes", Some("below/3/notes")),
+    ];
+    for (path, left) in rows {
+        let fixture = Fixture::new();
+        let root = fixture.root();
+        let store = fixture.lock(&root);
+        let made = displace(&store, "a", "x").to_string();
+        let path = path.replace("ID", &made);
+        let file = fixture.dir.path().join(".kept").join(&path);
+        let mut private = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        private.recursive(true).create(file.parent().unwrap()).unwrap();
+        fs::write(&file, "").unwrap();
+        let removal = store.remove_state(&["made"], &|path| path.starts_with("made")).unwrap();
+        if let Some(left) = left {
+            assert_eq!(removal, Removal::Others(vec![left.replace("ID", &made)]), "{path}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), "", "{path}");
+        } else {
+            assert_eq!(removal, Removal::Done, "{path}");
+            assert!(!fixture.dir.path().join(".kept").exists(), "{path}");
+        }
+    }
+}
+
+#[test]
+fn what_is_unfinished_keeps_all_that_there_is() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    let id = displace(&store, "a", "x");
+    let pending = store.begin().unwrap();
+    pending.slot(0).create(0o600).unwrap();
+    drop(pending);
+    assert_eq!(store.remove_state(&[], &|_| true).unwrap(), Removal::Unfinished);
+    let state = fixture.dir.path().join(".kept");
+    assert!(state.join(format!("trash/{id}/0")).exists());
+}
+
+#[test]
+fn keys_are_found_before_they_are_removed() {
+    let place = TempDir::new().unwrap();
+    let keys = KeyPlace::Directory(place.path().into());
+    assert!(keys.remove_keys(false).unwrap().is_empty());
+    OwnKey::from(keys.clone()).signer().unwrap().unwrap();
+    let key = place.path().join("key");
+    assert_eq!(keys.remove_keys(true).unwrap(), std::slice::from_ref(&key));
+    assert!(key.exists());
+    assert_eq!(keys.remove_keys(false).unwrap(), std::slice::from_ref(&key));
+    assert!(!key.exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn keys_are_looked_for_in_every_place_of_the_user() {
