@@ -258,18 +258,8 @@ fn only_these_commands_are_a_persons() {
     };
     let found: BTreeSet<_> =
         all_code().into_iter().filter(|(_, code)| opens(code)).map(|(module, _)| module).collect();
-    let commands = [
-        "apply",
-        "convert",
-        "history",
-        "mcp_config",
-        "ops",
-        "recover",
-        "status",
-        "trash",
-        "undo",
-        "workspace",
-    ];
+    let commands =
+        ["apply", "convert", "history", "ops", "recover", "status", "trash", "undo", "workspace"];
     let mut wanted: BTreeSet<_> =
         commands.iter().map(|name| format!("cli/commands/{name}")).collect();
     wanted.extend(["cli/drop_in", "patch-engine/commit/workspace"].map(str::to_owned));

@@ -112,13 +112,16 @@ fn what_is_pasted_starts_the_server() {
     let fixed = format!("this changes files of {}\n", here.display());
     assert!(print(&["windsurf"]).stderr.contains(&fixed));
     assert!(print(&["generic"]).stderr.contains("`no_roots`"));
-    assert!(print(&["goose"]).stdout.starts_with("extensions:\n  apply-patch:\n"));
+    let goose = print(&["goose"]).stdout;
+    let lines: Vec<_> = goose.lines().collect();
+    let command = format!("    cmd: {}", json!(program));
+    assert_eq!(lines[..2], ["extensions:", "  apply-patch:"], "{goose}");
+    assert!(lines.contains(&&*command) && lines.contains(&"    timeout: 300"), "{goose}");
     for wrong in [
         &["emacs"][..],
         &["zed", "--project"],
         &["zed", "--user", "--project"],
-        &["zed", "-n"],
-        &["generic", "--write"],
+        &["zed", "--write"],
     ] {
         assert_eq!(print(wrong).code, 2, "{wrong:?}");
     }
@@ -175,11 +178,6 @@ fn the_command_of_a_client_adds_the_server() {
     assert!(elsewhere[0].ends_with("/it's"), "{elsewhere:?}");
     let claude = run("apply-patch", &w, home, &["mcp-config", "--client", "claude"], b"");
     assert!(claude.stderr.contains("\"mcp__apply-patch__read_file\""), "{claude:?}");
-    let write = ["mcp-config", "--client", "claude", "--write"];
-    let refused = run("apply-patch", &w, home, &write, b"");
-    assert_eq!(refused.code, 2, "{refused:?}");
-    let said = format!("run `{}`", claude.stdout.trim_end());
-    assert!(refused.stderr.contains(&said), "{refused:?}");
 }
 
 #[test]
@@ -199,80 +197,6 @@ fn a_project_that_others_share_names_the_program_as_a_shell_does() {
     assert!(on_path(&bin, "cursor"));
     assert!(!on_path(&bin, "zed"));
     assert!(!on_path(dir.path(), "cursor"));
-}
-
-#[test]
-fn the_file_of_a_client_is_written_as_a_transaction() {
-    let before = "// mine\n{\n\t\"theme\": \"x\", // y\n\
-                  \t\"mcpServers\": {\"other\": {\"command\": \"o\"}},\n}\n";
-    let dir = place(&[
-        ("home/.cline/data/settings/cline_mcp_settings.json", before),
-        ("home/.codex/real.toml", "a = 1\n"),
-        ("w/f", ""),
-    ]);
-    let (w, home) = (dir.path().join("w"), dir.path().join("home"));
-    let file = home.join(".cline/data/settings/cline_mcp_settings.json");
-    let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("a file");
-    let write = |client: &str, more: &[&str]| {
-        run(
-            "apply-patch",
-            &w,
-            &home,
-            &[&["mcp-config", "--client", client, "--write"], more].concat(),
-            b"",
-        )
-    };
-    let shown = write("cline", &["-n"]);
-    assert!(shown.code == 0, "{shown:?}");
-    assert!(shown.stdout.contains("+++ b/cline_mcp_settings.json\n"), "{shown:?}");
-    assert!(read(&file) == before, "{shown:?}");
-    let done = write("cline", &[]);
-    assert_eq!(done.code, 0, "{done:?}");
-    assert_eq!(&*done.stdout, "M cline_mcp_settings.json\n", "{done:?}");
-    let first = read(&file);
-    for kept in
-        ["// mine\n{\n\t\"theme\": \"x\", // y\n", "\"other\": {\"command\": \"o\"},\n", "},\n}\n"]
-    {
-        assert!(first.contains(kept), "{first}");
-    }
-    let again = write("cline", &[]);
-    assert!(
-        again
-            .stderr
-            .contains("it is there already: ~/.cline/data/settings/cline_mcp_settings.json"),
-        "{again:?}"
-    );
-    assert!(read(&file) == first, "{again:?}");
-    // Another entry of this name is replaced.
-    let other = write("cline", &["--approve", "never", "-n"]);
-    for (sign, args) in [('-', "\"--approve\", \"auto\"],"), ('+', "\"--approve\", \"never\"],")] {
-        let has = |line: &str| line.starts_with(sign) && line.ends_with(args);
-        assert!(other.stdout.lines().any(has), "{sign}{args}: {other:?}");
-    }
-    let command = done.stderr.split('`').nth(1).expect("how to undo it");
-    let args: Vec<_> = command.split(' ').skip(1).collect();
-    assert_eq!(run("apply-patch", &w, &home, &args, b"").code, 0, "{command}");
-    assert_eq!(read(&file), before);
-    // What is guarded is what was asked for.
-    let done = write("cursor", &[]);
-    assert_eq!(done.stdout, "A .cursor/mcp.json\n", "{done:?}");
-    assert_eq!(run("apply-patch", &w, &home, &["undo"], b"").code, 0);
-    assert!(!w.join(".cursor").exists());
-    // No link is followed, no directory of a client made, nothing edited that is not understood.
-    std::os::unix::fs::symlink("real.toml", home.join(".codex/config.toml")).expect("a link");
-    let linked = write("codex", &[]);
-    assert!(linked.code != 0, "{linked:?}");
-    assert!(read(&home.join(".codex/real.toml")) == "a = 1\n", "{linked:?}");
-    let absent = write("windsurf", &[]);
-    assert!(absent.code == 5, "{absent:?}");
-    assert!(absent.stderr.contains("start windsurf once"), "{absent:?}");
-    std::fs::write(&file, "{\"mcpServers\": []}").expect("a file");
-    let odd = write("cline", &[]);
-    assert!(odd.code == 1, "{odd:?}");
-    assert!(
-        odd.stderr.contains("`mcpServers` in it is not an object; edit it yourself"),
-        "{odd:?}"
-    );
 }
 
 /// A shared configuration names the project by a variable of one client; others pass it on as it

@@ -77,6 +77,15 @@ class Place:
         assert done.returncode == 0, (args, done)
         return done.stdout
 
+    def paste(self, path: str, block: str):
+        """Puts what `mcp-config` prints into a client's file, as a person would."""
+        file = self.home / path
+        there = file.read_text() if file.exists() else ""
+        if path.endswith(".json"):
+            file.write_text(json.dumps((json.loads(there) if there else {}) | json.loads(block)))
+        else:
+            file.write_text(f"{there}\n{block}")
+
     def write(self, path: str, text: str):
         file = self.home / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -257,6 +266,9 @@ OPENCODE = modules("opencode-ai") / "opencode-linux-x64/bin/opencode"
 GOOSE = modules("@aaif/goose-binary-linux-x64") / "@aaif/goose-binary-linux-x64/bin/goose"
 CLINE = modules("cline") / "@cline/cli-linux-x64/bin/cline"
 CLAUDE = modules("@anthropic-ai/claude-code") / "@anthropic-ai/claude-code-linux-x64/claude"
+# Where the others have what is printed for them.
+FILES = {"codex": ".codex/config.toml", "opencode": ".config/opencode/opencode.json", "goose": ".config/goose/config.yaml",
+         "cline": ".cline/data/settings/cline_mcp_settings.json"}
 # Those that write their own files.
 OWN_COMMAND = {"gemini": GEMINI, "claude": CLAUDE}
 
@@ -290,7 +302,7 @@ def check(name: str, client: str, package: str, prepare, converse) -> list[str]:
             done = place.run("sh", "-c", f'PATH="{own.parent}:$PATH"\n{line}', at=at)
             assert done.returncode == 0, (line, done)
         else:
-            place.ours("mcp-config", "--write", *args, at=at)
+            place.paste(FILES[client], place.ours("mcp-config", *args, at=at))
         asked = converse(place, mock)
         mock.close()
         found = (place.project / "f").read_text()

@@ -107,10 +107,10 @@ pub mod tools {
     pub use file_tools::git;
     pub use file_tools::{
         Arguments, BadName, Caller, ChangedBy, Data, EditorReply, ErrorKind, FailureClass, Hint,
-        JSONC, Kept, MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName,
-        SessionSettings, Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds,
-        brief_catalogue, catalogue, changes, choices, envelope, events, hints, history, input,
-        open_turns, ops, received, refused, remove_state, settings, shown, size_in, specs,
-        statistics, store_size, unique_json,
+        Kept, MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings,
+        Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
+        catalogue, changes, choices, envelope, events, hints, history, input, open_turns, ops,
+        received, refused, remove_state, settings, shown, size_in, specs, statistics, store_size,
+        unique_json,
     };
 }

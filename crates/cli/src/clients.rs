@@ -84,13 +84,13 @@ pub(crate) struct Setup {
 pub(crate) enum Way {
     /// The client does, with this command, whose first word is the program.
     Command(Vec<String>),
-    /// A person does, or `--write`.
-    File(ConfigEdit),
+    /// A person does.
+    File(Snippet),
 }
 
-/// What to set in a file.
+/// What a file has to have.
 #[derive(Debug)]
-pub(crate) struct ConfigEdit {
+pub(crate) struct Snippet {
     /// The file; `None` for a client that is not known.
     pub(crate) file: Option<ClientFile>,
     pub(crate) format: ConfigFormat,
@@ -254,7 +254,7 @@ impl Client {
             Some(command) => Way::Command(command),
             None => {
                 let (format, settings) = self.settings(approve, server, &args);
-                Way::File(ConfigEdit { file: self.file(scope), format, settings })
+                Way::File(Snippet { file: self.file(scope), format, settings })
             }
         };
         Setup { way, notes }

@@ -28,8 +28,6 @@ pub use session::store_size::{StoreSize, remove_state, size_in, store_size};
 pub use session::turn::{OpenTurn, TurnSummary, open_turns};
 pub use session::{Session, SessionSettings};
 pub use session::{bounds, history, refused};
-#[cfg(not(target_family = "wasm"))]
-pub use syntax::JSONC;
 pub use tools::arguments::most_alike;
 pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply};
 pub use tools::catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue};

@@ -136,9 +136,6 @@ fn json(text: &str) -> Parsed {
 }
 
 #[cfg(not(target_family = "wasm"))]
-pub use parsers::JSONC;
-
-#[cfg(not(target_family = "wasm"))]
 mod parsers {
     use jsonc_parser::ParseOptions;
     use jsonc_parser::errors::ParseErrorKind;
@@ -149,7 +146,7 @@ mod parsers {
 
     /// What is read as JSON with comments: JSON, comments, commas at the end of lists, and nothing
     /// else of JSON5.
-    pub const JSONC: ParseOptions = ParseOptions {
+    const JSONC: ParseOptions = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
         allow_loose_object_property_names: false,

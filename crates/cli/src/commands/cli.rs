@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Intercept(InterceptArgs),
     /// Serve the file tools over MCP, on standard input and output
     Serve(Box<ServeArgs>),
-    /// Print the configuration for an MCP client, or write it
+    /// Print what a client needs to start the MCP server
     McpConfig(McpConfigArgs),
     /// Check the installation, the workspace and the settings
     Doctor(DoctorArgs),
