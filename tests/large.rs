@@ -55,8 +55,7 @@ fn a_patch_of_many_hunks_that_fit_everywhere_takes_little_memory() {
     let hunks = "@@\n-x\n+y\n".repeat(count);
     let patch = format!("*** Begin Patch\n*** Update File: equal\n{hunks}*** End Patch\n");
     let call = serde_json::json!({ "patch": patch }).to_string();
-    let script =
-        format!("ulimit -v {}; exec {} \"$@\"", space << 10, env!("CARGO_BIN_EXE_apply-patch"));
+    let script = format!("ulimit -v {}; exec {} \"$@\"", space << 10, crate::program::word());
     for (args, input) in [
         (&["apply"][..], &patch),
         (&["apply", "-n"], &patch),

@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 pub(crate) use crate::run::Run;
 use crate::run::output;
 use crate::terminal::Terminal;
+use tempfile::TempDir;
 use testutils::temp::temp;
 
 /// A command that has nothing of this process's environment but where programs are.
@@ -16,6 +18,22 @@ pub(crate) fn clean(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     command
+}
+
+/// The program's path as one word of a shell: where it has blanks, that of a link.
+pub(crate) fn word() -> &'static str {
+    static WORD: OnceLock<(String, Option<TempDir>)> = OnceLock::new();
+    let (word, _) = WORD.get_or_init(|| {
+        let path = env!("CARGO_BIN_EXE_apply-patch");
+        if !path.contains(|next: char| next.is_whitespace() || "'\"$`\\".contains(next)) {
+            return (path.to_owned(), None);
+        }
+        let dir = temp();
+        let link = dir.path().join("apply-patch");
+        std::os::unix::fs::symlink(path, &link).expect("a link");
+        (link.to_str().expect("UTF-8").to_owned(), Some(dir))
+    });
+    word
 }
 
 /// The program under the name `name`, in the directory `dir`, with a home of its own.
@@ -98,6 +116,6 @@ pub(crate) fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) 
         .env("XDG_STATE_HOME", dir.join("state"))
         .env("TERM", "xterm")
         .envs(environment.iter().copied())
-        .env("it", env!("CARGO_BIN_EXE_apply-patch"));
+        .env("it", word());
     Terminal::run(command)
 }

@@ -16,7 +16,7 @@ fn called(dir: &Path, args: &[&str], input: &str) -> Run {
 fn obeyed(dir: &Path, said: &str, beginning: &str) -> String {
     let line = said.split('`').find(|line| line.starts_with(beginning));
     let line = line.unwrap_or_else(|| panic!("no `{beginning}` in {said}"));
-    let script = line.replace("apply-patch", env!("CARGO_BIN_EXE_apply-patch"));
+    let script = line.replace("apply-patch", crate::program::word());
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &script]).current_dir(dir.join("w")).env("HOME", dir);
     let output = command.env("XDG_STATE_HOME", dir.join("state")).output().expect("sh");

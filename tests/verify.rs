@@ -324,7 +324,7 @@ fn a_command_may_remove_the_state_directory() {
 #[test]
 fn a_call_within_the_check_is_refused_at_once() {
     let dir = files();
-    let program = env!("CARGO_BIN_EXE_apply-patch");
+    let program = program::word();
     fs::write(dir.path().join("other"), "*** Begin Patch\n*** Add File: n\n+n\n*** End Patch\n")
         .expect("a file");
     // Longer than the whole check may take.

@@ -391,6 +391,9 @@ fn a_base_carries_a_patch_to_a_file_that_changed() {
 
 #[test]
 fn a_plan_is_committed_as_it_is_or_not_at_all() {
+    if !testutils::home::is_there("a_plan_is_committed_as_it_is_or_not_at_all") {
+        return;
+    }
     let dir = directory();
     let workspace = workspace(dir.path(), json!({ "durability": "none" }));
     let plan = |patch: &str| {

@@ -9,6 +9,7 @@
 
 pub mod fragments;
 pub mod holds;
+pub mod home;
 pub mod modules;
 #[cfg(feature = "order")]
 pub mod order;
