@@ -331,6 +331,7 @@ fn a_displaced_file_that_was_changed_is_not_shown() {
     let doctor = "a person has to look at the state directory with `apply-patch doctor`\n";
     fs::write(dir.path().join("w").join(&slot), "x\n").expect("written");
     let shown = at(&dir, "", &["show", "last"], "");
+    assert_eq!(at(&dir, "", &["show"], "").stdout, shown.stdout, "git shows the last one, too");
     assert!(shown.stdout.contains("Binary files a/top and b/top differ"), "{shown:?}");
     for args in [&["undo", "-n"][..], &["trash", "show", "last/0"]] {
         let refused = at(&dir, "", args, "");

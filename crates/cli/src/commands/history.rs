@@ -79,12 +79,12 @@ pub(crate) struct LogArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch show last\n  \
+    apply-patch show                  the last change\n  \
     apply-patch show --format html 9f3ac1d2 > change.html")]
 pub(crate) struct ShowArgs {
     /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
     /// the N-th newest; or a turn
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", default_value = "last")]
     pub(crate) id: String,
     /// The diff as text, or as one self-contained HTML page
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
