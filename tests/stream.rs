@@ -124,7 +124,7 @@ fn on_a_terminal_the_line_changes() {
     let script = format!(
         "(printf '%s\\n' '*** Begin Patch' '*** Add File: a' '+1'; read go; printf '%s\\n' '+2' \
          '*** End Patch') | {} --stream",
-        env!("CARGO_BIN_EXE_apply-patch")
+        crate::program::word()
     );
     command.args(["-c", &script]).current_dir(dir.path()).env("XDG_STATE_HOME", home.path());
     let mut terminal = Terminal::run(command);
