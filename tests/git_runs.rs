@@ -86,10 +86,14 @@ fn outcome(result: &Result<GitReport, ToolError>) -> Value {
     }
 }
 
-/// The trees and the parents' trees of all that a branch has.
+/// The trees of all commits that each branch has: between branches git orders them by time.
 fn history(bare: &Path) -> String {
-    git(bare, &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"])
-        + &git(bare, &["log", "--all", "--topo-order", "--format=%T %s"])
+    let branches = git(bare, &["for-each-ref", "--format=%(refname)", "refs/heads"]);
+    let of = |branch| {
+        let log = git(bare, &["log", "--topo-order", "--format=%T %s", branch]);
+        format!("{branch}\n{log}")
+    };
+    branches.lines().map(of).collect()
 }
 
 /// How often `main` has moved.
