@@ -366,8 +366,8 @@ fn write(out: &mut Vec<u8>, old: Option<Placed<'_>>, new: Option<Placed<'_>>) {
         Some((_, file)) => file.bytes.clone(),
         None => Some(Arc::default()),
     };
-    diff::body(out, diff::GIT, old_side, new_side, |out, language| {
-        diff::whole(out, language, &bytes(old)?, &bytes(new)?)
+    diff::body(out, diff::GIT, old_side, new_side, |out| {
+        diff::whole(out, &bytes(old)?, &bytes(new)?)
     });
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use patch_grammar::binary::is_binary;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_deadline, group_diff_ops};
 
-use super::functions::{Functions, Language};
+use super::functions::Functions;
 use crate::text::lines::split;
 use crate::text::splices::Splice;
 
@@ -21,12 +21,7 @@ const DIFF_TIME: Duration = Duration::from_secs(1);
 const LINES_WORTH_A_CLOCK: usize = 1000;
 
 /// Writes the hunks between two files; `None` when one is binary.
-pub(crate) fn whole(
-    out: &mut Vec<u8>,
-    language: Language,
-    before: &[u8],
-    after: &[u8],
-) -> Option<()> {
+pub(crate) fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {
     if is_binary(before) || is_binary(after) {
         return None;
     }
@@ -38,7 +33,7 @@ pub(crate) fn whole(
             let (old, new) = (lines(before), lines(after));
             write_hunks(
                 out,
-                &mut Functions::new(before, language),
+                &mut Functions::new(before),
                 &HunkSide { lines: &old, from: 0 },
                 &HunkSide { lines: &new, from: 0 },
                 0,
@@ -104,12 +99,7 @@ fn compared(
 /// The lines around a stretch are always its context. Compared with the rest they could be taken
 /// for inserted lines, and the hunk would have no context after it, which tells git that the file
 /// ends there.
-pub(super) fn write_spliced(
-    out: &mut Vec<u8>,
-    language: Language,
-    source: &[u8],
-    splices: &[Splice],
-) -> Option<()> {
+pub(super) fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
     if is_binary(source) {
         return None;
     }
@@ -124,7 +114,7 @@ pub(super) fn write_spliced(
         }
     }
     let (mut counted, mut line, mut shift) = (0, 0, 0);
-    let mut functions = Functions::new(source, language);
+    let mut functions = Functions::new(source);
     let mut after = Vec::new();
     for (bytes, indices) in stretches {
         line += memchr::memchr_iter(b'\n', &source[counted..bytes.start]).count();

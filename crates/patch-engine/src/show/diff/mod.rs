@@ -20,7 +20,6 @@ use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::submodules;
 use crate::plan::{Change, Image, PostImage, PreImage};
 
-use functions::Language;
 pub use hunks::changed_ranges;
 use hunks::write_spliced;
 pub(crate) use hunks::{splices, whole};
@@ -108,13 +107,13 @@ pub(crate) fn header(
 }
 
 /// Writes the `---` and `+++` lines of one file, and its hunks, which `hunks` writes unless the
-/// file is binary. It is told the language of the file, for the headers.
+/// file is binary.
 pub(crate) fn body<'a>(
     out: &mut Vec<u8>,
     prefixes: Prefixes<'_>,
     old: Option<Side<'a>>,
     new: Option<Side<'a>>,
-    hunks: impl FnOnce(&mut Vec<u8>, Language) -> Option<()>,
+    hunks: impl FnOnce(&mut Vec<u8>) -> Option<()>,
 ) {
     let name = |out: &mut Vec<u8>, prefix: &str, side: Option<Side<'_>>| match side {
         Some(side) => push_quoted(out, prefix, side.path),
@@ -132,8 +131,7 @@ pub(crate) fn body<'a>(
     line(out, b"--- ", prefixes.old, old);
     line(out, b"+++ ", prefixes.new, new);
     let named = out.len();
-    let path = |side: Option<Side<'a>>| side.map_or("", |side| side.path);
-    match hunks(out, Language::of(path(old), path(new))) {
+    match hunks(out) {
         Some(()) if out.len() > named => {}
         Some(()) => out.truncate(from),
         None => {
@@ -330,9 +328,7 @@ impl Images<'_> {
             let bytes = self.before(to)?;
             header(out, prefixes, Some(lost), None, false);
             if !write_binary(form, out, Some(&bytes), None) {
-                body(out, prefixes, Some(lost), None, |out, language| {
-                    whole(out, language, &bytes, b"")
-                });
+                body(out, prefixes, Some(lost), None, |out| whole(out, &bytes, b""));
             }
         }
         let (old, new) = (self.old_side(change), self.new_side(change));
@@ -354,9 +350,7 @@ impl Images<'_> {
                 header(out, prefixes, old, new, false);
                 let sides = (old.map(|_| old_bytes), new.map(|_| new_bytes));
                 if !write_binary(form, out, sides.0, sides.1) {
-                    body(out, prefixes, old, new, |out, language| {
-                        whole(out, language, old_bytes, new_bytes)
-                    });
+                    body(out, prefixes, old, new, |out| whole(out, old_bytes, new_bytes));
                 }
             }
             return Ok(());
@@ -388,15 +382,13 @@ impl Images<'_> {
                 if *from == change.path =>
             {
                 let source = self.before(from)?;
-                body(out, prefixes, old, new, |out, language| {
-                    write_spliced(out, language, &source, splices.as_slice())
+                body(out, prefixes, old, new, |out| {
+                    write_spliced(out, &source, splices.as_slice())
                 });
             }
             _ => {
                 let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
-                body(out, prefixes, old, new, |out, language| {
-                    whole(out, language, &before, &after)
-                });
+                body(out, prefixes, old, new, |out| whole(out, &before, &after));
             }
         }
         Ok(())
