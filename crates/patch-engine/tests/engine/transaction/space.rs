@@ -114,8 +114,15 @@ impl<'s> Small<'s> {
     }
 
     fn grow(&self) {
-        let options = "remount,size=64m,nr_inodes=10000";
-        assert!(run("mount", &["-o", options, self.place.to_str().unwrap()]));
+        assert!(self.remount("size=64m,nr_inodes=10000"));
+    }
+
+    /// Whether it has these limits now. As all of it is said, mount(8) takes no options from the mount:
+    /// the owner, which it has there, nobody but root may set.
+    fn remount(&self, limits: &str) -> bool {
+        let options = format!("remount,{limits}");
+        let place = self.place.to_str().unwrap();
+        run("mount", &["-n", "-i", "-t", "tmpfs", "-o", &options, "none", place])
     }
 }
 
@@ -182,7 +189,7 @@ fn with_room_for(place: &Path, key: &Path, limits: &str, with_state: bool) -> Op
     if with_state {
         patch(&tree, key, FIRST).unwrap();
         // Below what is there already the kernel does not go.
-        if !run("mount", &["-o", &format!("remount,{limits}"), place.to_str().unwrap()]) {
+        if !small.remount(limits) {
             return None;
         }
     }
