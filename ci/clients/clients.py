@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import subprocess
 import sys
 import tempfile
@@ -77,8 +78,9 @@ class Place:
         assert done.returncode == 0, (args, done)
         return done.stdout
 
-    def paste(self, path: str, block: str):
-        """Puts what `mcp-config` prints into a client's file, as a person would."""
+    def paste(self, block: str, place: str):
+        """Puts what `mcp-config` prints into the file that it names, as a person would."""
+        path = re.search(r"for ~/(\S+)", place)[1]
         file = self.home / path
         there = file.read_text() if file.exists() else ""
         if path.endswith(".json"):
@@ -266,9 +268,6 @@ OPENCODE = modules("opencode-ai") / "opencode-linux-x64/bin/opencode"
 GOOSE = modules("@aaif/goose-binary-linux-x64") / "@aaif/goose-binary-linux-x64/bin/goose"
 CLINE = modules("cline") / "@cline/cli-linux-x64/bin/cline"
 CLAUDE = modules("@anthropic-ai/claude-code") / "@anthropic-ai/claude-code-linux-x64/claude"
-# Where the others have what is printed for them.
-FILES = {"codex": ".codex/config.toml", "opencode": ".config/opencode/opencode.json", "goose": ".config/goose/config.yaml",
-         "cline": ".cline/data/settings/cline_mcp_settings.json"}
 # Those that write their own files.
 OWN_COMMAND = {"gemini": GEMINI, "claude": CLAUDE}
 
@@ -297,12 +296,14 @@ def check(name: str, client: str, package: str, prepare, converse) -> list[str]:
         scope = conversation["scope"]
         at = place.other if scope == "--user" else place.project
         args = ["--client", client, scope, "--approve", conversation["approve"]]
+        told = place.run(PROGRAM, "mcp-config", *args, at=at)
+        assert told.returncode == 0, told
         if own := OWN_COMMAND.get(client):
-            line = place.ours("mcp-config", *args, at=at)
+            line = told.stdout
             done = place.run("sh", "-c", f'PATH="{own.parent}:$PATH"\n{line}', at=at)
             assert done.returncode == 0, (line, done)
         else:
-            place.paste(FILES[client], place.ours("mcp-config", *args, at=at))
+            place.paste(told.stdout, told.stderr)
         asked = converse(place, mock)
         mock.close()
         found = (place.project / "f").read_text()
