@@ -3,7 +3,6 @@
 //!
 //! A workload is a list of files with line edits; from it come the files before, the files after,
 //! the patch in the envelope, and the same as a unified diff in git's form.
-#![allow(dead_code, unreachable_pub, reason = "each program that includes this uses a part of it")]
 
 use std::fmt::Write as _;
 

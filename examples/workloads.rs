@@ -13,9 +13,6 @@
     reason = "it makes the files that are measured"
 )]
 
-#[path = "../benches/workload.rs"]
-mod workload;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufWriter, Write};

@@ -48,8 +48,10 @@ const common = {
   bugs: `${crate.repository}/issues`,
   keywords: crate.keywords,
 };
+const launcher = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 // A package of the registry is built already, and nothing runs when it is installed.
-const { name: LAUNCHER, version: _, private: __, scripts: ___, ...launcher } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+for (const field of ["version", "private", "scripts"]) delete launcher[field];
+const LAUNCHER = launcher.name;
 const packageOf = ({ os, cpu }) => `${LAUNCHER}-${os}-${cpu}`;
 
 const given = programs.map((argument) => {

@@ -12,15 +12,18 @@ macro_rules! skip {
 }
 
 /// The notes of all test programs that one cargo started.
+#[cfg(unix)]
 fn notes() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     // target/debug/deps/…
     let target = program.ancestors().nth(3)?;
-    #[cfg(unix)]
-    let cargo = std::os::unix::process::parent_id();
-    #[cfg(not(unix))]
-    let cargo = 0;
-    Some(target.join(format!("tmp/skipped-{cargo}")))
+    Some(target.join(format!("tmp/skipped-{}", std::os::unix::process::parent_id())))
+}
+
+/// What started a program is not known here, and so not which programs one cargo started.
+#[cfg(not(unix))]
+fn notes() -> Option<PathBuf> {
+    None
 }
 
 #[doc(hidden)]
