@@ -29,8 +29,9 @@ pub(super) enum OpenedHandle {
     Link,
 }
 
-/// How often a name is opened whose file has another name by the time it is asked.
-const ATTEMPTS: u32 = 3;
+/// How often a name is opened whose file has another name by the time it is asked, if each time it
+/// is another file.
+const ATTEMPTS: u32 = 100;
 
 fn query(file: &File, class: i32, length: usize) -> Result<Vec<u8>, nt::Status> {
     let mut words = vec![0; length.div_ceil(8)];
@@ -85,13 +86,18 @@ pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
         gid: 0,
         nlink: small(&standard, 16)?.into(),
         dev: volume(file)?.into(),
-        ino: number(&ask(wdk::FileInternalInformation, 8)?, 0)?,
+        ino: inode(file)?,
         mtime: time(number(&basic, 16)?),
         ctime: time(number(&basic, 24)?),
         racy: true,
         has_xattrs: None,
     }
     .observed_at(now()))
+}
+
+/// The number of an open file, which no other file of its volume has while it is open.
+fn inode(file: &File) -> io::Result<u64> {
+    number(&query(file, wdk::FileInternalInformation, 8).map_err(status::from)?, 0)
 }
 
 /// The serial number of the volume; 0 where it has none.
@@ -115,17 +121,25 @@ fn time(stamp: u64) -> FileTime {
 ///
 /// The file system is asked for the name: it takes `readme` and `READ~1.MD` for `README.md`, and
 /// here every file has one name, as elsewhere. A file that was renamed or replaced after it was
-/// opened has another name, too, so the name is opened again before there is nothing by it.
+/// opened has another name, too, so the name is opened again. There is nothing by it if that finds
+/// the same file: the first one stays open, so that no other has its number.
 pub(super) fn open_exactly(
     dir: &File,
     name: &[u16],
     open: impl Fn() -> Result<File, nt::Status>,
 ) -> io::Result<(File, OpenedHandle)> {
+    let mut renamed: Option<File> = None;
     for _ in 0..ATTEMPTS {
         let file = open().map_err(status::from)?;
         if let Some(opened) = opened(dir, name, &file)? {
             return Ok((file, opened));
         }
+        if let Some(renamed) = &renamed
+            && inode(renamed)? == inode(&file)?
+        {
+            break;
+        }
+        renamed = Some(file);
     }
     error(status::code::NOENT)
 }
