@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::program::clean;
-use file_tools::{ErrorKind, FailureClass};
+use patch_session::{ErrorKind, FailureClass};
 use snapbox::Assert;
 use testutils::tree::beneath;
 
@@ -285,8 +285,8 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
         let named = [
             "patch-grammar/src/error.rs",
             "patch-engine/src/plan/reject.rs",
-            "patch-engine/src/locate/reject.rs",
-            "file-tools/src/answer/reason.rs",
+            "patch-text/src/locate/reject.rs",
+            "session/src/answer/reason.rs",
         ];
         if named.iter().any(|end| file.ends_with(end)) {
             // There each variant stands beside its name.
@@ -317,9 +317,9 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
 /// The source files with reasons whose comments are rows of docs/errors.md, and the heading above
 /// the table of each.
 const COMMENTED: [(&str, &str); 3] = [
-    ("crates/patch-engine/src/locate/reject.rs", "a hunk has no place"),
+    ("crates/patch-text/src/locate/reject.rs", "a hunk has no place"),
     ("crates/patch-engine/src/plan/reject.rs", "files"),
-    ("crates/file-tools/src/answer/reason.rs", "calls of tools"),
+    ("crates/session/src/answer/reason.rs", "calls of tools"),
 ];
 
 /// The rows of a source file: the beginning of each, with the reason, and what follows it.

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use file_tools::audit::{Audit, Event, verify};
 use patch_engine::commit::{KeyPlace, StatePlace, Workspace};
+use patch_session::audit::{Audit, Event, verify};
 use serde_json::{Value, json};
 
 use crate::program;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use file_tools::SessionSettings;
-use file_tools::ToolError;
-use file_tools::audit::Audit;
-use file_tools::git::{GitReport, GitRequest, GitSession};
 use patch_engine::commit::Durability;
 use patch_engine::{Event, Host, Options, Patch, Profile};
+use patch_git::{GitReport, GitRequest, GitSession};
+use patch_session::SessionSettings;
+use patch_session::ToolError;
+use patch_session::audit::Audit;
 use serde_json::{Value, json};
 
 use crate::git::{Bench, git, logged, traced};

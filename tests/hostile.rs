@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use file_tools::Tool;
+use patch_session::Tool;
 use serde_json::{Value, json};
 
 use crate::obeyed::{self, Call, Way};

@@ -1,9 +1,13 @@
-//! A crate imports those below it, and the front ends only the facade; no file of a crate imports
-//! one that imports it, directly or through others; and patterns are compiled in one place.
+//! A crate depends on those below it, and the front ends only on the facade; no file and no folder
+//! of a crate imports one that imports it, directly or through others; and patterns are compiled in
+//! one place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
 
 type Module = Vec<String>;
 
@@ -16,7 +20,7 @@ fn read(folder: &Path, path: &[String], all: &mut BTreeMap<Module, String>) {
         let below = [path, &[name.to_owned()]].concat();
         if file.is_dir() {
             read(&file, &below, all);
-        } else if file.extension().is_some_and(|extension| extension == "rs") {
+        } else if name != "tests" && file.extension().is_some_and(|extension| extension == "rs") {
             let source = fs::read_to_string(&file).expect("UTF-8");
             let source = without_tests(&source);
             // What is indented and imports from its parent is a module within the file.
@@ -86,45 +90,69 @@ fn target(all: &BTreeMap<Module, String>, from: &[String], path: &str) -> Module
     at
 }
 
+/// Which modules of a crate import which, as deep as `depth` levels of folders.
+fn imports(all: &BTreeMap<Module, String>, depth: usize) -> BTreeMap<Module, BTreeSet<Module>> {
+    let mut imports: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (from, code) in all {
+        let room = from[..from.len().min(depth)].to_vec();
+        let targets = paths(code).into_iter().map(|path| target(all, from, &path));
+        let rooms = targets.map(|to| to[..to.len().min(depth)].to_vec());
+        let others: Vec<Module> = rooms.filter(|to| *to != room).collect();
+        imports.entry(room).or_default().extend(others);
+    }
+    imports
+}
+
+/// Leaves the modules that import each other, directly or through others.
+fn circles(mut left: BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let lowest = |left: &BTreeMap<Module, BTreeSet<Module>>| {
+        left.iter().find(|(_, targets)| targets.is_empty()).map(|(module, _)| module.clone())
+    };
+    let top = |left: &BTreeMap<Module, BTreeSet<Module>>| {
+        let is_imported = |module| left.values().any(|targets| targets.contains(module));
+        left.keys().find(|module| !is_imported(*module)).cloned()
+    };
+    while let Some(module) = lowest(&left).or_else(|| top(&left)) {
+        left.remove(&module);
+        left.values_mut().for_each(|targets| drop(targets.take(&module)));
+    }
+    left
+}
+
 #[test]
-fn no_files_import_each_other() {
+fn no_files_and_no_folders_import_each_other() {
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the crates")
     {
         let (folder, mut all) = (entry.expect("an entry").path(), BTreeMap::new());
         read(&folder.join("src"), &[], &mut all);
-        let targets = |from: &Module| {
-            paths(&all[from]).into_iter().map(|path| target(&all, from, &path)).collect()
-        };
-        let mut left: BTreeMap<&Module, BTreeSet<Module>> =
-            all.keys().map(|from| (from, targets(from))).collect();
-        left.iter_mut().for_each(|(from, targets)| targets.retain(|target| target != *from));
-        // A module that imports none of those that are left is in no circle.
-        while let Some(lowest) =
-            left.iter().find_map(|(from, targets)| targets.is_empty().then(|| from.to_vec()))
-        {
-            left.remove(&lowest);
-            left.values_mut().for_each(|targets| drop(targets.take(&lowest)));
+        for (what, depth) in [("files", usize::MAX), ("folders", 1)] {
+            let left = circles(imports(&all, depth));
+            let name = |module: &Module| module.join("/");
+            let told = left.iter().map(|(from, to)| {
+                format!("{} -> {}", name(from), to.iter().map(name).collect::<Vec<_>>().join(", "))
+            });
+            let told = told.collect::<Vec<_>>().join("\n");
+            assert!(
+                left.is_empty(),
+                "{}: these {what} import each other\n{told}",
+                folder.display()
+            );
         }
-        // Nor is one that none of those imports.
-        let imported = |left: &BTreeMap<_, BTreeSet<Module>>, name: &Module| {
-            left.values().any(|all| all.contains(name))
-        };
-        while let Some(top) =
-            left.keys().find(|name| !imported(&left, name)).map(|name| name.to_vec())
-        {
-            left.remove(&top);
-        }
-        let name = |module: &Module| module.join("/");
-        let told = left.iter().map(|(from, to)| {
-            format!("{} -> {}", name(from), to.iter().map(name).collect::<Vec<_>>().join(", "))
-        });
-        assert!(
-            left.is_empty(),
-            "{}: these import each other\n{}",
-            folder.display(),
-            told.collect::<Vec<_>>().join("\n")
-        );
     }
+    // Two folders whose files are in no circle.
+    let code = [
+        ("a/low", ""),
+        ("a/high", "use crate::b::middle::x;"),
+        ("b/middle", "use crate::a::low::y;"),
+        ("c", "use crate::b::middle::x;"),
+    ];
+    let all: BTreeMap<Module, String> = code
+        .iter()
+        .map(|(path, code)| (path.split('/').map(str::to_owned).collect(), (*code).to_owned()))
+        .collect();
+    assert!(circles(imports(&all, usize::MAX)).is_empty());
+    let found: Vec<Module> = circles(imports(&all, 1)).into_keys().collect();
+    assert_eq!(found, [["a"], ["b"]]);
 }
 
 /// The code of all crates, by crate and module.
@@ -144,27 +172,24 @@ fn all_code() -> BTreeMap<String, String> {
     all
 }
 
-/// The crates of the workspace, and which of the others each may import.
-const BELOW: [(&str, &[&str]); 16] = [
+/// The crates of the workspace by folder, and which of the others each may depend on. First the
+/// trunk, then its branches, which do not know each other.
+const BELOW: [(&str, &[&str]); 20] = [
     ("patch-grammar", &[]),
     ("fs-guard", &[]),
-    ("musl-memory", &[]),
     ("trash", &["fs_guard"]),
-    ("git-object-tree", &[]),
-    ("shell-intercept", &["patch_grammar"]),
-    ("patch-engine", &["fs_guard", "patch_grammar", "workspace_trash"]),
-    ("patch-decode", &["fs_guard", "patch_engine"]),
+    ("patch-text", &["patch_grammar"]),
+    ("patch-engine", &["fs_guard", "patch_grammar", "patch_text", "workspace_trash"]),
     (
-        "file-tools",
-        &[
-            "fs_guard",
-            "git_object_tree",
-            "patch_engine",
-            "patch_grammar",
-            "shell_intercept",
-            "workspace_trash",
-        ],
+        "session",
+        &["fs_guard", "patch_engine", "patch_grammar", "shell_intercept", "workspace_trash"],
     ),
+    ("shell-intercept", &["patch_grammar"]),
+    ("git-object-tree", &[]),
+    ("musl-memory", &[]),
+    ("constrain", &["fs_guard", "patch_engine"]),
+    ("git", &["fs_guard", "git_object_tree", "patch_engine", "patch_grammar", "patch_session"]),
+    ("tools", &["fs_guard", "patch_engine", "patch_grammar", "patch_session", "workspace_trash"]),
     (
         "api",
         &[
@@ -172,50 +197,70 @@ const BELOW: [(&str, &[&str]); 16] = [
             "fs_guard",
             "patch_decode",
             "patch_engine",
+            "patch_git",
             "patch_grammar",
+            "patch_session",
             "workspace_trash",
         ],
     ),
     ("mcp", &["apply_patch_api"]),
-    ("cli", &["apply_patch_api", "apply_patch_mcp", "shell_intercept"]),
+    ("cli", &["apply_patch_api", "apply_patch_mcp", "musl_memory", "shell_intercept"]),
     ("python", &["apply_patch_api"]),
     ("node", &["apply_patch_api"]),
     ("wasm", &["apply_patch_api"]),
     ("xtask", &["patch_grammar"]),
+    ("testutils", &["fs_guard", "patch_engine", "patch_grammar"]),
 ];
 
-/// The paths in the code of a crate that lead to a crate that it may not import.
-fn wrong_paths(name: &str, code: &str) -> Vec<String> {
+/// The crates of the workspace that each may depend on.
+fn below(name: &str) -> &'static [&'static str] {
     let may = BELOW.iter().find(|(crate_name, _)| *crate_name == name);
-    let (_, may) = may.unwrap_or_else(|| panic!("{name} is not in the list of crates"));
-    let own: BTreeSet<_> = BELOW.iter().flat_map(|(_, below)| *below).collect();
-    let mut wrong = paths(code);
-    wrong.retain(|path| {
-        let library = path.split("::").next().unwrap_or_default();
-        own.contains(&library) && !may.contains(&library)
-    });
+    may.unwrap_or_else(|| panic!("{name} is not in the list of crates")).1
+}
+
+/// The dependencies, but for those of tests, that a crate may not have, as `crate -> dependency`.
+fn wrong_dependencies(metadata: &Value) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for package in metadata["packages"].as_array().expect("packages") {
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        let folder = manifest.parent().expect("a folder");
+        if folder.parent().is_none_or(|above| !above.ends_with("crates")) {
+            continue;
+        }
+        let folder = folder.file_name().and_then(|name| name.to_str()).expect("a plain name");
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let name = dependency["name"].as_str().expect("a name").replace('-', "_");
+            let is_ours = dependency["path"].is_string() && dependency["kind"].is_null();
+            if is_ours && !below(folder).contains(&&*name) {
+                wrong.push(format!("{folder} -> {name}"));
+            }
+        }
+    }
     wrong
 }
 
 #[test]
-fn crates_import_only_those_below() {
-    for (module, code) in all_code() {
-        let name = module.split('/').next().unwrap_or_default();
-        // What tests share may use anything.
-        if name != "testutils" {
-            let wrong = wrong_paths(name, &code);
-            assert!(wrong.is_empty(), "{module} imports {wrong:?}");
-        }
-    }
-    for (name, code, wrong) in [
-        ("cli", "use apply_patch_api::engine::Plan;", 0),
-        ("cli", "use patch_engine::Plan;", 1),
-        ("mcp", "fn root() -> fs_guard::Root {}", 1),
-        ("wasm", "use {file_tools::{Tool, ToolError}, serde::Serialize};", 2),
-        ("fs-guard", "use patch_engine::commit::{self, Workspace};", 2),
-        ("patch-engine", "use file_tools::Session;", 1),
+fn crates_depend_only_on_those_below() {
+    let cargo = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .arg("--manifest-path")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml"))
+        .output()
+        .expect("cargo runs");
+    let metadata: Value = serde_json::from_slice(&cargo.stdout).expect("JSON");
+    assert_eq!(wrong_dependencies(&metadata), [""; 0]);
+    let made_up = |folder: &str, name: &str, kind: Value| {
+        let dependency = json!({ "name": name, "path": "/x/y", "kind": kind });
+        let manifest = format!("/x/crates/{folder}/Cargo.toml");
+        json!({ "packages": [{ "manifest_path": manifest, "dependencies": [dependency] }] })
+    };
+    for (folder, name, kind, wrong) in [
+        ("patch-text", "patch-engine", Value::Null, &["patch-text -> patch_engine"][..]),
+        ("git", "file-tools", Value::Null, &["git -> file_tools"]),
+        ("git", "file-tools", json!("dev"), &[]),
+        ("git", "patch-session", Value::Null, &[]),
     ] {
-        assert_eq!(wrong_paths(name, code).len(), wrong, "{name}: {code}");
+        assert_eq!(wrong_dependencies(&made_up(folder, name, kind)), wrong, "{folder} {name}");
     }
 }
 
@@ -235,8 +280,8 @@ fn patterns_are_compiled_in_one_place() {
     }
     let wanted = [
         "cli/interactive regex",
-        "file-tools/tools/query grep_regex",
-        "file-tools/tools/walk ignore",
+        "tools/tools/query grep_regex",
+        "tools/tools/walk ignore",
         "fs-guard/convention_globs regex",
         "fs-guard/globs globset",
     ];

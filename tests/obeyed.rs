@@ -8,14 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use file_tools::audit::Audit;
-use file_tools::envelope::Failure;
+use file_tools::FileTool;
 use file_tools::tools::edit_patch::EditPatch;
-use file_tools::{
-    Caller, FailureClass, FileTool, Session, SessionName, SessionSettings, Tool, ToolError, ops,
-};
+use patch_session::audit::Audit;
+use patch_session::envelope::Failure;
+
 use patch_engine::Options;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
+use patch_session::{
+    Caller, FailureClass, Session, SessionName, SessionSettings, Tool, ToolError, ops,
+};
 use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
@@ -681,11 +683,11 @@ fn every_hint_of_the_program_can_be_obeyed() {
     // What a formatter wants is for it to say; tests/format_with.rs has its hints.
     reasons.insert("not_formatted".into());
     // No patch deletes a directory; a test of the tool that does, in
-    // file-tools/tests/tools/trash.rs, obeys this one's hint.
+    // tools/tests/tools/trash.rs, obeys this one's hint.
     reasons.insert("too_many_files".into());
     let known = [
         "patch-engine/src/plan/reject.rs",
-        "patch-engine/src/locate/reject.rs",
+        "patch-text/src/locate/reject.rs",
         "patch-grammar/src/error.rs",
     ];
     let known = reasons_in(&known);

@@ -11,11 +11,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use file_tools::envelope::Failure;
+use file_tools::ToolInfo;
+use file_tools::Tools as _;
 use file_tools::tools::edit_patch::EditPatch;
-use file_tools::{Caller, FileTool, Reason, Session, Tool, ToolError, catalogue};
+use file_tools::{FileTool, catalogue};
+use patch_session::envelope::Failure;
+
 use fs_guard::Sha256;
 use patch_engine::{Cancellation, Host};
+use patch_session::{Caller, Reason, Session, Tool, ToolError};
 use serde_json::{Value, json};
 
 use crate::docs::reasons_in;
@@ -144,7 +148,8 @@ fn calls() -> Vec<(&'static str, Value)> {
     // Arguments that are missing, unknown, misspelt and of another type.
     for tool in Tool::usual() {
         let name = tool.as_str();
-        let required = tool.info().input_schema["required"].as_array().cloned().unwrap_or_default();
+        let required =
+            ToolInfo::of(tool).input_schema["required"].as_array().cloned().unwrap_or_default();
         calls.push((name, json!({ "nonsense": 1 })));
         if let Some(first) = required.first().and_then(Value::as_str) {
             calls.push((name, json!({})));
@@ -351,7 +356,7 @@ pub(crate) fn obeyed(
         }
         args
     };
-    let schema = Tool::named(tool).map(|tool| tool.info().input_schema).unwrap_or_default();
+    let schema = Tool::named(tool).map(|tool| ToolInfo::of(tool).input_schema).unwrap_or_default();
     let is_of_directory =
         schema["properties"].as_object().into_iter().flatten().any(|(name, it)| {
             args.get(name).is_some() && it["description"].as_str().unwrap().starts_with("Directory")
@@ -732,7 +737,7 @@ impl Seen {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../file-tools/src");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/src");
         let given = |file: &Path| -> Vec<Reason> {
             let text = fs::read_to_string(file).expect("a source file");
             let named = |reason: &Reason| text.contains(&format!("Reason::{reason:?}"));

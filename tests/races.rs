@@ -11,9 +11,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use file_tools::audit::{Audit, Operation};
-use file_tools::{Session, SessionName, SessionSettings};
+use file_tools::Tools as _;
 use patch_engine::commit::{Durability, KeyPlace, Workspace};
+use patch_session::audit::{Audit, Operation};
+use patch_session::{Session, SessionName, SessionSettings};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 

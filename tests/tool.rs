@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use file_tools::Tool;
+use patch_session::Tool;
 use serde_json::{Value, json};
 
 use crate::program::run;

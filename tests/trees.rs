@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use file_tools::git::CommitTree;
+use patch_git::CommitTree;
 
 use fs_guard::{FileKind, Globs, HardLinks, NamePolicy, Policy, Root};
 use git_object_tree::{EntryKind, OpenOptions, Repository, Resolved, TreeChange};

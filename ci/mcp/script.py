@@ -5,7 +5,7 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CATALOGUE = json.loads((ROOT / "crates/file-tools/tests/tools/catalogue.json").read_text())
+CATALOGUE = json.loads((ROOT / "crates/tools/tests/tools/catalogue.json").read_text())
 # What a server offers; there is no dot in its names.
 TOOLS = [tool["name"] for tool in CATALOGUE if tool["name"] != "edit.patch"]
 FILE = b"one\r\ntwo\r\nthree\r\n"

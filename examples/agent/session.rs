@@ -4,12 +4,15 @@ use std::cell::RefCell;
 use std::error::Error;
 use std::path::Path;
 
-use file_tools::audit::Audit;
+use file_tools::Reply;
+use file_tools::Tools as _;
 use file_tools::events::{EventForm, Events};
-use file_tools::{Reply, Session, SessionSettings, Tool};
+use patch_session::audit::Audit;
+
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::commit::{KeyPlace, Workspace};
 use patch_engine::{Event, Host};
+use patch_session::{Session, SessionSettings, Tool};
 use serde_json::{Value, json};
 use shell_intercept::{Intercept, WARNING, intercept};
 

@@ -4,9 +4,10 @@
 use std::error::Error;
 use std::path::Path;
 
-use file_tools::audit::Audit;
-use file_tools::{Session, SessionName, SessionSettings};
+use file_tools::Tools as _;
 use patch_engine::commit::{KeyPlace, Workspace};
+use patch_session::audit::Audit;
+use patch_session::{Session, SessionName, SessionSettings};
 use serde_json::{Value, json};
 
 const FILES: &[(&str, &str)] = &[

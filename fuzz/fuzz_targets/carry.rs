@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use patch_engine::carry::carry;
 use patch_engine::{Edit, Splices};
 
-#[path = "../../crates/patch-engine/src/carry/slowly.rs"]
+#[path = "../../crates/patch-text/src/carry/slowly.rs"]
 mod slowly;
 
 use slowly::{Replaced, lines};

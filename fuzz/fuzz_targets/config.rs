@@ -26,7 +26,7 @@ use std::path::Path;
 
 use apply_patch_fuzz::{PATHS, SECRET};
 use failure::Failure;
-use file_tools::settings::{Choice, Layer, Settings, WORKSPACE_FILE};
+use patch_session::settings::{Choice, Layer, Settings, WORKSPACE_FILE};
 use fs_guard::{Access, Root};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 //! same by the rules of `standard` and `codex`. Any other text: read without a panic.
 #![no_main]
 
-use file_tools::input::{PatchText, ReadAs};
+use patch_session::input::{PatchText, ReadAs};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::{Options, Patch, Profile};

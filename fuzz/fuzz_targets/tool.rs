@@ -5,8 +5,8 @@
 use std::cell::RefCell;
 
 use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
-use file_tools::audit::Audit;
-use file_tools::{ErrorKind, FailureClass, Session, SessionName, SessionSettings, Tool};
+use patch_session::audit::Audit;
+use patch_session::{ErrorKind, FailureClass, Session, SessionName, SessionSettings, Tool};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::commit::Durability;

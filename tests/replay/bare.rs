@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use file_tools::audit::Audit;
-use file_tools::git::{GitRequest, GitSession};
-use file_tools::{SessionName, SessionSettings};
 use fs_guard::{Globs, NamePolicy};
 use git_object_tree::Id;
 use patch_engine::commit::Durability;
 use patch_engine::{Options, Profile};
+use patch_git::{GitRequest, GitSession};
 use patch_grammar::diff::{self, DiffOptions};
+use patch_session::audit::Audit;
+use patch_session::{SessionName, SessionSettings};
 
 use super::history::run;
 use super::outcome::{Outcome, Tally};

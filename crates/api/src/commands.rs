@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use file_tools::SessionSettings;
-use file_tools::settings::{Checks, Layers, Settings};
 use fs_guard::Root;
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::commit::{CHECKED, Verify};
 use patch_engine::{
     Cancellation, CommandEnd, CommandFailure, Formatted, Formatter, Plan, Profile, RelPath,
 };
+use patch_session::settings::{Checks, Layers, Settings};
+use patch_session::{SessionSettings, Versions};
 
 /// How much of the output is kept: its end.
 const MAX_OUTPUT: usize = 64 << 10;
@@ -46,7 +46,11 @@ pub fn session_settings(layers: &Layers, show: Option<fn(&str)>) -> SessionSetti
     let formatter = formatter(&settings, show);
     let commands = UserCommands { checks: settings.verify, timeout: settings.verify_timeout, show };
     let verify = (!commands.checks.is_empty()).then(|| Arc::new(commands) as Arc<dyn Verify>);
-    SessionSettings { verify, formatter, ..SessionSettings::of(layers) }
+    #[cfg(feature = "git")]
+    let versions: Option<Versions> = Some(patch_git::committed);
+    #[cfg(not(feature = "git"))]
+    let versions: Option<Versions> = None;
+    SessionSettings { verify, formatter, versions, ..SessionSettings::of(layers) }
 }
 
 /// Returns what formats new files under these settings; `None` if nothing does. Receives what the

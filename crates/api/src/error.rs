@@ -1,7 +1,7 @@
 //! The errors that are about the call itself, not about patches and files.
 
-use file_tools::hints::Caller;
-use file_tools::{Language, Reason, ToolError};
+use patch_session::hints::Caller;
+use patch_session::{Language, Reason, ToolError};
 
 /// Returns an error in the words of a program's language. One that was made for somebody else
 /// already, as for a model, stays as it is.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use file_tools::ToolError;
 use patch_engine::{Profile, Sha256};
 use patch_grammar::export::Format;
 use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
+use patch_session::ToolError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

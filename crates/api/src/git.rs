@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use file_tools::ToolError;
-use file_tools::audit::Audit;
-use file_tools::git::{CommitTree, GitRequest, GitSession};
-use file_tools::settings::Layers;
-use file_tools::{SessionName, changes::DiffDetail};
 use fs_guard::Access;
 use patch_engine::Tree as _;
+use patch_git::{CommitTree, GitRequest, GitSession};
+use patch_session::ToolError;
+use patch_session::audit::Audit;
+use patch_session::settings::Layers;
+use patch_session::{SessionName, changes::DiffDetail};
 use serde_json::{Value, json};
 
 use crate::error::argument;

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use file_tools::changes::{DiffDetail, PatchData};
 use file_tools::events::{EventForm, Events};
-use file_tools::{ErrorKind, FailureClass, Language, Reason, ToolError};
 use fs_guard::Policy;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::remedy::ForPerson;
 use patch_engine::{Cancellation, Event, Plan, Remedy};
+use patch_session::changes::{DiffDetail, PatchData};
+use patch_session::{ErrorKind, FailureClass, Language, Reason, ToolError};
 use serde_json::{Value, json};
 
 use crate::error::told;

@@ -20,14 +20,14 @@ mod workspace;
 #[cfg(feature = "workspace")]
 mod workspace_options;
 
-pub use file_tools::changes::DiffDetail;
-pub use file_tools::input::InputForm;
-pub use file_tools::{Hint, Language, ToolError};
 pub use patch_engine::commit::approval::Decision;
 pub use patch_engine::{
     ChangedFile, Content, ErrorKind, FileEdit, FileKind, HostFile, HostTree, MemoryTree, Position,
     TextEdit,
 };
+pub use patch_session::changes::DiffDetail;
+pub use patch_session::input::InputForm;
+pub use patch_session::{Hint, Language, ToolError};
 
 #[cfg(feature = "workspace")]
 pub use commands::{formatter, session_settings, shell};
@@ -103,14 +103,17 @@ pub mod trash {
 /// Sessions, the tools of agents, settings, logs and answers.
 #[cfg(feature = "workspace")]
 pub mod tools {
-    #[cfg(feature = "git")]
-    pub use file_tools::git;
     pub use file_tools::{
-        Arguments, BadName, Caller, ChangedBy, Data, EditorReply, ErrorKind, FailureClass, Hint,
-        Kept, MAX_RESULT, Named, OpenTurn, Reason, Reply, Session, SessionName, SessionSettings,
-        Span, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, brief_catalogue,
-        catalogue, changes, choices, envelope, events, hints, history, input, open_turns, ops,
-        received, refused, remove_state, settings, shown, size_in, specs, statistics, store_size,
+        Arguments, Data, EditorReply, MAX_RESULT, Reply, ToolInfo, Tools, brief_catalogue,
+        catalogue, events, specs,
+    };
+    #[cfg(feature = "git")]
+    pub use patch_git as git;
+    pub use patch_session::{
+        BadName, Caller, ChangedBy, ErrorKind, FailureClass, Hint, Kept, Named, OpenTurn, Reason,
+        Session, SessionName, SessionSettings, Span, StoreSize, Tool, ToolError, TurnName,
+        TurnSummary, audit, bounds, changes, choices, envelope, hints, history, input, open_turns,
+        ops, received, refused, remove_state, settings, shown, size_in, statistics, store_size,
         unique_json,
     };
 }

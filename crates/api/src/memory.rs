@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
-use file_tools::ToolError;
-use file_tools::hints::Caller;
-use file_tools::input::InputError;
-use file_tools::ops::{self, FileOperation, PatchCall};
-use file_tools::settings::Layers;
 use fs_guard::Policy;
 use patch_engine::{
     Cancellation, ChangedFile, FileEdit, Files, HostTree, MemoryTree, Options, Patch, Tree,
 };
+use patch_session::ToolError;
+use patch_session::hints::Caller;
+use patch_session::input::InputError;
+use patch_session::ops::{self, FileOperation, PatchCall};
+use patch_session::settings::Layers;
 
 use crate::error::argument;
 use crate::options::PatchOptions;

@@ -4,19 +4,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use file_tools::changes::DiffDetail;
-use file_tools::input::paths::{PathPattern, PathRules};
-use file_tools::input::{InputError, InputForm, PatchText, ReadAs};
-use file_tools::ops;
-use file_tools::received::Part;
-use file_tools::settings::{Choice, Kind, Layer, Layers, Raw, Scope};
 use file_tools::specs::{Caller, Client};
-use file_tools::{Language, Reason, ToolError, most_alike};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::remedy::ArgumentChange;
 use patch_engine::{Atomicity, Files, MemoryTree, Options, Patch, Profile, Remedy};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
+use patch_session::changes::DiffDetail;
+use patch_session::input::paths::{PathPattern, PathRules};
+use patch_session::input::{InputError, InputForm, PatchText, ReadAs};
+use patch_session::ops;
+use patch_session::received::Part;
+use patch_session::settings::{Choice, Kind, Layer, Layers, Raw, Scope};
+use patch_session::{Language, Reason, ToolError, most_alike};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use file_tools::ToolError;
-use file_tools::changes::{DiffDetail, PatchData, outcome, summary};
 use patch_engine::{Rejects, Report};
+use patch_session::ToolError;
+use patch_session::changes::{DiffDetail, PatchData, outcome, summary};
 use serde_json::{Value, json};
 
 /// What a patch would do. It is not changed by what happens to the files since.

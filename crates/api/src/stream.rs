@@ -1,9 +1,9 @@
 //! A patch that is still arriving.
 
-use file_tools::ToolError;
-use file_tools::input::{InputForm, ReadAs};
-use file_tools::settings::Layers;
 use patch_grammar::{PatchStream, StreamEvent, StreamOperation};
+use patch_session::ToolError;
+use patch_session::input::{InputForm, ReadAs};
+use patch_session::settings::Layers;
 use serde_json::{Value, json};
 
 use crate::error::argument;

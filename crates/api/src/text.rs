@@ -1,12 +1,12 @@
 //! Patches as text, and what models and providers need.
 
-use file_tools::ToolError;
-use file_tools::input::{self, OutputForm};
-use file_tools::settings::Layers;
 use file_tools::specs::{self, Channel, Provider};
 use patch_engine::{Files, MemoryTree};
 use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
+use patch_session::ToolError;
+use patch_session::input::{self, OutputForm};
+use patch_session::settings::Layers;
 use serde_json::{Value, json};
 
 use crate::error::argument;

@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use file_tools::audit::{Audit, Operation};
-use file_tools::changes::{DiffDetail, PatchData, restored};
-use file_tools::refused::RefusedForm;
-use file_tools::settings::Layers;
-use file_tools::{BadName, Session, SessionName, Span, ToolError, TurnName, history};
+use file_tools::Tools as _;
 use fs_guard::Access;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{self, TransactionId};
 use patch_engine::{
     Atomicity, Cancellation, Event, Expected, Failed, Files, Options, Patch, Problem, Reject,
 };
+use patch_session::audit::{Audit, Operation};
+use patch_session::changes::{DiffDetail, PatchData, restored};
+use patch_session::refused::RefusedForm;
+use patch_session::settings::Layers;
+use patch_session::{BadName, Session, SessionName, Span, ToolError, TurnName, history};
 use serde_json::{Value, json};
 
 use crate::error::argument;

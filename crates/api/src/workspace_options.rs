@@ -1,12 +1,12 @@
 //! The options of directories and repositories.
 
-use file_tools::changes::DiffDetail;
-use file_tools::settings::{Layer, Layers, Scope};
-use file_tools::{SessionSettings, ToolError};
 use fs_guard::Policy;
 use patch_engine::Profile;
 use patch_engine::commit::StatePlace;
 use patch_engine::commit::approval::ApprovalPolicy;
+use patch_session::changes::DiffDetail;
+use patch_session::settings::{Layer, Layers, Scope};
+use patch_session::{SessionSettings, ToolError};
 use serde::Deserialize;
 
 use crate::commands::session_settings;

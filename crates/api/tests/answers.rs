@@ -14,7 +14,8 @@ use apply_patch_api::{
     self as api, Callbacks, Decision, JsonStream, OpenWorkspace, PatchOptions, ReadOptions as _,
     RedoRequest, UndoRequest, WorkspaceOptions,
 };
-use file_tools::Tool;
+use file_tools::schemas;
+use patch_session::Tool;
 use serde_json::{Value, json};
 use testutils::tools::{FILES, OBJECTS, prepared};
 
@@ -230,7 +231,7 @@ fn types() -> (Types, Vec<(Tool, String, String)>) {
     let mut types = Types::default();
     types.read(&fs::read_to_string(format!("{NODE}answers.d.ts")).expect("a file"));
     let tools = Tool::ALL.into_iter().map(|tool| {
-        let (arguments, answer) = tool.schemas();
+        let (arguments, answer) = schemas(tool);
         let name = camel(tool.as_str());
         types.add(
             &format!("{name}Arguments"),

@@ -677,7 +677,7 @@ fn what_models_need_is_text() {
             .map(|specs| specs.value)
     };
     let tools = spec("openai", Value::Null).expect("tools");
-    assert_eq!(tools.as_array().expect("a list").len(), file_tools::Tool::usual().count());
+    assert_eq!(tools.as_array().expect("a list").len(), patch_session::Tool::usual().count());
     assert_eq!(
         spec("openai", json!({ "patchOnly": true, "dialect": "codex" })).expect("a tool")["type"],
         "custom"

@@ -10,7 +10,7 @@ use apply_patch_api::{
     ErrorKind, FitRequest, GitOptions, Language, PatchOptions, ReadOptions, RedoRequest,
     SpecRequest, UndoRequest, WorkspaceOptions,
 };
-use file_tools::settings::{Kind, Layer, Scope};
+use patch_session::settings::{Kind, Layer, Scope};
 use serde_json::json;
 
 /// The flags of `apply` that no option of the packages has the name of, and what is there instead.

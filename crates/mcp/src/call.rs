@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::commit::approval::Approvals;
 use apply_patch_api::engine::remedy::ForPerson;
+use apply_patch_api::tools::Tools as _;
 use apply_patch_api::tools::{
     Arguments, ErrorKind, FailureClass, Reason, Session, Tool, ToolError, TurnName,
 };

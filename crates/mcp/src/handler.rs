@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use apply_patch_api::tools::ToolInfo;
 use apply_patch_api::tools::{Tool, ToolError};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -101,7 +102,7 @@ fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 
 /// Describes a tool as the protocol lists it.
 fn listed(tool: Tool, brief: bool) -> Listed {
-    let info = if brief { tool.brief_info() } else { tool.info() };
+    let info = if brief { ToolInfo::brief(tool) } else { ToolInfo::of(tool) };
     let object = |schema: Value| match schema {
         Value::Object(object) => Arc::new(object),
         _ => Arc::default(),

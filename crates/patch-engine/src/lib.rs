@@ -110,17 +110,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod carry;
 pub mod commit;
-mod git_id;
-mod locate;
+mod files;
 mod plan;
+mod policy;
 mod processors;
 pub mod remedy;
 mod show;
-mod text;
 
-pub use {fs_guard, patch_grammar, workspace_trash};
+pub use {fs_guard, patch_grammar, patch_text, workspace_trash};
 
 pub use commit::apply::{ApplyOptions, Atomicity, Failed};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
@@ -129,14 +127,25 @@ pub use commit::error::gravest;
 pub use commit::host::{CommitLog, Event, Host, intend};
 pub use commit::memory::{Changed, MemoryTree, apply_in_memory};
 pub use commit::report::Report;
+pub use files::Files;
+pub use files::encodings::Encodings;
 pub use fs_guard::{Cancellation, Entry, FileKind, RelPath, Sha256, Tree};
-pub use locate::edit::{Edit, edit};
-pub use locate::{
+pub use patch_grammar::binary::is_binary;
+pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
+pub use patch_text::carry;
+pub use patch_text::diff::changed_ranges;
+pub use patch_text::locate::edit::{Edit, edit};
+pub use patch_text::locate::edit_rules::FinalNewline;
+pub use patch_text::locate::{
     Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, Nearest, Note,
     Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
 };
-pub use patch_grammar::binary::is_binary;
-pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
+pub use patch_text::text::charset::Charset;
+pub use patch_text::text::encoding::FileText;
+pub use patch_text::text::splices::{Splice, Splices};
+pub use patch_text::text::whitespace::{
+    Whitespace, WhitespaceRule, WhitespaceRules, WhitespaceRulesError,
+};
 pub use plan::binary::BinaryProblem;
 pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
 pub use plan::formatter::{CommandEnd, CommandFailure, Formatted, Formatter};
@@ -144,12 +153,10 @@ pub use plan::hunk_result::{HunkOutcome, HunkResult};
 pub use plan::images::{ChangedFile, Content, Images};
 pub use plan::kind::ErrorKind;
 pub use plan::options::{
-    AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options,
-    Profile, Snapshots,
+    AddNewline, Expected, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, Snapshots,
 };
 pub use plan::paths::is_git_diff;
 pub use plan::planner::plan;
-pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
@@ -162,11 +169,7 @@ pub use plan::submodules::{
 pub use plan::syntax::{Formats, Syntax, SyntaxFault};
 pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
+pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use remedy::Remedy;
-pub use show::diff::{changed_ranges, line_counts};
+pub use show::diff::line_counts;
 pub use show::turn_diff::{HistoryDiffs, TurnChange, TurnDiff};
-pub use text::charset::Charset;
-pub use text::encoding::{Encodings, FileText};
-pub use text::files::Files;
-pub use text::splices::{Splice, Splices};
-pub use text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, WhitespaceRulesError};

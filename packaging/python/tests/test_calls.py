@@ -467,7 +467,7 @@ def test_patches_are_parsed_streamed_and_converted():
 
 
 def test_what_models_need():
-    tools = json.loads((ROOT / "crates/file-tools/tests/tools/catalogue.json").read_text())
+    tools = json.loads((ROOT / "crates/tools/tests/tools/catalogue.json").read_text())
     names = [tool["name"].replace(".", "_") for tool in tools]
     assert [spec["name"] for spec in apply_patch.tool_specs("anthropic")] == names
     assert apply_patch.tool_specs("openai", patch_only=True)["type"] == "custom"

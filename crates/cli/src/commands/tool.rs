@@ -4,6 +4,7 @@ use std::io::Read as _;
 
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::engine::commit::approval::Approvals;
+use apply_patch_api::tools::Tools as _;
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::settings::glob;
 use apply_patch_api::tools::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use apply_patch_mcp::Approval;
-use file_tools::Tool;
+use patch_session::Tool;
 use serde_json::{Value, json};
 use testutils::tools::{FILES, prepared};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use file_tools::Tool;
+use patch_session::Tool;
 use testutils::tools::{FILES, prepared};
 
 use crate::support::*;

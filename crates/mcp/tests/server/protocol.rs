@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use apply_patch_mcp::{ServeError, ServerSettings, tools_named};
-use file_tools::Tool;
+use patch_session::Tool;
 
 use crate::support::*;
 

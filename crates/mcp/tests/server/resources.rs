@@ -248,7 +248,7 @@ fn open(place: &Place) -> Vec<String> {
         settings.key_place,
     );
     let workspace = workspace.unwrap();
-    let turns = file_tools::open_turns(&workspace).unwrap();
+    let turns = patch_session::open_turns(&workspace).unwrap();
     turns.into_iter().map(|turn| turn.id).collect()
 }
 

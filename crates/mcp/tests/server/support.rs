@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use apply_patch_mcp::{ServeError, ServerSettings, serve};
-use file_tools::Tool;
 use patch_engine::commit::{Durability, KeyPlace};
+use patch_session::Tool;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -13,6 +13,7 @@ use crate::commit::{
     CommitError, CommitOptions, Committed, Error, Locked, Recovered, TransactionId, UndoOptions,
     Workspace,
 };
+use crate::files::Files;
 use crate::plan::Plan;
 use crate::plan::builder::PlanBuilder;
 use crate::plan::fitting::{plan_before_first, plan_fitting};
@@ -22,7 +23,6 @@ use crate::plan::planner::{Named, plan};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::relative::relative;
 use crate::plan::simultaneous::{made, steps};
-use crate::text::files::Files;
 
 /// The settings with which a patch is applied.
 #[derive(Debug, Clone)]

@@ -8,11 +8,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fs_guard::{Entry, FileKind, Tree};
+use patch_text::text::splices::Splice;
 
 use crate::plan::ChangeKind;
 use crate::plan::images::{Content, Images};
-use crate::show::diff;
-use crate::text::splices::Splice;
 
 /// A file of a host program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +184,7 @@ impl Images<'_> {
         let edit = |change: &crate::plan::Change| {
             let (old, new) = (self.old_bytes(change)?, self.new_bytes(change)?);
             let kept = matches!(change.operation, ChangeKind::Update | ChangeKind::Move);
-            let splices = if kept { diff::splices(&old, &new) } else { Vec::new() };
+            let splices = if kept { patch_text::diff::splices(&old, &new) } else { Vec::new() };
             Ok(FileEdit {
                 operation: change.operation,
                 path: change.path.to_string(),

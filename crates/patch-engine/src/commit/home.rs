@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fs_guard::{Common, Enclosing, Policy, Root, Sha256};
 use workspace_trash::{KeyPlace, Prefix};
 
-use crate::plan::policy::USER_STATES;
+use crate::policy::USER_STATES;
 
 /// Where a workspace keeps its state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -121,7 +121,7 @@ pub(super) fn user_folders(key_place: &KeyPlace) -> Vec<PathBuf> {
 pub(super) fn of_user(key_place: &KeyPlace) -> Vec<Root> {
     let mut states = Vec::new();
     for folder in user_folders(key_place) {
-        let open = || Root::open(&folder, crate::plan::policy::policy()).ok();
+        let open = || Root::open(&folder, crate::policy::policy()).ok();
         let names = open().and_then(|open| open.as_dir("").ok()?.names().ok());
         for name in names.unwrap_or_default().iter().filter(|name| is_state_name(name)) {
             states.extend(open().map(|open| open.with_private_dir(folder.join(name))));
@@ -190,8 +190,8 @@ impl UserState {
     }
 
     fn names(&self) -> Vec<String> {
-        let folder = Root::open(&self.folder, crate::plan::policy::policy())
-            .and_then(|folder| folder.as_dir(""));
+        let folder =
+            Root::open(&self.folder, crate::policy::policy()).and_then(|folder| folder.as_dir(""));
         folder.and_then(|folder| folder.names()).unwrap_or_default()
     }
 

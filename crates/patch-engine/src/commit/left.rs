@@ -10,13 +10,13 @@ use std::collections::{HashMap, HashSet};
 
 use fs_guard::{FileKind, RelPath, Sha256, Spot};
 use patch_grammar::binary::is_binary;
+use patch_text::carry::difference;
+use patch_text::text::splices::Splices;
 use workspace_trash::{FileState, Journal, Record, Store, packed, unpacked};
 
-use crate::carry::difference;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Image, Plan, PostImage, Transition};
-use crate::text::splices::Splices;
 
 /// Stands for the base of a file that has none.
 const NO_BASE: u32 = u32::MAX;

@@ -9,11 +9,11 @@ use fs_guard::{Entry, Error, FileKind, Policy, Tree};
 use patch_grammar::parse;
 
 use crate::commit;
+use crate::files::Files;
 use crate::plan::Plan;
 use crate::plan::images::{ChangedFile, Content};
 use crate::plan::options::Options;
 use crate::plan::planner::plan;
-use crate::text::files::Files;
 
 /// Files in memory, by path. Directories are there as long as a file is in them. A clone is cheap.
 ///
@@ -166,7 +166,7 @@ pub fn apply_in_memory(
     options: &Options,
 ) -> Result<Changed, commit::Error> {
     static POLICY: OnceLock<Arc<Policy>> = OnceLock::new();
-    let policy = POLICY.get_or_init(|| Arc::new(crate::plan::policy::policy()));
+    let policy = POLICY.get_or_init(|| Arc::new(crate::policy::policy()));
     let patch = parse(text, &options.parse)?;
     let files = Files::of_tree(Arc::new(tree.clone()), Arc::clone(policy)).hashed_late();
     let plan = plan(files, &patch, options)?;

@@ -6,11 +6,12 @@ use fs_guard::{
     Cancellation, Dirs, FileKind, Hasher, Metadata, NewFile, OpenFile, RelPath, Sha256, Spot,
     StagedFile,
 };
+use patch_text::text::splices::Splice;
 use workspace_trash::Store;
 
 use super::error::{CommitError, Drift};
+use crate::files::hash::PIECE;
 use crate::plan::{Image, Plan, PostImage};
-use crate::text::splices::{PIECE, Splice};
 
 /// Stages the new files of a plan.
 pub(super) struct Stager<'p> {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use fs_guard::{Access, Cancellation, FileKind, RelPath, Sha256};
 use patch_grammar::binary::is_binary;
+use patch_text::carry::{Carried, Conflict, carry, difference};
+use patch_text::text::lines::{Lines, with_crlf, with_lf};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
@@ -12,15 +14,13 @@ use super::history::{self, Log, LogEntry};
 use super::kept::KeptFiles;
 use super::reach::Reach;
 use super::workspace::Workspace;
-use crate::carry::{Carried, Conflict, carry, difference};
+use crate::files::Files;
 use crate::plan::builder::{self, PlanBuilder};
 use crate::plan::disk::{Disk, look};
 use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
 use crate::remedy::Remedy;
-use crate::text::files::Files;
-use crate::text::lines::{Lines, with_crlf, with_lf};
 
 /// How many older changes are tried, to name one that can be undone in place of the newest.
 const MAX_INSTEAD: usize = 16;
@@ -646,7 +646,7 @@ fn carried_back(
         attributes_of: Some(path.clone()),
         ..PostImage::kept(bytes)
     };
-    let notes = hunks.into_iter().map(|hunk| hunk.note(&record.path)).collect();
+    let notes = hunks.into_iter().map(|hunk| PlanNote::carried(hunk, &record.path)).collect();
     Ok(Some(CarriedBack { made: Ok((post, notes)), line_ends }))
 }
 

@@ -17,9 +17,9 @@ use super::reach::Reach;
 use super::recover::recover;
 use super::recovered::Recovered;
 use super::state::{self, State};
+use crate::files::Files;
 use crate::plan::kind::ErrorKind;
 use crate::plan::{Plan, Transition};
-use crate::text::files::Files;
 
 /// A root, the directory tree that patches may change, and the enclosing project, whose
 /// transactions are recorded together. Opening one writes nothing.
@@ -48,7 +48,7 @@ impl Workspace {
 
     /// Opens a directory, with its state at the given place.
     pub fn open_with(dir: &Path, policy: Policy, place: StatePlace) -> Result<Self, Error> {
-        Self::open_keyed(dir, policy, place, crate::plan::policy::key_place())
+        Self::open_keyed(dir, policy, place, crate::policy::key_place())
     }
 
     /// Opens a directory like [`open_with`](Self::open_with), with the key of the journals and the
@@ -65,7 +65,7 @@ impl Workspace {
     /// Takes an open root, with its state at the given place.
     #[must_use]
     pub fn of(root: Root, place: StatePlace) -> Self {
-        Self::of_keyed(root, place, crate::plan::policy::key_place())
+        Self::of_keyed(root, place, crate::policy::key_place())
     }
 
     fn of_keyed(root: Root, place: StatePlace, key_place: KeyPlace) -> Self {

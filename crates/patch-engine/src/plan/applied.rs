@@ -4,10 +4,10 @@
 //! It is asked only of a section that does not apply. `--skip-applied` leaves it out.
 
 use patch_grammar::{AddedLines, Hunk, Section, SectionOperation, Spanned};
+use patch_text::locate::Note;
 
 use fs_guard::{Access, Sha256};
 
-use crate::locate::Note;
 use crate::plan::PlanNote;
 use crate::plan::binary;
 use crate::plan::links::LinkTexts;

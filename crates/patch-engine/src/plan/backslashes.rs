@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use fs_guard::Access;
 use patch_grammar::{Patch, Section, SectionOperation, Spanned};
 
+use crate::files::Files;
 use crate::plan::near::of_git;
 use crate::plan::paths::is_file;
-use crate::text::files::Files;
 
 /// Reads backslashes in the paths of a patch as slashes, where that is clear.
 #[derive(Debug, Default)]

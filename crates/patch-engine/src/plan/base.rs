@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use fs_guard::{RelPath, Sha256};
 
+use crate::files::Files;
 use crate::plan::options::{Expected, Options, Snapshots};
 use crate::plan::reject::{Checked, Problem};
-use crate::text::files::Files;
 
 /// The base of a patch. Without one, every file counts as unknown.
 pub(crate) struct Base<'o> {

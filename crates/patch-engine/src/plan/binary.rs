@@ -1,8 +1,7 @@
 //! Applies the binary parts of a git diff: to the file that they were made for, and to no other.
 
 use patch_grammar::binary::{Binary, BinaryKind};
-
-use crate::git_id::is_blob;
+use patch_text::git_id::is_blob;
 
 /// What is wrong with a binary patch, and the file that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]

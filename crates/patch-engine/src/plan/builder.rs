@@ -7,6 +7,10 @@ use std::sync::{Arc, OnceLock};
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use patch_grammar::Patch;
 use patch_grammar::binary::is_binary;
+use patch_text::carry::{Carried, CarriedHunk, Conflict, carry};
+use patch_text::locate::Placed;
+use patch_text::locate::edit::Edit;
+use patch_text::text::splices::Splices;
 use workspace_trash::TransactionId;
 
 use super::contents;
@@ -14,17 +18,13 @@ use super::disk::{Disk, load};
 use super::{
     Authority, Image, Map, Mode, NewDir, Plan, PlanNote, PostImage, PreImage, Transition, Undone,
 };
-use crate::carry::{Carried, CarriedHunk, Conflict, carry};
-use crate::locate::Placed;
-use crate::locate::edit::Edit;
-use crate::plan::hash::LazyHash;
+use crate::files::Files;
+use crate::files::hash::{self, LazyHash};
 use crate::plan::near::Near;
 use crate::plan::options::Options;
 use crate::plan::origins::Origins;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::submodules;
-use crate::text::files::Files;
-use crate::text::splices::Splices;
 
 /// The most files that one plan deletes with a directory.
 pub const MAX_DELETED: usize = 10_000;
@@ -340,7 +340,7 @@ impl<'o> PlanBuilder<'o> {
             let (path, New { post, origin }) = builder.file(path, Access::Update)?;
             let source = builder.source(&path, &post)?;
             let (sha256, size) = outcome.unwrap_or_else(|| {
-                let (sha256, size) = splices.outcome(&source);
+                let (sha256, size) = hash::outcome(&splices, &source);
                 (Some(sha256), size)
             });
             check_size(&path, size, builder.options.max_file_size)?;
@@ -385,7 +385,7 @@ impl<'o> PlanBuilder<'o> {
     /// When the edit was not made for `base`.
     pub fn carry(&mut self, path: &str, base: &[u8], edit: &Edit) -> Result<(), Rejects> {
         let (checked, hunks) = self.carry_hunks(path, base, edit)?;
-        self.notes.extend(hunks.into_iter().map(|hunk| hunk.note(path)));
+        self.notes.extend(hunks.into_iter().map(|hunk| PlanNote::carried(hunk, path)));
         self.carried_bases.push((checked, Arc::new(edit.apply(base))));
         Ok(())
     }

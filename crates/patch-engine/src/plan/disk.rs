@@ -3,8 +3,8 @@
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 
 use super::image::PreImage;
+use crate::files::{Files, Unhashed};
 use crate::plan::reject::{Checked, Problem};
-use crate::text::files::{Files, Unhashed};
 
 /// Files up to this size are read whole when they are deleted or moved, as a diff will need their
 /// bytes.

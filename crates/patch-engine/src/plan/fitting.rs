@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use patch_grammar::Patch;
 
+use crate::files::Files;
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Options;
 use crate::plan::paths::plain;
@@ -12,7 +13,6 @@ use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::relative::relative;
 use crate::plan::simultaneous::steps;
 use crate::plan::{Plan, PlanNote};
-use crate::text::files::Files;
 
 /// Plans the sections of a patch that fit: all hunks of a section, or none. A section is left out
 /// if it does not apply, or if it names a path that a section that is left out names. Also returns

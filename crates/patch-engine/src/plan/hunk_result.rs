@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use patch_grammar::Patch;
+use patch_text::locate::{Note, Placed, RejectReason};
 
-use crate::locate::{Note, Placed, RejectReason};
 use crate::plan::paths::names;
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Plan, PlanNote};

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
+use patch_text::text::splices::Splices;
 use workspace_trash::TransactionId;
 
-use super::hash::LazyHash;
 use super::shared_lines::SharedLines;
 use super::submodules;
-use crate::text::files::Files;
-use crate::text::splices::Splices;
+use crate::files::Files;
+use crate::files::hash::{LazyHash, outcome};
 
 /// One path's change. At least one of `before` and `after` is present.
 ///
@@ -150,7 +150,7 @@ impl PostImage {
     /// Returns the SHA-256 of all bytes.
     pub(crate) fn sha256(&self) -> Sha256 {
         self.hash.get_by(|bytes| match &self.image {
-            Image::Spliced(_, splices) => splices.outcome(bytes).0,
+            Image::Spliced(_, splices) => outcome(splices, bytes).0,
             _ => Sha256::of(bytes),
         })
     }

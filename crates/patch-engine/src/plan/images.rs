@@ -5,10 +5,10 @@ use std::sync::Arc;
 use fs_guard::{Entry, FileKind, RelPath, Sha256};
 use workspace_trash::{KeyPlace, Prefix, Store, TransactionId, stored_path};
 
-use super::hash::LazyHash;
 use super::image::{Image, Transition};
 use super::{Change, Plan};
-use crate::text::files::Files;
+use crate::files::Files;
+use crate::files::hash::LazyHash;
 
 /// The bytes of a plan's files before and after.
 ///

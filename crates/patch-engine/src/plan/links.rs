@@ -3,11 +3,11 @@
 
 use fs_guard::Access;
 use patch_grammar::{Line, LineKind, Section, SectionOperation};
+use patch_text::locate::RejectReason;
 
 use super::builder::PlanBuilder;
 use super::image::PostImage;
 use super::reject::{Checked, Problem, Reject};
-use crate::locate::RejectReason;
 
 /// The texts of a link before and after a section, as the section shows them.
 pub(super) struct LinkTexts {

@@ -14,7 +14,6 @@ mod contents;
 pub(crate) mod disk;
 pub(crate) mod fitting;
 pub(crate) mod formatter;
-pub(crate) mod hash;
 pub(crate) mod hunk_result;
 mod image;
 pub(crate) mod images;
@@ -26,7 +25,6 @@ pub(crate) mod options;
 mod origins;
 pub(crate) mod paths;
 pub(crate) mod planner;
-pub(crate) mod policy;
 mod prefetch;
 pub(crate) mod reject;
 pub(crate) mod relative;
@@ -47,14 +45,15 @@ use std::sync::{Arc, OnceLock};
 
 use fs_guard::{Hasher, RelPath, Sha256};
 use patch_grammar::{Patch, Section, Warning};
+use patch_text::carry::CarriedHunk;
+use patch_text::locate::{Note, Placed};
 use workspace_trash::TransactionId;
 
-use crate::locate::{Note, Placed};
+use crate::files::Files;
 use crate::plan::origins::Origins;
 use crate::plan::section_done::SectionDone;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
-use crate::text::files::Files;
 
 pub use image::Transition;
 
@@ -588,4 +587,12 @@ pub enum PlanNote {
         /// Why it is not.
         why: String,
     },
+}
+
+impl PlanNote {
+    /// Tells where a hunk of the file at `path` was carried.
+    pub(crate) fn carried(hunk: CarriedHunk, path: &str) -> Self {
+        let CarriedHunk { hunk, from, to, already_there } = hunk;
+        Self::Carried { path: path.to_owned(), hunk, from, to, already_there }
+    }
 }

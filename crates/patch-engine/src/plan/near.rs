@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use fs_guard::{Access, Error, FileKind, RelPath, Spelling};
 use patch_grammar::diff::of_quoted;
 
+use crate::files::Files;
 use crate::plan::paths::is_file;
 use crate::plan::reject::{Problem, Reject};
-use crate::text::files::Files;
 
 /// The most directory entries that are looked at for one path.
 const LOOKED_AT: usize = 20_000;

@@ -6,10 +6,10 @@ use std::collections::HashSet;
 
 use fs_guard::Access;
 use patch_grammar::{Hunk, Patch, Section, SectionOperation};
+use patch_text::locate::mangled::without_numbers;
+use patch_text::text::lines::Lines;
 
-use crate::locate::mangled::without_numbers;
-use crate::text::files::Files;
-use crate::text::lines::Lines;
+use crate::files::Files;
 
 /// Returns the patch as it is meant for these files.
 pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow<'a, Patch> {

@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use fs_guard::{RelPath, Sha256};
 use patch_grammar::ParseOptions;
+use patch_text::cancel::Cancel;
+use patch_text::locate::Rules;
+use patch_text::locate::edit_rules::{EditRules, FileWhitespace, FinalNewline};
+use patch_text::text::whitespace::{Whitespace, WhitespaceRules};
 
-use crate::locate::{Ambiguous, Order, Pass, Rules};
+use crate::files::Files;
+use crate::files::encodings::Encodings;
 use crate::plan::formatter::Formatter;
 use crate::plan::syntax::{Formats, Syntax};
-use crate::text::encoding::Encodings;
-use crate::text::files::Files;
-use crate::text::whitespace::{Whitespace, WhitespaceRules};
 
 patch_grammar::named! {
     /// A named preset of [`Options`].
@@ -39,16 +41,6 @@ pub enum AddNewline {
     Joined,
     /// A line feed after every line.
     EveryLine,
-}
-
-/// Whether a file that an update gives a new last line ends in a line feed. Markers for a missing
-/// line feed go before this rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FinalNewline {
-    /// As the pre-image does.
-    Keep,
-    /// Always.
-    Add,
 }
 
 /// What a file must be before the patch.
@@ -156,6 +148,16 @@ pub const MAX_FILE_SIZE: u64 = 256 << 20;
 pub const MAX_MEMORY: u64 = 64 << 20;
 
 impl Options {
+    /// Returns the rules by which the hunks of a file are placed, and their lines written.
+    pub(crate) fn edit_rules<'a>(
+        &'a self,
+        whitespace: Option<FileWhitespace>,
+        cancel: &'a dyn Cancel,
+    ) -> EditRules<'a> {
+        let Self { placement, final_newline, .. } = self;
+        EditRules { placement, final_newline: *final_newline, whitespace, cancel }
+    }
+
     /// Returns the options of a profile.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
@@ -169,15 +171,7 @@ impl Options {
                 to_the_letter: strict,
                 ..ParseOptions::default()
             },
-            placement: Rules {
-                order: if codex { Order::File } else { Order::PostState },
-                passes: if codex { Pass::ALL.to_vec() } else { vec![Pass::Exact] },
-                ambiguous: Ambiguous::Reject,
-                append_without_anchor: codex,
-                stacked_headers_must_match: false,
-                skip_applied: false,
-                unidiff_zero: false,
-            },
+            placement: if codex { Rules::by_headers() } else { Rules::default() },
             add_newline: if codex { AddNewline::EveryLine } else { AddNewline::Joined },
             final_newline: if codex { FinalNewline::Add } else { FinalNewline::Keep },
             overwrite: codex,

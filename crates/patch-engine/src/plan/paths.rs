@@ -3,7 +3,7 @@
 use fs_guard::{Access, FileKind};
 use patch_grammar::{Patch, Section};
 
-use crate::text::files::Files;
+use crate::files::Files;
 
 /// Returns whether a file is at a path that may be read.
 pub(crate) fn is_file(files: &Files, path: &str) -> bool {

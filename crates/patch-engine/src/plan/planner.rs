@@ -10,13 +10,16 @@ use patch_grammar::binary::Binary;
 use patch_grammar::{
     Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
 };
+use patch_text::carry::CarriedHunk;
+use patch_text::locate::cut;
+use patch_text::locate::edit::{self, Edit};
+use patch_text::locate::edit_rules::EditRules;
+use patch_text::locate::edit_text::edit_text;
+use patch_text::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
+use patch_text::text::splices::Splices;
+use patch_text::text::whitespace::Whitespace;
 
-use crate::carry::CarriedHunk;
-use crate::locate::cut;
-use crate::locate::edit::{self, Edit};
-use crate::locate::edit_rules::EditRules;
-use crate::locate::edit_text::edit_text;
-use crate::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
+use crate::files::Files;
 use crate::plan::base::Base;
 use crate::plan::binary::{self, BinaryProblem};
 use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
@@ -35,9 +38,6 @@ use crate::plan::submodules::{self, SubmoduleProblem};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::{WhitespaceOfPatch, blank_at_end};
 use crate::plan::{Map, Plan, PlanNote};
-use crate::text::files::Files;
-use crate::text::splices::Splices;
-use crate::text::whitespace::Whitespace;
 
 /// The most other files of the patch that are searched for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
@@ -131,7 +131,7 @@ pub(crate) fn plan_without(
             base: Base::new(options),
             rejects: Vec::new(),
             looked_elsewhere: 0,
-            room: Room::new(),
+            room: Room::default(),
         };
         planner.check_expectations();
         if simultaneous {
@@ -793,7 +793,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Checked<Result<Edited, Vec<HunkReject>>> {
         let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
         let cancellation = self.files().cancellation();
-        let rules = EditRules::of(self.options, self.whitespace.rules(index), cancellation);
+        let rules = self.options.edit_rules(self.whitespace.rules(index), self.files());
         // A later section may change the file once more.
         let edited = Edited::new(&file.bytes, &text, hunks, rules, true);
         cancellation.check()?;
@@ -810,8 +810,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         skip_applied: bool,
     ) -> Option<Edit> {
         let text = self.texts.of(&file.path, &file.bytes, hunks)?;
-        let cancellation = self.files().cancellation();
-        let rules = EditRules::of(self.options, self.whitespace.rules(index), cancellation);
+        let rules = self.options.edit_rules(self.whitespace.rules(index), self.files());
         let placement = Rules { skip_applied, ..self.options.placement.clone() };
         edit_text(&text, hunks, EditRules { placement: &placement, ..rules }).ok()
     }
@@ -920,7 +919,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
         let whitespace = self.whitespace.rules(index);
         let cancellation = self.builder.files.cancellation();
-        let rules = EditRules::of(self.options, whitespace, cancellation);
+        let rules = self.options.edit_rules(whitespace, &self.builder.files);
         let edited = edit_text(&text, hunks, EditRules { placement: &placement, ..rules });
         cancellation.check().map_err(|error| at(error.into()))?;
         let edit = match edited {
@@ -941,11 +940,15 @@ impl<'a, 'p> Planner<'a, 'p> {
             if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == carried.hunk) {
                 let (first_line, line_count) =
                     (*carried.to.start(), carried.to.end() + 1 - carried.to.start());
-                let placed = Placed { first_line, line_count, ..placed.clone() };
+                let mut placed = placed.clone();
+                placed.first_line = first_line;
+                placed.line_count = line_count;
                 self.note_placed(index, section, vec![placed]);
             }
             let hunk = section.place_in_text(carried.hunk);
-            self.builder.notes.push(CarriedHunk { hunk, ..carried }.note(&section.path.text));
+            self.builder
+                .notes
+                .push(PlanNote::carried(CarriedHunk { hunk, ..carried }, &section.path.text));
         }
         Ok(())
     }
@@ -970,7 +973,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         path: &RelPath,
         rejects: Vec<HunkReject>,
     ) -> Rejects {
-        let reject = |HunkReject { hunk, patch_line, reason }| {
+        let reject = |HunkReject { hunk, patch_line, reason, .. }| {
             let reason = self.room.fit(reason);
             let problem = self.elsewhere(index, path, &section.hunks()[hunk], reason);
             let (hunk, patch_line) = (Some(hunk), Some(patch_line));

@@ -10,21 +10,22 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use fs_guard::{Access, Cancellation, FileKind, Hasher, RelPath, Sha256};
+use fs_guard::{Access, FileKind, Hasher, RelPath, Sha256};
 use patch_grammar::{Hunk, Section, SectionOperation};
+use patch_text::cancel::Cancel;
+use patch_text::locate::edit::Edit;
+use patch_text::locate::edit_rules::EditRules;
+use patch_text::locate::edit_text::edit_text;
+use patch_text::locate::{HunkReject, Pass};
+use patch_text::text::encoding::FileText;
 
-use crate::locate::edit::Edit;
-use crate::locate::edit_rules::EditRules;
-use crate::locate::edit_text::edit_text;
-use crate::locate::{HunkReject, Pass};
+use crate::files::Files;
+use crate::files::hash::{LazyHash, hash_from};
 use crate::plan::disk::{Disk, load_unhashed};
-use crate::plan::hash::LazyHash;
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::WhitespaceOfPatch;
 use crate::plan::{Image, Map};
 use crate::processors::processors;
-use crate::text::encoding::FileText;
-use crate::text::files::Files;
 
 /// The most sections that are prefetched and not yet taken: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
@@ -98,7 +99,7 @@ impl Edited {
             let size = edit.splices.size_of(source.len()) as u64;
             return Ok(Self { edit, sha256: None, size, encoding: text.encoding() });
         }
-        Ok(Self::hash(edit, text, source, 0, Hasher::new(), rules.cancellation))
+        Ok(Self::hash(edit, text, source, 0, Hasher::new(), rules.cancel))
     }
 
     /// Does the same, and hashes the file itself: both hashes share the work up to the first
@@ -114,7 +115,7 @@ impl Edited {
             .split_at(edit.splices.as_slice().first().map_or(source.len(), |splice| splice.start));
         let mut hasher = Hasher::new();
         hasher.update(same);
-        let edited = Self::hash(edit, text, source, same.len(), hasher.clone(), rules.cancellation);
+        let edited = Self::hash(edit, text, source, same.len(), hasher.clone(), rules.cancel);
         hasher.update(rest);
         Ok((hasher.finish(), edited))
     }
@@ -126,9 +127,9 @@ impl Edited {
         source: &[u8],
         from: usize,
         mut hasher: Hasher,
-        cancellation: &Cancellation,
+        cancel: &dyn Cancel,
     ) -> Self {
-        edit.splices.hash(source, from, &mut hasher, cancellation);
+        hash_from(&edit.splices, source, from, &mut hasher, cancel);
         let size = edit.splices.size_of(source.len()) as u64;
         Self { edit, sha256: Some(hasher.finish()), size, encoding: text.encoding() }
     }
@@ -284,7 +285,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
             SectionOperation::Copy { .. } => return None,
         };
         let options = self.texts.options;
-        let rules = EditRules::of(options, self.whitespace.rules(index), self.files.cancellation());
+        let rules = options.edit_rules(self.whitespace.rules(index), self.files);
         let (metadata, bytes) =
             load_unhashed(self.files, &path, access, options.max_file_size).ok()??;
         let bytes = bytes?;
@@ -409,7 +410,7 @@ mod tests {
         ] {
             let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
             let options = Options::default();
-            let rules = EditRules::of(&options, None, &Cancellation::NEVER);
+            let rules = options.edit_rules(None, &());
             let patch = patch_grammar::parse(&text, &options.parse).unwrap();
             let whole = FileText::of(source.as_bytes(), None).unwrap();
             let (before, edited) =

@@ -5,10 +5,10 @@ use std::ops::Deref;
 
 use fs_guard::{Cancellation, Sha256, quoted};
 use patch_grammar::{Patch, blocks};
+use patch_text::carry::{Conflict, Excerpt};
+use patch_text::locate::RejectReason;
 use workspace_trash::TransactionId;
 
-use crate::carry::{Conflict, Excerpt};
-use crate::locate::RejectReason;
 use crate::plan::binary::BinaryProblem;
 use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::kind::ErrorKind;
@@ -628,7 +628,7 @@ impl Reject {
             Problem::InOtherFile { file, line, .. } => {
                 Remedy::MoveHunk { path: file.clone(), line: *line }
             }
-            Problem::Hunk(reason) => return reason.remedies(path),
+            Problem::Hunk(reason) => return Remedy::of_hunk(reason, path),
         }]
     }
 }

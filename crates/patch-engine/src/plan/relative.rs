@@ -7,9 +7,9 @@ use std::path::Path;
 use fs_guard::quoted;
 use patch_grammar::{Patch, Section, SectionOperation, Spanned};
 
+use crate::files::Files;
 use crate::plan::backslashes::{self, Backslashes};
 use crate::plan::paths::{is_file, is_of_git};
-use crate::text::files::Files;
 
 /// Returns the patch with paths relative to the root, with a note for each that changed:
 ///

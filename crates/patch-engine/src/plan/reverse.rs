@@ -3,8 +3,8 @@
 use patch_grammar::{
     AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Submodule,
 };
+use patch_text::locate::Order;
 
-use crate::locate::Order;
 use crate::plan::options::{AddNewline, Options};
 use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 

@@ -2,15 +2,15 @@
 
 use fs_guard::RelPath;
 use patch_grammar::{AddedLines, Hunk, LineEndings, Patch, SectionOperation};
+use patch_text::text::charset::Charset;
+use patch_text::text::encoding::{self, FileText};
+use patch_text::text::lines::{BOM, with_crlf};
 
+use crate::files::Files;
+use crate::files::conventions::{Convention, Conventions};
 use crate::plan::options::Options;
 use crate::plan::shared_lines::{self, SharedLines};
 use crate::plan::{Image, PlanNote, PostImage};
-use crate::text::charset::Charset;
-use crate::text::conventions::{Convention, Conventions};
-use crate::text::encoding::{self, FileText};
-use crate::text::files::Files;
-use crate::text::lines::{BOM, with_crlf};
 
 /// A new file.
 #[derive(Debug)]

@@ -10,12 +10,12 @@ use fs_guard::Access;
 use patch_grammar::{
     AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
 };
+use patch_text::locate::edit_rules::FileWhitespace;
+use patch_text::text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, is_blank_line};
 
-use crate::locate::edit_rules::FileWhitespace;
+use crate::files::Files;
+use crate::files::conventions::Conventions;
 use crate::plan::options::{AddNewline, Options};
-use crate::text::conventions::Conventions;
-use crate::text::files::Files;
-use crate::text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, is_blank_line};
 
 /// How many lines are named.
 const NAMED: usize = 5;

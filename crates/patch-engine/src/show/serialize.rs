@@ -1,11 +1,11 @@
 //! Plans and rejects as data. Keys are in camel case, hashes in hexadecimal; indices count from 0,
 //! lines from 1.
 
+use patch_text::carry::Excerpt;
+use patch_text::locate::{Advice, Candidate, RejectReason};
 use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
 use serde_json::{Value, json};
 
-use crate::carry::Excerpt;
-use crate::locate::{Advice, Candidate, Edge, Mangled, Nearest, Pass, RejectReason};
 use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::options::Expected;
 use crate::plan::reject::{Problem, Reject};
@@ -55,13 +55,6 @@ impl Serialize for Reject {
 impl Serialize for CommandFailure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         of_failure(self).serialize(serializer)
-    }
-}
-
-/// Writes the lines of the place, how much of the hunk is there, and the first difference.
-impl Serialize for Nearest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        of_nearest(self).serialize(serializer)
     }
 }
 
@@ -121,7 +114,7 @@ fn of_reject(reject: &Reject) -> Value {
     }
     match reject.hunk_reason() {
         Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
-            set("nearest", of_nearest(nearest));
+            set("nearest", json!(nearest));
         }
         Some(RejectReason::MultipleMatches { candidates, more, .. }) => {
             set("candidates", candidates.iter().map(of_candidate).collect());
@@ -214,29 +207,4 @@ fn of_failure(failure: &CommandFailure) -> Value {
         details["leftOutBytes"] = left_out.into();
     }
     details
-}
-
-fn of_nearest(nearest: &Nearest) -> Value {
-    let difference = nearest.difference.as_ref().map(|difference| {
-        json!({
-            "patchLine": difference.patch_line,
-            "fileLine": difference.file_line,
-            "wanted": difference.wanted,
-            "found": difference.found,
-            "column": difference.column,
-        })
-    });
-    json!({
-        "startLine": nearest.lines.start(),
-        "endLine": nearest.lines.end(),
-        "agreeingLines": nearest.agreeing,
-        "oldLines": nearest.of,
-        "firstDifference": difference,
-        "region": nearest.region,
-        "mangled": nearest.mangled.map(Mangled::as_str),
-        "wouldMatchWith": nearest.pass.filter(|_| nearest.untold.is_none()).map(Pass::as_str),
-        "scattered": nearest.scattered,
-        "notAtEnd": matches!(nearest.not_at, Some(Edge::Marked(_) | Edge::End { .. } | Edge::Bare { .. })),
-        "notAtStart": matches!(nearest.not_at, Some(Edge::Start { .. })),
-    })
 }

@@ -11,11 +11,11 @@ use crate::commit::kept::KeptFiles;
 use crate::commit::left::{LeftFiles, kept_bytes};
 use crate::commit::report::Report;
 use crate::commit::{self, LogEntry, Workspace};
+use crate::files::Files;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Plan, PostImage, Transition};
 use crate::show::diff::{self, LINK, Side, kind_bits, left_bytes};
-use crate::text::files::Files;
 
 /// The cumulative diff of a turn: from the files before its first transaction to those after its
 /// last.
@@ -367,7 +367,7 @@ fn write(out: &mut Vec<u8>, old: Option<Placed<'_>>, new: Option<Placed<'_>>) {
         None => Some(Arc::default()),
     };
     diff::body(out, diff::GIT, old_side, new_side, |out| {
-        diff::whole(out, &bytes(old)?, &bytes(new)?)
+        patch_text::diff::whole(out, &bytes(old)?, &bytes(new)?)
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use patch_engine::remedy::Part;
+use patch_engine::patch_text::EndMark;
 use patch_engine::{Edge, FinalNewline, Options, Profile, RejectReason, edit, parse};
 use patch_grammar::ParseOptions;
 use patch_grammar::diff::{self, DiffOptions};
@@ -228,7 +228,7 @@ fn what_stands_elsewhere_than_at_the_end_is_not_said_to_differ() {
         else {
             panic!("not found")
         };
-        assert!(nearest.not_at == Some(Edge::Marked(Part::EndOfFile)), "{nearest:?}");
+        assert!(nearest.not_at == Some(Edge::Marked(EndMark::EndOfFile)), "{nearest:?}");
         assert!(nearest.pass.is_none(), "{nearest:?}");
         assert!(nearest.lines == (2..=2), "{nearest:?}");
     }

@@ -1,0 +1,113 @@
+//! What can be done about a hunk that was not placed.
+
+use std::ops::RangeInclusive;
+
+use patch_text::locate::{Advice, Candidate, Edge, EndMark, LineNumber, RejectReason};
+
+use super::{ForPerson, MAX_PLACES, Part, Remedy, Setting};
+
+impl Remedy {
+    /// Returns the remedies for a hunk that was not placed in the file at `path`.
+    #[must_use]
+    pub fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Self> {
+        let read = |lines: &RangeInclusive<usize>| Remedy::ReadAgain {
+            path: path.into(),
+            lines: Some(lines.clone()),
+        };
+        vec![match reason {
+            RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+                if let Some(edge) = &nearest.not_at {
+                    let bare = matches!(edge, Edge::Bare { .. });
+                    let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
+                    let elsewhere = within(edge, *nearest.lines.start());
+                    // With the marker, the same lines would be refused again.
+                    let marker = elsewhere == Remedy::LeaveOut(Part::NoNewline);
+                    let read = (!marker).then(|| read(&nearest.lines));
+                    return zero.into_iter().chain([elsewhere]).chain(read).collect();
+                }
+                let paste = (!nearest.paste.is_empty())
+                    .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
+                let pass = nearest.pass.filter(|_| nearest.untold.is_none());
+                let fuzz = pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
+                return paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect();
+            }
+            RejectReason::MultipleMatches { candidates, .. }
+            | RejectReason::OutsideScope { candidates, .. }
+            | RejectReason::HeaderNotFound { candidates, .. } => {
+                // Without its header, which would lead elsewhere again.
+                let bare = !matches!(reason, RejectReason::MultipleMatches { .. });
+                let remedies = candidates.iter().filter_map(|place| chosen(place, bare));
+                let remedies: Vec<_> = remedies.take(MAX_PLACES).collect();
+                match (reason, &candidates[..]) {
+                    _ if !remedies.is_empty() => return remedies,
+                    // No lines around them tell the places apart.
+                    (RejectReason::MultipleMatches { .. }, _) => Remedy::Set(Setting::FirstPlace),
+                    (_, [place]) => {
+                        Remedy::UseHeader { means_line: *place.lines.start(), header: None }
+                    }
+                    (_, [place, ..]) => read(&place.lines),
+                    (_, []) => Remedy::read_again(path),
+                }
+            }
+            RejectReason::Indentation { lines, .. } => read(lines),
+            RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
+            RejectReason::AlreadyApplied { .. } => {
+                return vec![Remedy::LeaveOut(Part::Hunk), Remedy::Set(Setting::SkipApplied)];
+            }
+            RejectReason::NoAnchor { header: Some((means_line, line)), .. } => {
+                return vec![
+                    Remedy::AddContext {
+                        means_line: *means_line,
+                        bare: false,
+                        below: false,
+                        lines: vec![line.clone()],
+                    },
+                    Remedy::Set(Setting::Codex),
+                ];
+            }
+            RejectReason::NoAnchor { header: None, number: LineNumber::NotAsked } => {
+                return vec![Remedy::Set(Setting::UnidiffZero), Remedy::read_again(path)];
+            }
+            RejectReason::ContextNotFound { nearest: None }
+            | RejectReason::NoAnchor { header: None, .. } => Remedy::read_again(path),
+            RejectReason::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
+            RejectReason::CutOff { missing: (0, 0), .. } => {
+                return vec![Remedy::SendAgain, Remedy::LeaveOut(Part::Ids)];
+            }
+            RejectReason::CutOff { .. } => return Remedy::of_cut_off(),
+            RejectReason::Encoding => {
+                return vec![
+                    Remedy::LeaveOut(Part::NotAscii),
+                    Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into()))),
+                ];
+            }
+        }]
+    }
+}
+
+/// Returns what makes a hunk mean this place; `bare` if its header has to go.
+fn chosen(place: &Candidate, bare: bool) -> Option<Remedy> {
+    let means_line = *place.lines.start();
+    Some(match place.advice.as_ref()? {
+        Advice::Before(lines) => {
+            Remedy::AddContext { means_line, bare, below: false, lines: lines.clone() }
+        }
+        Advice::After(lines) => {
+            Remedy::AddContext { means_line, bare, below: true, lines: lines.clone() }
+        }
+        Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
+    })
+}
+
+/// Returns what makes a hunk stand elsewhere than at an end of the file.
+fn within(edge: &Edge, means_line: usize) -> Remedy {
+    let (below, lines) = match edge {
+        Edge::Marked(EndMark::EndOfFile) => return Remedy::LeaveOut(Part::EndOfFile),
+        Edge::Marked(EndMark::NoNewline) => return Remedy::LeaveOut(Part::NoNewline),
+        Edge::End { below } => (true, below),
+        Edge::Bare { above, below } if below.is_empty() => (false, above),
+        Edge::Bare { below, .. } => (true, below),
+        Edge::Start { above } => (false, above),
+    };
+    Remedy::AddContext { means_line, bare: false, below, lines: lines.clone() }
+}

@@ -1,0 +1,468 @@
+//! Carries an edit to a file that changed since: from the base, which its author saw, to the
+//! current file.
+//!
+//! The edit is known as what it replaces in the base. Each of its changes has a *footprint*: the
+//! lines that it removes, or the gap where it inserts, and one line more on either side; at an end
+//! of the file, that end. A change is carried only when every minimal alignment of base and current
+//! file keeps the lines of the footprint, side by side, and all alignments at the same place. There
+//! it removes the bytes that it removed in the base, and has the same neighbours.
+//!
+//! Minimal alignments that differ about the footprint may still make the same text of the current
+//! file. If all do, and one of them keeps the footprint, the change is carried too (`agreed.rs`).
+//!
+//! Where neither holds, one more answer is certain. The nearest lines above and below that all
+//! minimal alignments keep at one place, and that the edit keeps too, enclose a stretch of the base
+//! and one of the current file. When the edit makes of the first what the second is already, the
+//! change is there. Everything else is a conflict, and then nothing is carried.
+//!
+//! # Why it cannot misplace
+//!
+//! Which of its lines a file kept is not written anywhere; an alignment is one way in which it may
+//! have been. Often there is more than one minimal alignment: of two equal lines, either may be the
+//! new one. A tool that picks one of them guesses. Here a change needs all of them to agree about
+//! the lines that it touches and about their neighbours. So whichever of them it was, these lines
+//! are the ones that the author saw, with nothing put between them or taken away. Or whichever it
+//! was, the result is the same. Line numbers,
+//! likeness and the other context lines of a hunk decide nothing.
+//!
+//! One assumption remains: that the file did not lose a block and get the same block anew
+//! elsewhere, so that it only seems to have kept it. The texts alone do not show that, and every
+//! three-way merge assumes the same.
+//!
+//! # Lines
+//!
+//! Lines are compared as bytes, with their terminators. A line that got CRLF for LF has changed,
+//! and so has a last line that got or lost its line feed: a change beside it is a conflict, and
+//! into a file whose line ends were all converted nothing is carried. To overlook this would mean
+//! to choose the terminators of the new lines, which the base does not answer. A byte-order mark
+//! belongs to the first line.
+//!
+//! # Limits
+//!
+//! When more than 8192 lines of both files together have no match in the first good alignment that
+//! is found, the files count as different, and nothing is certain about their lines. The same goes
+//! for files that repeat themselves so much that they would be compared many times over, and for
+//! files of 4 GiB.
+
+mod agreed;
+mod alignment;
+#[cfg(test)]
+mod slowly;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+
+use crate::locate::edit::Edit;
+use crate::text::splices::Splices;
+use agreed::{Replacement, agreed};
+use alignment::{Run, certain};
+
+/// An edit, carried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// The replacements in the current file, without changes that are there already.
+    pub splices: Splices,
+    /// Where the hunks went, ascending; those that change nothing are left out.
+    pub hunks: Vec<CarriedHunk>,
+}
+
+/// Where one hunk went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarriedHunk {
+    /// The 0-based hunk.
+    pub hunk: usize,
+    /// The 1-based lines of the base that it changes, and those next to them.
+    pub from: RangeInclusive<usize>,
+    /// The 1-based lines of the current file where it goes, or is already, and those next to them.
+    pub to: RangeInclusive<usize>,
+    /// Whether the current file has everything already that the hunk changes.
+    pub already_there: bool,
+}
+
+/// A stretch of the base that was changed on both sides, as far as is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The 0-based hunks that change it.
+    pub hunks: Vec<usize>,
+    /// What the author of the edit saw.
+    pub base: Excerpt,
+    /// The current lines.
+    pub current: Excerpt,
+    /// The base after the edit.
+    pub wanted: Excerpt,
+}
+
+/// Lines of one of the three files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The 1-based lines; an empty range is before the line where it begins.
+    pub lines: Range<usize>,
+    /// Their bytes.
+    pub text: Vec<u8>,
+}
+
+/// Carries an edit of `base` to `current`.
+///
+/// No file is touched. The edit is one that [`edit`](fn@crate::locate::edit::edit) returned for `base`.
+///
+/// # Errors
+///
+/// Every stretch that cannot be carried.
+///
+/// # Panics
+///
+/// When the edit was not made for `base`: when it reaches beyond the end.
+pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Conflict>> {
+    let changes = changes(base, edit);
+    if changes.is_empty() {
+        return Ok(Carried { splices: Splices::new(), hunks: Vec::new() });
+    }
+    let mut carrier = Carrier {
+        base,
+        current,
+        edit,
+        runs: certain(base, current).unwrap_or_default(),
+        splices: Splices::new(),
+        hunks: BTreeMap::new(),
+        conflicts: Vec::new(),
+        grown: 0,
+        points: agreed::MAX_POINTS,
+    };
+    let mut rest = &changes[..];
+    while let Some(change) = rest.first() {
+        let together = if carrier.place(change) { 1 } else { carrier.enclose(rest) };
+        rest = &rest[together..];
+    }
+    carrier.done()
+}
+
+/// Returns the edit that turns `base` into `wanted`. It replaces every line that some minimal
+/// alignment of the two does not keep, so that no alignment is chosen; each replaced stretch counts
+/// as a hunk.
+#[must_use]
+pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
+    let mut splices = Splices::new();
+    let (mut at, mut wanted_at) = (0, 0);
+    let mut replace = |to: Range<usize>, wanted_to: usize, from: usize| {
+        if !to.is_empty() || from < wanted_to {
+            splices.push(to, wanted[from..wanted_to].to_vec());
+        }
+    };
+    for run in certain(base, wanted).unwrap_or_default() {
+        replace(at..run.bytes.start, run.current_byte, wanted_at);
+        (at, wanted_at) = (run.bytes.end, run.current(run.bytes.end));
+    }
+    replace(at..base.len(), wanted.len(), wanted_at);
+    let sources = (0..splices.as_slice().len()).map(|hunk| vec![hunk]).collect();
+    Edit { splices, sources, ..Edit::default() }
+}
+
+/// Splices of the base that touch one another or are in the same line.
+#[derive(Debug)]
+struct SpliceGroup {
+    /// Which splices.
+    splices: Range<usize>,
+    /// The whole lines that they replace, as bytes; empty for a gap where lines are inserted.
+    bytes: Range<usize>,
+    /// The same as 0-based lines.
+    lines: Range<usize>,
+}
+
+/// Returns the changes of an edit, in file order. Between two of them there is at least one line.
+fn changes(base: &[u8], edit: &Edit) -> Vec<SpliceGroup> {
+    let line_start = |at: usize| memchr::memrchr(b'\n', &base[..at]).map_or(0, |feed| feed + 1);
+    let starts_line = |at: usize| at == 0 || base[at - 1] == b'\n';
+    let mut changes: Vec<SpliceGroup> = Vec::new();
+    let (mut counted, mut line) = (0, 0);
+    let mut line_of = |at: usize| {
+        line += line_count(&base[counted..at]);
+        counted = at;
+        line
+    };
+    for (index, splice) in edit.splices.as_slice().iter().enumerate() {
+        let start = line_start(splice.start);
+        let end = if starts_line(splice.end) { splice.end } else { line_end(base, splice.end) };
+        match changes.last_mut().filter(|last| start <= last.bytes.end) {
+            Some(last) => {
+                last.splices.end = index + 1;
+                last.bytes.end = last.bytes.end.max(end);
+                last.lines.end = line_of(last.bytes.end);
+            }
+            None => {
+                let first = line_of(start);
+                changes.push(SpliceGroup {
+                    splices: index..index + 1,
+                    bytes: start..end,
+                    lines: first..line_of(end),
+                });
+            }
+        }
+    }
+    changes
+}
+
+/// Returns the end of the line that byte `at` is in.
+fn line_end(file: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &file[at..]).map_or(file.len(), |feed| at + feed + 1)
+}
+
+/// Counts whole lines.
+fn line_count(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
+        + usize::from(!text.is_empty() && !text.ends_with(b"\n"))
+}
+
+/// A place between two lines that every minimal alignment matches, in both files.
+#[derive(Debug, Clone, Copy)]
+struct AlignedPoint {
+    line: usize,
+    byte: usize,
+    current_line: usize,
+    current_byte: usize,
+}
+
+/// Sorts changes into those that are carried, those that are there already, and conflicts.
+struct Carrier<'c> {
+    base: &'c [u8],
+    current: &'c [u8],
+    edit: &'c Edit,
+    runs: Vec<Run>,
+    splices: Splices,
+    hunks: BTreeMap<usize, CarriedHunk>,
+    conflicts: Vec<Conflict>,
+    /// How many lines the edit adds to the base before the current change.
+    grown: isize,
+    /// How many points of the grid may still be looked at.
+    points: usize,
+}
+
+impl Carrier<'_> {
+    /// Carries one change, if that is possible.
+    fn place(&mut self, change: &SpliceGroup) -> bool {
+        let Range { start, end } = change.bytes;
+        let before = start
+            .checked_sub(1)
+            .map_or(0, |feed| memchr::memrchr(b'\n', &self.base[..feed]).map_or(0, |at| at + 1));
+        let after = if end < self.base.len() { line_end(self.base, end) } else { end };
+        let run = match self.runs.get(self.runs.partition_point(|run| run.bytes.end < after)) {
+            Some(run) if run.bytes.start <= before => run,
+            None if self.base.is_empty() => &EMPTY,
+            _ => return false,
+        };
+        let at_start = start > 0 || run.current(start) == 0;
+        let at_end = end < self.base.len() || run.current(end) == self.current.len();
+        if !at_start || !at_end {
+            return false;
+        }
+        let at = point(run, change.lines.start, start);
+        self.put(change, at);
+        self.grown += line_count(&self.wanted(start..end, change.splices.clone())) as isize
+            - change.lines.len() as isize;
+        true
+    }
+
+    /// Decides about the first of some changes, which has no certain place, and about those that
+    /// are enclosed with it. Returns how many these are.
+    fn enclose(&mut self, changes: &[SpliceGroup]) -> usize {
+        let first = &changes[0];
+        let from = match self
+            .runs
+            .partition_point(|run| run.bytes.start < first.bytes.start)
+            .checked_sub(1)
+        {
+            Some(nth) if self.runs[nth].bytes.end <= first.bytes.start => {
+                point(&self.runs[nth], self.runs[nth].lines.end, self.runs[nth].bytes.end)
+            }
+            Some(nth) => point(&self.runs[nth], first.lines.start, first.bytes.start),
+            None => AlignedPoint { line: 0, byte: 0, current_line: 0, current_byte: 0 },
+        };
+        let (mut count, mut last) = (1, first);
+        let to = loop {
+            let to = match self
+                .runs
+                .get(self.runs.partition_point(|run| run.bytes.end <= last.bytes.end))
+            {
+                Some(run) if run.bytes.start >= last.bytes.end => {
+                    point(run, run.lines.start, run.bytes.start)
+                }
+                Some(run) => point(run, last.lines.end, last.bytes.end),
+                None => AlignedPoint {
+                    line: from.line + line_count(&self.base[from.byte..]),
+                    byte: self.base.len(),
+                    current_line: from.current_line
+                        + line_count(&self.current[from.current_byte..]),
+                    current_byte: self.current.len(),
+                },
+            };
+            match changes.get(count) {
+                Some(next) if next.bytes.start <= to.byte => (count, last) = (count + 1, next),
+                _ => break to,
+            }
+        };
+        let changes = &changes[..count];
+        let wanted = self.wanted(from.byte..to.byte, first.splices.start..last.splices.end);
+        let grown = line_count(&wanted) as isize - (to.line - from.line) as isize;
+        if self.current[from.current_byte..to.current_byte] == wanted {
+            self.note(changes, from, to, true);
+        } else if !self.agree(changes, from, to) {
+            self.conflict(changes, from, to, &wanted);
+        }
+        self.grown += grown;
+        count
+    }
+
+    /// Carries changes between two places if all minimal alignments lead to one text.
+    fn agree(&mut self, changes: &[SpliceGroup], from: AlignedPoint, to: AlignedPoint) -> bool {
+        let replacements: Vec<Replacement> = changes
+            .iter()
+            .map(|change| Replacement {
+                lines: change.lines.start - from.line..change.lines.end - from.line,
+                text: self.wanted(change.bytes.clone(), change.splices.clone()),
+            })
+            .collect();
+        let base = &self.base[from.byte..to.byte];
+        let current = &self.current[from.current_byte..to.current_byte];
+        let Some(places) = agreed(base, current, &replacements, &mut self.points) else {
+            return false;
+        };
+        let (mut current_byte, mut current_line) = (from.current_byte, from.current_line);
+        for (change, place) in changes.iter().zip(places) {
+            while current_line < from.current_line + place {
+                current_byte = line_end(self.current, current_byte);
+                current_line += 1;
+            }
+            let (line, byte) = (change.lines.start, change.bytes.start);
+            self.put(change, AlignedPoint { line, byte, current_line, current_byte });
+        }
+        true
+    }
+
+    /// Carries a change to a place where the current file has the lines that it replaces.
+    fn put(&mut self, change: &SpliceGroup, at: AlignedPoint) {
+        let moved = |byte: usize| byte - at.byte + at.current_byte;
+        for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
+            self.splices.push(moved(splice.start)..moved(splice.end), splice.text.clone());
+        }
+        let end = AlignedPoint {
+            line: change.lines.end,
+            byte: change.bytes.end,
+            current_line: at.current_line + change.lines.len(),
+            current_byte: moved(change.bytes.end),
+        };
+        self.note(std::slice::from_ref(change), at, end, false);
+    }
+
+    /// Returns some bytes of the base after the edit.
+    fn wanted(&self, bytes: Range<usize>, splices: Range<usize>) -> Vec<u8> {
+        let (mut wanted, mut at) = (Vec::new(), bytes.start);
+        for splice in &self.edit.splices.as_slice()[splices] {
+            wanted.extend_from_slice(&self.base[at..splice.start]);
+            wanted.extend_from_slice(&splice.text);
+            at = splice.end;
+        }
+        wanted.extend_from_slice(&self.base[at..bytes.end]);
+        wanted
+    }
+
+    /// Returns the hunks that some changes come from.
+    fn hunks_of(&self, changes: &[SpliceGroup]) -> Vec<usize> {
+        let splices = changes.iter().flat_map(|change| change.splices.clone());
+        let mut hunks: Vec<usize> =
+            splices.flat_map(|splice| self.edit.sources[splice].iter().copied()).collect();
+        hunks.sort_unstable();
+        hunks.dedup();
+        hunks
+    }
+
+    /// Records that changes go between two places, or are already there.
+    fn note(
+        &mut self,
+        changes: &[SpliceGroup],
+        from: AlignedPoint,
+        to: AlignedPoint,
+        already_there: bool,
+    ) {
+        let (above, below) = (usize::from(from.byte > 0), usize::from(to.byte < self.base.len()));
+        let lines = from.line + 1 - above..=to.line + below;
+        let (above, below) =
+            (usize::from(from.current_byte > 0), usize::from(to.current_byte < self.current.len()));
+        let current = from.current_line + 1 - above..=to.current_line + below;
+        for hunk in self.hunks_of(changes) {
+            let (from, to) = (lines.clone(), current.clone());
+            let noted =
+                self.hunks.entry(hunk).or_insert(CarriedHunk { hunk, from, to, already_there });
+            noted.from = *noted.from.start()..=*lines.end();
+            noted.to = *noted.to.start()..=*current.end();
+            noted.already_there &= already_there;
+        }
+    }
+
+    /// Records that changes conflict with the current lines between two places. Lines that are the
+    /// same in all three texts are left out at both ends.
+    fn conflict(
+        &mut self,
+        changes: &[SpliceGroup],
+        from: AlignedPoint,
+        to: AlignedPoint,
+        wanted: &[u8],
+    ) {
+        let base = &self.base[from.byte..to.byte];
+        let current = &self.current[from.current_byte..to.current_byte];
+        let (above, below) = common_lines([base, current, wanted]);
+        let excerpt = |text: &[u8], line: usize| {
+            let start = line + 1 + line_count(&text[..above]);
+            let text = &text[above..text.len() - below];
+            Excerpt { lines: start..start + line_count(text), text: text.to_vec() }
+        };
+        self.conflicts.push(Conflict {
+            hunks: self.hunks_of(changes),
+            base: excerpt(base, from.line),
+            current: excerpt(current, from.current_line),
+            wanted: excerpt(wanted, (from.line as isize + self.grown) as usize),
+        });
+    }
+
+    fn done(self) -> Result<Carried, Vec<Conflict>> {
+        if !self.conflicts.is_empty() {
+            return Err(self.conflicts);
+        }
+        Ok(Carried { splices: self.splices, hunks: self.hunks.into_values().collect() })
+    }
+}
+
+/// The run of an empty base.
+const EMPTY: Run = Run { lines: 0..0, bytes: 0..0, current_line: 0, current_byte: 0 };
+
+/// Returns a place in a run.
+fn point(run: &Run, line: usize, byte: usize) -> AlignedPoint {
+    AlignedPoint {
+        line,
+        byte,
+        current_line: run.current_line + (line - run.lines.start),
+        current_byte: run.current(byte),
+    }
+}
+
+/// Counts the bytes of whole lines that three texts have in common at their beginnings, and in the
+/// rest at their ends.
+fn common_lines(texts: [&[u8]; 3]) -> (usize, usize) {
+    let same = |mut lines: [&mut dyn Iterator<Item = &[u8]>; 3]| {
+        let mut len = 0;
+        loop {
+            let [one, two, three] = lines.each_mut().map(|lines| lines.next());
+            match one {
+                Some(line) if one == two && two == three => len += line.len(),
+                _ => return len,
+            }
+        }
+    };
+    fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+        text.split_inclusive(|&byte| byte == b'\n')
+    }
+    let [mut one, mut two, mut three] = texts.map(lines);
+    let above = same([&mut one, &mut two, &mut three]);
+    let [mut one, mut two, mut three] = texts.map(|text| lines(&text[above..]).rev());
+    (above, same([&mut one, &mut two, &mut three]))
+}

@@ -1,0 +1,285 @@
+//! The hunks of unified diffs.
+
+mod functions;
+
+use std::io::Write as _;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use patch_grammar::binary::is_binary;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_deadline, group_diff_ops};
+
+use crate::text::lines::split;
+use crate::text::splices::Splice;
+use functions::Functions;
+
+/// How many lines of context a diff shows.
+const CONTEXT: usize = 3;
+
+/// How long lines are compared for the smallest diff.
+const DIFF_TIME: Duration = Duration::from_secs(1);
+
+/// Fewer lines are compared quickly, however they differ.
+const LINES_WORTH_A_CLOCK: usize = 1000;
+
+/// Writes the hunks between two files; `None` when one is binary.
+pub fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {
+    if is_binary(before) || is_binary(after) {
+        return None;
+    }
+    match (before, after) {
+        (b"", b"") => {}
+        (b"", added) => one_sided(out, b'+', added),
+        (gone, b"") => one_sided(out, b'-', gone),
+        _ => {
+            let (old, new) = (lines(before), lines(after));
+            write_hunks(
+                out,
+                &mut Functions::new(before),
+                &HunkSide { lines: &old, from: 0 },
+                &HunkSide { lines: &new, from: 0 },
+                0,
+                0,
+            );
+        }
+    }
+    Some(())
+}
+
+/// Returns the lines in which two files differ, as replacements in the first.
+pub fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
+    let (old, new) = (lines(before), lines(after));
+    let mut splices: Vec<Splice> = Vec::new();
+    let (mut old_at, mut new_at) = (0, 0);
+    let ops = compared(&old, 0..old.len(), &new, 0..new.len());
+    for op in ops {
+        let (old_range, new_range) = (op.old_range(), op.new_range());
+        let length = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
+        let (old_end, new_end) =
+            (old_at + length(&old[old_range]), new_at + length(&new[new_range]));
+        let text = &after[new_at..new_end];
+        match splices.last_mut().filter(|last| last.end == old_at) {
+            _ if matches!(op, DiffOp::Equal { .. }) => {}
+            Some(last) => {
+                last.end = old_end;
+                last.text.extend_from_slice(text);
+            }
+            None => splices.push(Splice { start: old_at, end: old_end, text: text.to_vec() }),
+        }
+        (old_at, new_at) = (old_end, new_end);
+    }
+    splices
+}
+
+/// Returns the ranges that differ between two texts, given as their lines or words: old ones, and
+/// new ones in their place. For large texts that have nothing in common, it may return more than is
+/// needed.
+#[must_use]
+pub fn changed_ranges(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+    let ops = compared(old, 0..old.len(), new, 0..new.len()).into_iter();
+    let ops = ops.map(|op| op.as_tag_tuple()).filter(|(tag, ..)| *tag != DiffTag::Equal);
+    ops.map(|(_, old, new)| (old, new)).collect()
+}
+
+/// Compares lines. After a deadline the result is still right, but coarser: a large file that has
+/// nothing in common with its old version would take minutes otherwise.
+fn compared(
+    old: &[&[u8]],
+    old_range: Range<usize>,
+    new: &[&[u8]],
+    new_range: Range<usize>,
+) -> Vec<DiffOp> {
+    // There is no clock in a browser.
+    let large = old.len() + new.len() > LINES_WORTH_A_CLOCK && !cfg!(target_family = "wasm");
+    let deadline = large.then(|| Instant::now() + DIFF_TIME);
+    capture_diff_deadline(Algorithm::Myers, old, old_range, new, new_range, deadline)
+}
+
+/// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so
+/// that the rest of a large file is only counted.
+///
+/// The lines around a stretch are always its context. Compared with the rest they could be taken
+/// for inserted lines, and the hunk would have no context after it, which tells git that the file
+/// ends there.
+pub fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
+    if is_binary(source) {
+        return None;
+    }
+    let mut stretches: Vec<(Range<usize>, Range<usize>)> = Vec::with_capacity(splices.len());
+    for (index, splice) in splices.iter().enumerate() {
+        let around = back(source, splice.start, CONTEXT)..forth(source, splice.end, CONTEXT);
+        match stretches.last_mut() {
+            Some((bytes, indices)) if around.start <= bytes.end => {
+                (bytes.end, indices.end) = (around.end.max(bytes.end), index + 1)
+            }
+            _ => stretches.push((around, index..index + 1)),
+        }
+    }
+    let (mut counted, mut line, mut shift) = (0, 0, 0);
+    let mut functions = Functions::new(source);
+    let mut after = Vec::new();
+    for (bytes, indices) in stretches {
+        line += memchr::memchr_iter(b'\n', &source[counted..bytes.start]).count();
+        counted = bytes.start;
+        after.clear();
+        let (first, mut from) = (splices[indices.start].start, bytes.start);
+        for splice in &splices[indices] {
+            after.extend_from_slice(&source[from..splice.start]);
+            after.extend_from_slice(&splice.text);
+            from = splice.end;
+        }
+        after.extend_from_slice(&source[from..bytes.end]);
+        let above = lines(&source[bytes.start..back(source, first, 0)]).len();
+        let below = lines(&source[forth(source, from, 0)..bytes.end]).len();
+        let (old, new) = (lines(&source[bytes]), lines(&after));
+        let new_from = (line as isize + shift) as usize;
+        functions.seek(counted);
+        write_hunks(
+            out,
+            &mut functions,
+            &HunkSide { lines: &old, from: line },
+            &HunkSide { lines: &new, from: new_from },
+            above,
+            below,
+        );
+        shift += new.len() as isize - old.len() as isize;
+    }
+    Some(())
+}
+
+/// Returns the beginning of the line that is `count` lines before the one at `at`.
+fn back(source: &[u8], at: usize, count: usize) -> usize {
+    let mut ends = memchr::memrchr_iter(b'\n', &source[..at]);
+    // The first line feed ends the line before, unless `at` is in the middle of a line.
+    ends.nth(count).map_or(0, |end| end + 1)
+}
+
+/// Returns the end of the line that is `count` lines after the one that ends at `at`.
+fn forth(source: &[u8], at: usize, count: usize) -> usize {
+    memchr::memchr_iter(b'\n', &source[at..]).nth(count).map_or(source.len(), |end| at + end + 1)
+}
+
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut lines = Vec::with_capacity(16);
+    lines.extend(split(bytes));
+    lines
+}
+
+/// Writes the one hunk of a created or deleted file.
+fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
+    let ends = memchr::memchr_iter(b'\n', bytes);
+    let open = bytes.last() != Some(&b'\n');
+    let count = ends.clone().count() + usize::from(open);
+    out.reserve(bytes.len() + count + 64);
+    let (old, new) = if sign == b'+' { ((0, 0), (0, count)) } else { ((0, count), (0, 0)) };
+    hunk_header(out, old, new, b"");
+    let mut from = 0;
+    for end in ends.chain(open.then(|| bytes.len() - 1)) {
+        out.push(sign);
+        out.extend_from_slice(&bytes[from..=end]);
+        from = end + 1;
+    }
+    if open {
+        out.extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
+}
+
+/// Writes the header of a hunk: on each side, how many lines are before it and how many it has, and
+/// the function that it is in.
+fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize), function: &[u8]) {
+    let mut range = |words: &str, (before, count): (usize, usize)| {
+        let first = if count == 0 { before } else { before + 1 };
+        match count {
+            1 => write!(out, "{words}{first}"),
+            _ => write!(out, "{words}{first},{count}"),
+        }
+        .expect("a vector takes what is written")
+    };
+    range("@@ -", old);
+    range(" +", new);
+    out.extend_from_slice(b" @@");
+    if !function.is_empty() {
+        out.push(b' ');
+        out.extend_from_slice(function);
+    }
+    out.push(b'\n');
+}
+
+/// Lines of a file, and how many stand before them.
+struct HunkSide<'s> {
+    lines: &'s [&'s [u8]],
+    from: usize,
+}
+
+/// Writes hunks. The first `above` and the last `below` lines are the same on both sides.
+/// `functions` are at the first old line.
+fn write_hunks(
+    out: &mut Vec<u8>,
+    functions: &mut Functions<'_>,
+    old: &HunkSide<'_>,
+    new: &HunkSide<'_>,
+    above: usize,
+    below: usize,
+) {
+    let (HunkSide { lines: old, from: old_from }, HunkSide { lines: new, from: new_from }) =
+        (old, new);
+    let (old_end, new_end) = (old.len() - below, new.len() - below);
+    let mut ops = compared(old, above..old_end, new, above..new_end);
+    widen(&mut ops, above, (old_end, new_end, below));
+    let mut passed = 0;
+    for group in group_diff_ops(ops, CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let range = |from: usize, first: Range<usize>, last: Range<usize>| {
+            (from + first.start, last.end - first.start)
+        };
+        let old_range = range(*old_from, first.old_range(), last.old_range());
+        let new_range = range(*new_from, first.new_range(), last.new_range());
+        let line = first.old_range().start;
+        functions.pass(&old[std::mem::replace(&mut passed, line)..line]);
+        hunk_header(out, old_range, new_range, functions.above());
+        for op in &group {
+            let mut write = |sign: u8, lines: &[&[u8]]| {
+                for line in lines {
+                    out.push(sign);
+                    out.extend_from_slice(line);
+                    if !line.ends_with(b"\n") {
+                        out.extend_from_slice(b"\n\\ No newline at end of file\n");
+                    }
+                }
+            };
+            match *op {
+                DiffOp::Equal { old_index, len, .. } => {
+                    write(b' ', &old[old_index..old_index + len])
+                }
+                DiffOp::Delete { old_index, old_len, .. } => {
+                    write(b'-', &old[old_index..old_index + old_len])
+                }
+                DiffOp::Insert { new_index, new_len, .. } => {
+                    write(b'+', &new[new_index..new_index + new_len])
+                }
+                DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+                    write(b'-', &old[old_index..old_index + old_len]);
+                    write(b'+', &new[new_index..new_index + new_len]);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the lines before and after those that were compared.
+fn widen(
+    ops: &mut Vec<DiffOp>,
+    above: usize,
+    (old_index, new_index, below): (usize, usize, usize),
+) {
+    match ops.first_mut() {
+        Some(DiffOp::Equal { old_index, new_index, len }) => {
+            (*old_index, *new_index, *len) = (0, 0, *len + above);
+        }
+        _ => ops.insert(0, DiffOp::Equal { old_index: 0, new_index: 0, len: above }),
+    }
+    match ops.last_mut() {
+        Some(DiffOp::Equal { len, .. }) => *len += below,
+        _ => ops.push(DiffOp::Equal { old_index, new_index, len: below }),
+    }
+}

@@ -1,0 +1,167 @@
+//! Lines that something between a file and the author of a patch has changed: line numbers that a
+//! reader put before them, or HTML entities.
+
+use std::borrow::Cow;
+
+use patch_grammar::{Hunk, Line, LineKind};
+
+patch_grammar::named! {
+    /// What was done to the lines of a hunk before its author saw them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Mangled {
+        /// A reader put line numbers before them.
+        LineNumbers = "line_numbers",
+        /// Characters are written as HTML entities.
+        Entities = "html_entities",
+    }
+}
+
+/// What stands between a line number and the line.
+const SEPARATORS: [&[u8]; 8] =
+    [b"\t", b"| ", b"|", b": ", b":", "\u{2192}".as_bytes(), "\u{2502} ".as_bytes(), b" | "];
+
+/// Reads a line number, and returns the line after it.
+fn numbered<'p>(text: &'p [u8], separator: &[u8]) -> Option<(usize, &'p [u8])> {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"L").unwrap_or(text);
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
+    let rest = &text[digits..];
+    match rest.strip_prefix(separator) {
+        Some(line) => Some((number, line)),
+        // An empty line, of which the blank at its end was cut.
+        None => (rest == separator.trim_ascii_end()).then_some((number, &b""[..])),
+    }
+}
+
+/// The ways to read the lines of a hunk without line numbers, each with the number of the first old
+/// line. There are none unless every old line has a number, each by one more than the last, and
+/// inserted lines have one all or none.
+pub fn without_numbers<'p>(hunk: &Hunk<'p>) -> Vec<(usize, Hunk<'p>)> {
+    let Some(first) = hunk.old_lines().next() else { return Vec::new() };
+    let read = |separator: &&[u8]| {
+        let (start, _) = numbered(first.text, separator)?;
+        let mut next = start;
+        let all = hunk
+            .new_lines()
+            .filter(|line| line.kind == LineKind::Insert && !line.text.is_empty())
+            .all(|line| numbered(line.text, separator).is_some());
+        let none = !hunk
+            .lines
+            .iter()
+            .any(|line| line.kind == LineKind::Insert && numbered(line.text, separator).is_some());
+        let line = |line: &Line<'p>| {
+            if line.kind == LineKind::Insert {
+                let text = if all && !none { numbered(line.text, separator) } else { None };
+                return Some(Line { text: text.map_or(line.text, |(_, text)| text), ..*line });
+            }
+            let (number, text) = numbered(line.text, separator)?;
+            next += 1;
+            (number + 1 == next).then_some(Line { text, ..*line })
+        };
+        let lines = hunk.lines.iter().map(line).collect::<Option<Vec<_>>>()?;
+        (all || none).then(|| (start, Hunk { lines, ..hunk.clone() }))
+    };
+    SEPARATORS.iter().filter_map(read).collect()
+}
+
+/// Writes the characters that code is mangled by in place of their entities.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut decoded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let entity = part.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
+        let (character, rest) = entity.unwrap_or(('&', part));
+        decoded.push(character);
+        decoded.push_str(rest);
+    }
+    decoded
+}
+
+/// Returns the character of an entity.
+fn character(name: &str) -> Option<char> {
+    Some(match name {
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "amp" => '&',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let hex = number.strip_prefix(['x', 'X']);
+            let code =
+                u32::from_str_radix(hex.unwrap_or(number), if hex.is_some() { 16 } else { 10 });
+            char::from_u32(code.ok()?).filter(|character| !character.is_control())?
+        }
+    })
+}
+
+/// The texts of a hunk's lines with characters in place of entities; `None` if it has no entities.
+pub fn without_entities<'p>(hunk: &Hunk<'p>) -> Option<Vec<Cow<'p, [u8]>>> {
+    let of = |line: &Line<'p>| {
+        let text = std::str::from_utf8(line.text).ok().filter(|text| text.contains('&'))?;
+        let decoded = decoded(text);
+        (decoded != text).then_some(decoded)
+    };
+    let mut any = false;
+    let texts = hunk
+        .lines
+        .iter()
+        .map(|line| match of(line) {
+            Some(decoded) => {
+                any |= line.kind != LineKind::Insert;
+                Cow::Owned(decoded.into_bytes())
+            }
+            None => Cow::Borrowed(line.text),
+        })
+        .collect();
+    any.then_some(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use patch_grammar::{ParseOptions, parse};
+
+    use super::*;
+
+    fn ways(body: &str) -> Vec<(usize, Vec<String>)> {
+        let text = format!("*** Begin Patch\n*** Update File: f\n@@\n{body}*** End Patch\n");
+        let patch = parse(&text, &ParseOptions::default()).expect("it parses");
+        let text = |line: &Line<'_>| String::from_utf8_lossy(line.text).into_owned();
+        without_numbers(&patch.sections()[0].hunks()[0])
+            .into_iter()
+            .map(|(first, hunk)| (first, hunk.lines.iter().map(text).collect()))
+            .collect()
+    }
+
+    #[test]
+    fn entities_are_decoded_once() {
+        for (text, wanted) in [
+            ("a &lt; b &amp;&amp; c &gt; d", "a < b && c > d"),
+            ("&quot;x&#34; &#x27;&#39;&apos;&#039; &#X2F;", "\"x\" \'\'\'\' /"),
+            (
+                "&amp;lt; & &; &x; &#; &#x; &#10; &#xd800; a&b;c",
+                "&lt; & &; &x; &#; &#x; &#10; &#xd800; a&b;c",
+            ),
+        ] {
+            assert_eq!(decoded(text), wanted);
+        }
+    }
+
+    #[test]
+    fn line_numbers_are_read_in_the_forms_of_readers() {
+        for (body, wanted) in [
+            (" 3| a\n-4| b\n+4| c\n 5|\n", vec!["a", "b", "c", ""]),
+            (" 00003|\ta\n", vec!["\ta"]),
+            ("-  9\ta\n- 10\tb\n+x\n", vec!["a", "b", "x"]),
+            (" L12: a\n+new\n", vec!["a", "new"]),
+            (" 7\u{2192}a\n", vec!["a"]),
+        ] {
+            let ways = ways(body);
+            assert!(ways.iter().any(|(_, lines)| *lines == wanted), "{body}: {ways:?}");
+        }
+        for body in [" 3| a\n 5| b\n", " 3| a\n b\n", " a\n", " 3 a\n", " 1| a\n+2| x\n+y\n"] {
+            assert_eq!(ways(body), [], "{body}");
+        }
+    }
+}

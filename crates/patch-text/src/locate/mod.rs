@@ -1,0 +1,158 @@
+//! Finds the one place in a file where each hunk goes, or says why there is none.
+//!
+//! Nothing here guesses: every place that fits is known before one is taken. Two rules exist:
+//! [`Order::PostState`] wants one place for each hunk in the file as the hunks before it leave it
+//! (profile `strict`); [`Order::File`] wants one way to place all hunks in file order (profile
+//! `codex`). Similarity appears only in the words of a refusal.
+
+mod applied;
+pub mod cut;
+mod done;
+mod draft;
+pub mod edit;
+pub mod edit_rules;
+pub mod edit_text;
+mod find;
+mod fixed;
+mod headers;
+mod indent;
+pub(crate) mod interner;
+mod kept;
+pub mod mangled;
+mod matches;
+mod needle;
+mod ordered;
+pub(crate) mod pass;
+mod placed;
+mod post_state;
+mod prefilter;
+mod refuse;
+mod reject;
+mod rules;
+mod scope;
+mod search;
+#[cfg(feature = "serde")]
+mod serialize;
+mod stated;
+mod unchanged;
+mod written;
+
+use patch_grammar::Hunk;
+
+pub(crate) use draft::{Draft, Inserted};
+pub use mangled::Mangled;
+pub use pass::Pass;
+pub(crate) use placed::Located;
+pub use placed::{Note, Placed, Reindented};
+pub use reject::Room;
+pub use reject::{
+    Advice, Candidate, Difference, Edge, EndMark, HunkReject, LineNumber, Nearest, RejectReason,
+    Shown, line_words,
+};
+pub use rules::{Ambiguous, Order, Rules};
+
+use crate::text::lines::Lines;
+use find::Blocks;
+use needle::{Fixed, Needle};
+
+/// Places `hunks` in the file `lines`, but for those that are `done`: they are applied already.
+///
+/// Time is linear in file and patch, but for what [`post_state`] and [`headers`] say of their
+/// limits.
+///
+/// # Errors
+///
+/// One entry for each hunk that has no place, or more than one; none where it was cancelled.
+pub(crate) fn locate<'f, 'p>(
+    lines: &'f Lines<'f>,
+    hunks: &'p [Hunk<'p>],
+    done: &[Placed],
+    rules: &Rules,
+) -> Result<Located<'f, 'p>, Vec<HunkReject>> {
+    let mut needles: Vec<Needle<'p>> = hunks
+        .iter()
+        .enumerate()
+        .take_while(|_| !lines.is_cancelled())
+        .map(|(index, hunk)| Needle::new(index, hunk, lines, rules))
+        .collect();
+    if lines.is_cancelled() {
+        return Err(Vec::new());
+    }
+    let mut applied = done::find(lines, &mut needles, done, rules);
+    needles.iter_mut().for_each(|needle| loosen(lines, needle));
+    // Lines are counted in the file as it is, whatever the rule.
+    let counted = rules.unidiff_zero && needles.iter().any(|needle| needle.inserts_below.is_some());
+    let mut located = match rules.order {
+        Order::File if !counted => ordered::locate(lines, &needles, rules),
+        Order::File | Order::PostState => post_state::locate(lines, &needles, rules),
+    };
+    if let Ok(located) = &mut located {
+        for placed in &mut located.placed {
+            let not_at = needles[placed.hunk].not_at;
+            placed.notes.extend(not_at.map(|edge| match edge {
+                Fixed::Start => Note::NotAtStart,
+                Fixed::End | Fixed::Whole => Note::NotAtEnd,
+            }));
+        }
+        let again = |placed: &Placed| {
+            let needle = &needles[placed.hunk];
+            let lines = applied::again(lines, needle, placed)?;
+            Some(needle.reject(RejectReason::AlreadyApplied { lines }))
+        };
+        applied.extend(located.placed.iter().filter_map(again));
+        if !done.is_empty() {
+            let effort = refuse::Effort::new(lines);
+            let unsure = |placed: &Placed| unsure(lines, &needles[placed.hunk], placed, &effort);
+            applied.extend(located.placed.iter().filter_map(unsure));
+        }
+    }
+    if applied.is_empty() || lines.is_cancelled() {
+        return located;
+    }
+    let mut rejects = located.err().unwrap_or_default();
+    rejects.append(&mut applied);
+    rejects.sort_by_key(|reject| reject.hunk);
+    Err(rejects)
+}
+
+/// Lets a hunk stand elsewhere than at the end of the file that its missing context seems to mean:
+/// where its old lines are not there, and are exactly in another place.
+fn loosen(lines: &Lines<'_>, needle: &mut Needle<'_>) {
+    let is_there = || {
+        needle.variants().any(|dropped| {
+            let at = needle.fixed_mark(lines, dropped);
+            at.is_some_and(|at| needle.fits(lines, at, dropped, Pass::Exact))
+        })
+    };
+    let is_elsewhere = || {
+        let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[Pass::Exact]);
+        blocks.next(Pass::Exact, 0, 0).is_some()
+    };
+    if needle.by_context && needle.done.is_none() && !is_there() && is_elsewhere() {
+        needle.not_at = needle.fixed.take();
+    }
+}
+
+/// Beside hunks that are applied already, whether one is whose new lines stand elsewhere is not told
+/// by its old lines: they may be others that look the same.
+fn unsure(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    placed: &Placed,
+    effort: &refuse::Effort,
+) -> Option<HunkReject> {
+    let start = placed.first_line - 1;
+    if placed.line_count == 0
+        || needle.expected == Some(start)
+        || !applied::every_change_shows(needle.lines(needle.separators))
+    {
+        return None;
+    }
+    let there = applied::places_of(lines, &applied::new_texts(lines, needle));
+    let mut starts = vec![start as u32, *there.first()?];
+    starts.sort_unstable();
+    let candidates =
+        refuse::candidates(lines, &starts, false, placed.line_count, Order::PostState, effort);
+    let reason = RejectReason::MultipleMatches { candidates, more: false, out_of_order: false };
+    Some(needle.reject(reason))
+}

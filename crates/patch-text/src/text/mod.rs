@@ -1,0 +1,7 @@
+//! Texts: their lines, their charsets, replacements of their bytes, and whitespace errors.
+
+pub mod charset;
+pub mod encoding;
+pub mod lines;
+pub mod splices;
+pub mod whitespace;

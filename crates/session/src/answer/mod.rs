@@ -1,0 +1,13 @@
+//! What a call answers: a result in one shape, in as many characters as the caller takes.
+
+pub mod arguments;
+pub(crate) mod changed_by;
+pub mod changes;
+pub mod envelope;
+pub mod error;
+pub mod fit;
+pub mod hints;
+pub mod reason;
+pub mod shown;
+pub mod statistics;
+pub mod text;

@@ -1,0 +1,660 @@
+//! Writes the log of a commit.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use fs_guard::{AppendFile, Sha256};
+use patch_engine::commit::{self, Recovered, TransactionId, Workspace};
+use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
+
+use super::Audit;
+use super::chain::{End, LogWriter, Written};
+use super::event::Event;
+use super::event::{Operation, Phase};
+use super::json;
+use super::purge::{self, Cut};
+use crate::answer::changes;
+use crate::answer::error::ToolError;
+use crate::audit::session_name::TurnName;
+
+/// The most notes of a plan that are logged.
+const MAX_NOTES: usize = 20;
+
+/// The most changes of a commit during which other calls of the session wait for the log.
+const CHANGES_IN_NO_TIME: usize = 32;
+
+/// Records one call in the log.
+///
+/// A commit is refused if the log cannot be written.
+pub struct Recorder<'r> {
+    audit: &'r Audit,
+    workspace: &'r Workspace,
+    tool: String,
+    /// The operation of the call, for the case that it fails, and the word for changing a file.
+    operation: Operation,
+    durable: bool,
+    /// Whether a commit may run commands of the user, which may take any time.
+    runs_commands: bool,
+    /// The turn of the session in which it is called.
+    turn: Option<TurnName>,
+    /// Whether a person edited the patch.
+    edited: bool,
+    /// The profile of the patch, if it is one.
+    profile: Option<Profile>,
+    /// The additional fields of the next commit to a git repository; none in a directory.
+    details: Vec<(&'static str, String)>,
+    /// The plans whose changes are logged before the commit and after it.
+    plans: Vec<Arc<Plan>>,
+    /// The hash of the diff that the next commit keeps.
+    diff: Option<Sha256>,
+    /// The commits whose intents are written.
+    begun: Vec<Begun>,
+    /// Where the last lines ended.
+    written: Option<Written>,
+    /// Where the lines of an earlier call of the session ended.
+    earlier: Option<Written>,
+    /// Whether the last commit failed.
+    failed: bool,
+    /// The error of writing an outcome, if there was one.
+    unwritten: Option<fs_guard::Error>,
+    /// Whether any intents are written.
+    has_begun: bool,
+    /// The number of newest transactions that no purge removes.
+    always_kept: usize,
+    /// Whether transactions were purged whose lines are in the logs.
+    purged: bool,
+}
+
+/// A commit whose intent is written.
+#[derive(Debug)]
+struct Begun {
+    id: TransactionId,
+    /// The index of its plan.
+    plan: usize,
+    /// The hash of the diff that it keeps.
+    diff: Option<Sha256>,
+    details: Vec<(&'static str, String)>,
+}
+
+impl std::fmt::Debug for Recorder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder")
+            .field("tool", &self.tool)
+            .field("begun", &self.begun)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'r> Recorder<'r> {
+    /// Starts to record a call of `tool`.
+    ///
+    /// The log is synced only with `durable`. No purge removes the last `always_kept` transactions.
+    pub(crate) fn new(
+        audit: &'r Audit,
+        workspace: &'r Workspace,
+        tool: &str,
+        operation: Operation,
+        durable: bool,
+        always_kept: usize,
+    ) -> Self {
+        let tool = tool.to_owned();
+        Self {
+            audit,
+            workspace,
+            tool,
+            operation,
+            durable,
+            runs_commands: false,
+            turn: None,
+            edited: false,
+            profile: None,
+            details: Vec::new(),
+            plans: Vec::new(),
+            diff: None,
+            begun: Vec::new(),
+            written: None,
+            earlier: None,
+            failed: false,
+            unwritten: None,
+            has_begun: false,
+            always_kept,
+            purged: false,
+        }
+    }
+
+    /// Sets the turn of the call.
+    pub(crate) fn of_turn(self, turn: Option<TurnName>) -> Self {
+        Self { turn, ..self }
+    }
+
+    /// Sets whether its commits may run commands.
+    pub(crate) fn with_commands(self, runs_commands: bool) -> Self {
+        Self { runs_commands, ..self }
+    }
+
+    /// Notes that a person edited the patch.
+    pub(crate) fn edited(&mut self) {
+        self.edited = true;
+    }
+
+    /// Continues after the lines of an earlier call of the session.
+    pub(crate) fn after(self, earlier: Option<Written>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// Returns where the last lines ended, for a later call of the session.
+    pub(crate) fn into_written(mut self) -> Option<Written> {
+        self.unlock();
+        self.written
+    }
+
+    /// Lets others write to the log.
+    fn unlock(&mut self) {
+        // If the system does not unlock it, closing it does.
+        self.written.take_if(|written| written.unlock().is_err());
+    }
+
+    /// Returns where the last lines ended, if they are still where the log is.
+    fn since(&mut self) -> Result<Option<Written>, fs_guard::Error> {
+        if self.written.is_some() {
+            return Ok(self.written.take());
+        }
+        let Some(earlier) = self.earlier.take() else { return Ok(None) };
+        let dir = super::verify::folder(self.workspace)?;
+        Ok(dir.is_some_and(|dir| dir.is_same_handle(&earlier.dir)).then_some(earlier))
+    }
+
+    /// Sets the profile of the call's patch.
+    pub fn of_patch(self, profile: Profile) -> Self {
+        Self { profile: Some(profile), ..self }
+    }
+
+    /// Returns the number of plans that the log was given.
+    pub fn plans(&self) -> usize {
+        self.plans.len()
+    }
+
+    /// Returns the beginning of all lines of a phase.
+    fn opening(&self, phase: Phase) -> Vec<u8> {
+        self.opening_in(self.audit, phase)
+    }
+
+    fn opening_in(&self, audit: &Audit, phase: Phase) -> Vec<u8> {
+        let mut out = b"{".to_vec();
+        json::field(&mut out, "timestamp", &workspace_trash::format_time(SystemTime::now()));
+        json::field(&mut out, "sessionId", audit.session.as_str());
+        if let Some(agent) = &audit.agent {
+            json::field(&mut out, "agentName", agent);
+        }
+        // What is recovered may be of another turn.
+        if let Some(turn) = self.turn.as_ref().filter(|_| phase != Phase::Recovered) {
+            json::field(&mut out, "turnId", turn.as_str());
+        }
+        if self.edited && phase != Phase::Recovered {
+            json::flag(&mut out, "editedByPerson", true);
+        }
+        json::field(&mut out, "toolName", &self.tool);
+        json::field(&mut out, "phase", phase.as_str());
+        out
+    }
+
+    /// Converts a path of the workspace to one of the project.
+    fn recorded<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        let prefix = self.workspace.prefix();
+        if prefix.is_empty() || path.is_empty() || path.starts_with('/') {
+            path.into()
+        } else {
+            prefix.join(path).into()
+        }
+    }
+
+    fn change(&self, out: &mut Vec<u8>, change: &Change) {
+        self.change_of(out, change);
+        if let Some(before) = &change.before {
+            json::hash(out, "beforeSha256", before);
+        }
+        if let Some(after) = &change.after {
+            json::hash(out, "afterSha256", after);
+        }
+    }
+
+    /// The operation of a change, and its paths.
+    fn change_of(&self, out: &mut Vec<u8>, change: &Change) {
+        let operation = match change.operation {
+            patch_engine::ChangeKind::Create => Operation::Create,
+            patch_engine::ChangeKind::Delete => Operation::Delete,
+            patch_engine::ChangeKind::Move => Operation::Move,
+            patch_engine::ChangeKind::Update => self.operation,
+        };
+        what(out, operation, &self.recorded(change.path.as_str()));
+        if let Some(to) = &change.to_path {
+            json::field(out, "toPath", &self.recorded(to.as_str()));
+        }
+    }
+
+    /// Passes on the fields of each change of a plan. Making them twice takes less than keeping
+    /// them: they are 250 bytes per file.
+    fn each_change(
+        &self,
+        plan: &Plan,
+        mut push: impl FnMut(&[u8]) -> Result<(), fs_guard::Error>,
+    ) -> Result<(), fs_guard::Error> {
+        let mut fields = Vec::new();
+        for change in plan.changes() {
+            fields.clear();
+            self.change(&mut fields, change);
+            push(&fields)?;
+        }
+        if plan.changes().is_empty() && !plan.is_empty() {
+            self.dirs(plan, &mut fields);
+            push(&fields)?;
+        }
+        Ok(())
+    }
+
+    /// Directories are logged if nothing else changes.
+    fn dirs(&self, plan: &Plan, out: &mut Vec<u8>) {
+        let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
+        let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
+        match gone.or(made) {
+            Some((operation, dir)) => what(out, operation, &self.recorded(dir.as_str())),
+            None => what(out, self.operation, ""),
+        }
+    }
+
+    /// Returns what the outcome of a plan is about: its file, if it has only one. The intents have
+    /// the others, and all hashes.
+    fn whole(&self, plan: &Plan) -> Vec<u8> {
+        let mut out = Vec::new();
+        match plan.changes() {
+            [] => self.dirs(plan, &mut out),
+            [change] => self.change_of(&mut out, change),
+            _ => what(&mut out, self.operation, ""),
+        }
+        out
+    }
+
+    /// Returns whether any intents are written.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Ends the call: writes the outcomes that are not written yet (the commits in `committed` were
+    /// made, the others were not), and the failure, if no outcome has it.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written, or could not when a commit ended. Commits stay: their intents
+    /// are in the log, and get their outcomes from the next lines that are written.
+    pub fn finish(
+        &mut self,
+        committed: &[TransactionId],
+        failure: Option<&ToolError>,
+    ) -> Result<(), fs_guard::Error> {
+        let kind = failure.map_or(ErrorKind::Unknown, |error| error.kind);
+        let mut written = self.answer(committed, kind);
+        if let Some(error) = failure.filter(|_| !std::mem::take(&mut self.failed)) {
+            written = written.and(self.failed(error));
+        }
+        if std::mem::take(&mut self.purged) {
+            self.unlock();
+            // Lines that stay longer than they should are no reason to complain about a change: a
+            // later commit tries again.
+            let _ = self.purge_lines();
+        }
+        self.unwritten.take().map_or(written, Err)
+    }
+
+    /// Removes the lines of transactions that were purged, where nobody else is writing.
+    fn purge_lines(&self) -> Result<(), commit::Error> {
+        let Some(store) = self.workspace.store()? else { return Ok(()) };
+        let Some(oldest) = store.newest_first()?.last().transpose()? else { return Ok(()) };
+        let audit = self.audit.clone().with_lock_timeout(Duration::ZERO);
+        purge::purge(&audit, self.workspace, &Cut::before(oldest), self.durable, false)?;
+        Ok(())
+    }
+
+    /// Writes that a call failed before anything was intended.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    pub fn failed(&mut self, error: &ToolError) -> Result<(), fs_guard::Error> {
+        let mut opening = self.opening(Phase::Failed);
+        what(
+            &mut opening,
+            self.operation,
+            &self.recorded(error.path.as_deref().unwrap_or_default()),
+        );
+        let mut closing = closing(Some(false), Some(error.kind), None, None);
+        if let Some(reason) = error.details["reason"].as_str() {
+            json::field(&mut closing, "reason", reason);
+        }
+        if let Some(profile) = self.profile {
+            json::field(&mut closing, "profile", profile.as_str());
+        }
+        self.append(|_, lines| lines.push(&[&opening, &closing]))
+    }
+
+    /// Writes that the turn has ended.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    pub(crate) fn end_turn(&mut self) -> Result<(), fs_guard::Error> {
+        let mut line = self.opening(Phase::Ended);
+        what(&mut line, self.operation, "");
+        self.append(|_, lines| lines.push(&[&line]))
+    }
+
+    /// Writes the outcomes of the commits whose intents are in the log: those in `committed` were
+    /// made, the others not, for an error of this kind.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    pub fn answer(
+        &mut self,
+        committed: &[TransactionId],
+        kind: ErrorKind,
+    ) -> Result<(), fs_guard::Error> {
+        let begun = std::mem::take(&mut self.begun);
+        let ended = |id: &TransactionId| committed.contains(id);
+        self.failed |=
+            begun.iter().any(|begun| !ended(&begun.id) && !self.plans[begun.plan].is_empty());
+        if begun.iter().all(|begun| self.plans[begun.plan].is_empty()) {
+            return Ok(());
+        }
+        let opening = self.opening(Phase::Outcome);
+        self.append(|recorder, lines| {
+            for begun in &begun {
+                let plan = &recorder.plans[begun.plan];
+                if !plan.is_empty() {
+                    let ended = ended(&begun.id);
+                    let closing = begun.closing(Some(ended), (!ended).then_some(kind));
+                    lines.push(&[&opening, &recorder.whole(plan), &closing])?;
+                }
+                lines.answers(begun.id);
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes the intents of commits.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    fn intend_each(&mut self, begun: Vec<Begun>) -> Result<(), String> {
+        let unusable = |error: fs_guard::Error| format!("the audit log cannot be used: {error}");
+        let since = self.since().map_err(unusable)?;
+        let opening = self.opening(Phase::Intent);
+        let own: Vec<TransactionId> = self.begun.iter().map(|begun| begun.id).collect();
+        let changes = |begun: &Begun| self.plans[begun.plan].changes().len();
+        let is_short = begun.iter().map(changes).sum::<usize>() <= CHANGES_IN_NO_TIME;
+        let end = if is_short && !self.runs_commands { End::Locked } else { End::Open };
+        let written = self.audit.write(self.workspace, self.durable, since, end, |lines| {
+            // The caller holds the lock, so an intent without an outcome was interrupted. (In a git
+            // repository the session asks the branch.)
+            let of_directory = begun.iter().all(|begun| begun.details.is_empty());
+            for open in lines.open().into_iter().filter(|open| of_directory && !own.contains(open))
+            {
+                if let Some(finished) = self.happened(open) {
+                    self.push_recovered(self.audit, lines, open, finished)?;
+                }
+            }
+            for begun in &begun {
+                let intended = &self.plans[begun.plan];
+                let closing = begun.closing(None, None);
+                let mut notes = Vec::new();
+                let mut all = changes::notes(intended);
+                all.truncate(MAX_NOTES);
+                json::list(&mut notes, "notes", &all);
+                self.each_change(intended, |change| {
+                    lines.push(&[&opening, change, &std::mem::take(&mut notes), &closing])
+                })?;
+                if !intended.is_empty() {
+                    lines.intends(begun.id);
+                }
+            }
+            Ok(())
+        });
+        self.written = Some(written.map_err(unusable)?);
+        (self.has_begun, self.failed) = (true, false);
+        self.begun.extend(begun);
+        Ok(())
+    }
+
+    /// Writes the intents of several commits of a git repository, each with the index of its plan
+    /// and its details.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written; the commits are refused then.
+    pub fn intend_several(
+        &mut self,
+        commits: impl IntoIterator<Item = (TransactionId, usize, Vec<(&'static str, String)>)>,
+    ) -> Result<(), String> {
+        let begun = commits.into_iter();
+        let begun = begun.map(|(id, plan, details)| Begun { id, plan, diff: None, details });
+        self.intend_each(begun.collect())
+    }
+
+    /// Writes the outcomes of interrupted commits to the log of each session that intended one: of
+    /// those that were recovered now, and of those that ended without writing an outcome.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be written.
+    pub(crate) fn write_recovered(&self, recovered: &[Recovered]) -> Result<(), fs_guard::Error> {
+        let mut rest: Vec<&Recovered> = recovered.iter().collect();
+        let mut answer = |audit: &Audit, lines: &mut LogWriter<'_>| {
+            for id in lines.open() {
+                let found = rest
+                    .iter()
+                    .position(|one| one.id == id)
+                    .map(|at| rest.remove(at).outcome.clone());
+                if let Some(finished) =
+                    found.map(|outcome| outcome.has_happened()).or_else(|| self.happened(id))
+                {
+                    self.push_recovered(audit, lines, id, finished)?;
+                }
+            }
+            Ok(())
+        };
+        if let Some(dir) = super::verify::folder(self.workspace)? {
+            for session in super::verify::sessions(&dir)? {
+                let Ok(session) = session.parse() else { continue };
+                let audit = Audit { session, ..self.audit.clone() };
+                audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
+                    answer(&audit, lines)
+                })?;
+            }
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+        // Those that are in no log.
+        self.audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
+            let mut each = rest.iter();
+            each.try_for_each(|one| {
+                self.push_recovered(self.audit, lines, one.id, one.outcome.has_happened())
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Writes the outcomes of commits to a git repository whose processes were killed, to the log
+    /// of each session that intended one. The caller holds the lock. `happened` gets the lines of
+    /// an intent; it returns `None` if it cannot tell.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read or written.
+    pub fn write_cut_off(
+        &self,
+        happened: impl Fn(&[Event]) -> Option<bool>,
+    ) -> Result<(), fs_guard::Error> {
+        let Some(dir) = super::verify::folder(self.workspace)? else { return Ok(()) };
+        for session in super::verify::sessions(&dir)? {
+            let Ok(session) = session.parse() else { continue };
+            let audit = Audit { session, ..self.audit.clone() };
+            audit.write(self.workspace, self.durable, None, End::Closed, |lines| {
+                let open = lines.open();
+                let intents = if open.is_empty() {
+                    Vec::new()
+                } else {
+                    super::state::intents(&dir, &audit.session)?
+                };
+                for id in open {
+                    let of_it = |event: &&Event| event.intends() == Some(id);
+                    let intent: Vec<Event> = intents.iter().filter(of_it).cloned().collect();
+                    if let Some(finished) = happened(&intent) {
+                        self.push_recovered(&audit, lines, id, finished)?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn push_recovered(
+        &self,
+        audit: &Audit,
+        lines: &mut LogWriter<'_>,
+        id: TransactionId,
+        finished: bool,
+    ) -> Result<(), fs_guard::Error> {
+        let mut opening = self.opening_in(audit, Phase::Recovered);
+        what(&mut opening, Operation::Patch, "");
+        lines.push(&[&opening, &closing(Some(finished), None, Some(finished), Some(id))])?;
+        lines.answers(id);
+        Ok(())
+    }
+
+    /// Returns whether a commit that ended without an outcome in the log was made; `None` if that
+    /// is not known (any more), or if it has not ended.
+    fn happened(&self, id: TransactionId) -> Option<bool> {
+        let store = self.workspace.store().ok()??;
+        if store.is_unfinished(id).ok()? {
+            return None;
+        }
+        let journal = store.unless_gone(id, store.journal(id)).ok()?;
+        if journal.is_some() {
+            return store.is_aborted(id).ok().map(|aborted| !aborted);
+        }
+        // It never existed, unless a purge removed it, and a purge removes the oldest first.
+        let mut newer = 0;
+        for other in store.newest_first().ok()? {
+            if other.ok()? < id {
+                return Some(false);
+            }
+            newer += 1;
+        }
+        (newer < self.always_kept).then_some(false)
+    }
+
+    fn append(
+        &mut self,
+        write: impl FnOnce(&Self, &mut LogWriter<'_>) -> Result<(), fs_guard::Error>,
+    ) -> Result<(), fs_guard::Error> {
+        let since = self.since()?;
+        let write = |lines: &mut LogWriter<'_>| write(self, lines);
+        self.written =
+            Some(self.audit.write(self.workspace, self.durable, since, End::Closed, write)?);
+        Ok(())
+    }
+}
+
+/// The operation, and the path that it is about.
+fn what(out: &mut Vec<u8>, operation: Operation, path: &str) {
+    json::field(out, "operation", operation.as_str());
+    json::field(out, "path", path);
+}
+
+impl Begun {
+    /// Returns the end of the commit's lines, except for their place in the chain.
+    fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>) -> Vec<u8> {
+        let mut out = closing(ok, error, None, Some(self.id));
+        if let Some(diff) = self.diff.as_ref().filter(|_| ok == Some(true)) {
+            json::hash(&mut out, "diffSha256", diff);
+        }
+        self.details.iter().for_each(|(name, value)| json::field(&mut out, name, value));
+        out
+    }
+}
+
+/// Writes the end of a line, except for its place in the chain.
+fn closing(
+    ok: Option<bool>,
+    error: Option<ErrorKind>,
+    recovered: Option<bool>,
+    id: Option<TransactionId>,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    if let Some(ok) = ok {
+        json::flag(&mut out, "ok", ok);
+    }
+    if let Some(error) = error {
+        json::field(&mut out, "errorKind", error.as_str());
+    }
+    if let Some(finished) = recovered {
+        json::field(&mut out, "recovered", if finished { "finished" } else { "reverted" });
+    }
+    if let Some(id) = id {
+        json::field(&mut out, "transactionId", &id.to_string());
+    }
+    out
+}
+
+impl CommitLog for Recorder<'_> {
+    fn planned(&mut self, plan: &Arc<Plan>) {
+        self.plans.push(Arc::clone(plan));
+    }
+
+    fn details(&mut self, details: Vec<(&'static str, String)>) {
+        self.details = details;
+    }
+
+    fn keeps(&mut self, diff: Sha256) {
+        self.diff = Some(diff);
+    }
+
+    fn intend(&mut self, id: TransactionId) -> Result<(), String> {
+        let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
+        let details = std::mem::take(&mut self.details);
+        let diff = self.diff.take();
+        self.intend_each(vec![Begun { id, plan, diff, details }])
+    }
+
+    fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {
+        let (committed, kind) = match ended {
+            Ok(id) => (vec![id], ErrorKind::Unknown),
+            Err(Some(kind)) => (Vec::new(), kind),
+            // Recovery writes the outcome.
+            Err(None) => {
+                self.begun.clear();
+                self.unlock();
+                return;
+            }
+        };
+        if let Err(error) = self.answer(&committed, kind) {
+            self.unwritten.get_or_insert(error);
+        }
+    }
+
+    fn purged(&mut self) {
+        self.purged = true;
+    }
+
+    fn file(&self) -> Option<&AppendFile> {
+        self.written.as_ref().map(|written| &written.file)
+    }
+
+    fn recovered(&mut self, recovered: &[Recovered]) {
+        // The outcome is on the disk. A failing log is no reason to refuse the next change.
+        let _ = self.write_recovered(recovered);
+    }
+}

@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+#[doc(hidden)]
+pub mod answer;
+pub mod audit;
+pub mod input;
+#[doc(hidden)]
+pub mod json;
+#[doc(hidden)]
+pub mod session;
+pub mod settings;
+mod syntax;
+mod tool;
+
+pub use answer::arguments::most_alike;
+pub use answer::changed_by::ChangedBy;
+pub use answer::error::{FailureClass, Kept, ToolError, journal_problem};
+pub use answer::hints::{Caller, Hint, Language};
+pub use answer::reason::Reason;
+pub use answer::{changes, envelope, hints, shown, statistics};
+pub use audit::session_name::{BadName, SessionName, TurnName};
+pub use input::{ops, received};
+pub use json::unique as unique_json;
+pub use patch_engine::ErrorKind;
+pub use session::span::{Named, Span};
+pub use session::store_size::{StoreSize, remove_state, size_in, store_size};
+pub use session::turn::{OpenTurn, TurnSummary, open_turns};
+pub use session::{Session, SessionSettings, Versions};
+pub use session::{bounds, history, refused};
+pub use tool::Tool;

@@ -1,0 +1,293 @@
+//! What a session has read, so that it does not write over what it has not seen: whole files, whose
+//! hash it was told, and lines of files that an answer printed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fs_guard::{Dir, Error, Sha256};
+use patch_engine::ErrorKind;
+use patch_engine::commit::{self, Workspace};
+use workspace_trash::Prefix;
+
+use crate::audit::session_name::SessionName;
+
+/// The folder of the ledgers in the state directory.
+pub(super) const FOLDER: &str = "sessions";
+
+/// A longer ledger is rewritten, with one line for each file.
+const COMPACT_SIZE: u64 = 1 << 20;
+const MAX_SIZE: u64 = 64 << 20;
+
+/// The hash that each file had when the session read or wrote it last.
+///
+/// A ledger can only make a write fail, never permit one, so it is not signed: the worst that a
+/// forged one can do is a refusal, which ends when the file is read again.
+#[derive(Debug)]
+pub struct Ledger {
+    /// The session whose ledger is kept on disk; `None` for one in memory only.
+    kept: Option<SessionName>,
+    /// How long to wait for another process that writes to it.
+    lock_timeout: Duration,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// The hash of each file that was read.
+    files: BTreeMap<String, Sha256>,
+    /// The lines that were printed of a file, of one version of it.
+    lines: BTreeMap<String, (Sha256, LineRanges)>,
+}
+
+/// Lines, from 1: ranges in order that do not touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct LineRanges(Vec<RangeInclusive<usize>>);
+
+impl LineRanges {
+    fn add(&mut self, new: impl IntoIterator<Item = RangeInclusive<usize>>) {
+        self.0.extend(new.into_iter().filter(|range| !range.is_empty()));
+        self.0.sort_by_key(|range| *range.start());
+        let mut joined: Vec<RangeInclusive<usize>> = Vec::new();
+        for range in self.0.drain(..) {
+            match joined.last_mut() {
+                Some(last) if *range.start() <= last.end().saturating_add(1) => {
+                    *last = *last.start()..=*range.end().max(last.end());
+                }
+                _ => joined.push(range),
+            }
+        }
+        self.0 = joined;
+    }
+
+    fn cover(&self, wanted: &RangeInclusive<usize>) -> bool {
+        let nth = self.0.partition_point(|range| range.end() < wanted.start());
+        let holds = |range: &RangeInclusive<usize>| {
+            range.start() <= wanted.start() && wanted.end() <= range.end()
+        };
+        wanted.is_empty() || self.0.get(nth).is_some_and(holds)
+    }
+}
+
+impl fmt::Display for LineRanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, range) in self.0.iter().enumerate() {
+            let comma = if nth == 0 { "" } else { "," };
+            write!(f, "{comma}{}-{}", range.start(), range.end())?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for LineRanges {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let range = |range: &str| {
+            let (first, last) = range.split_once('-').ok_or(())?;
+            Ok(first.parse().map_err(drop)?..=last.parse().map_err(drop)?)
+        };
+        let mut lines = Self::default();
+        lines.add(text.split(',').map(range).collect::<Result<Vec<_>, ()>>()?);
+        Ok(lines)
+    }
+}
+
+impl Ledger {
+    /// Makes a ledger that lasts as long as the process.
+    pub(crate) fn in_memory() -> Self {
+        Self { kept: None, lock_timeout: Duration::ZERO, seen: Mutex::default() }
+    }
+
+    /// Opens the ledger of a session in the state directory.
+    pub(crate) fn open(
+        workspace: &Workspace,
+        session: &SessionName,
+        lock_timeout: Duration,
+    ) -> Result<Self, commit::Error> {
+        let mut seen = Seen::default();
+        if let Some(dir) = folder(workspace)? {
+            match dir.spot(&file_name(session)).read(MAX_SIZE) {
+                Ok((bytes, _)) => {
+                    // A line that a crash cut off is skipped.
+                    for line in String::from_utf8_lossy(&bytes).split_inclusive('\n') {
+                        read_line(line, workspace.prefix(), &mut seen);
+                    }
+                    if bytes.len() as u64 > COMPACT_SIZE {
+                        compact(&dir, session, (&seen, workspace.prefix()), lock_timeout)?;
+                    }
+                }
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Self { kept: Some(session.clone()), lock_timeout, seen: Mutex::new(seen) })
+    }
+
+    pub fn get(&self, path: &str) -> Option<Sha256> {
+        self.seen().files.get(path).copied()
+    }
+
+    /// Notes the hashes that files have now; `None` for a file that is gone.
+    pub(crate) fn note(
+        &self,
+        workspace: &Workspace,
+        files: &[(String, Option<Sha256>)],
+    ) -> Result<(), commit::Error> {
+        let (mut lines, mut seen) = (String::new(), self.seen());
+        for (path, hash) in files {
+            let known = match hash {
+                Some(hash) => seen.files.insert(path.clone(), *hash),
+                None => seen.files.remove(path),
+            };
+            if known == *hash || self.kept.is_none() {
+                continue;
+            }
+            match hash {
+                Some(hash) => writeln!(lines, "{hash} {}", workspace.prefix().join(path)),
+                None => writeln!(lines, "- {}", workspace.prefix().join(path)),
+            }
+            .expect("a string takes all");
+        }
+        drop(seen);
+        self.write(workspace, &lines)
+    }
+
+    /// Notes that these lines of a version of a file were printed.
+    pub(crate) fn note_lines(
+        &self,
+        workspace: &Workspace,
+        path: &str,
+        hash: Sha256,
+        lines: impl IntoIterator<Item = RangeInclusive<usize>>,
+    ) -> Result<(), commit::Error> {
+        let known = {
+            let mut seen = self.seen();
+            let (of, known) =
+                seen.lines.entry(path.to_owned()).or_insert((hash, LineRanges::default()));
+            let before = known.clone();
+            if *of != hash {
+                (*of, *known) = (hash, LineRanges::default());
+            }
+            known.add(lines);
+            if before == *known {
+                return Ok(());
+            }
+            known.to_string()
+        };
+        self.write(workspace, &format!("{hash}:{known} {}\n", workspace.prefix().join(path)))
+    }
+
+    /// Returns whether all these lines of this version of a file were printed.
+    pub fn has_lines(&self, path: &str, hash: Sha256, wanted: &[RangeInclusive<usize>]) -> bool {
+        let seen = self.seen();
+        let lines = seen.lines.get(path).filter(|(of, _)| *of == hash);
+        lines.is_some_and(|(_, lines)| wanted.iter().all(|range| lines.cover(range)))
+    }
+
+    /// Adds lines to the ledger on disk, if there is one.
+    fn write(&self, workspace: &Workspace, lines: &str) -> Result<(), commit::Error> {
+        let Some(session) = self.kept.as_ref().filter(|_| !lines.is_empty()) else { return Ok(()) };
+        match append(workspace, session, lines, self.lock_timeout) {
+            // Where nothing can be written, there is no need to remember what was read.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+            result => result,
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn folder(workspace: &Workspace) -> Result<Option<Dir>, Error> {
+    match workspace.state_dir()? {
+        Some(state) => state.open_dir(FOLDER),
+        None => Ok(None),
+    }
+}
+
+fn append(
+    workspace: &Workspace,
+    session: &SessionName,
+    lines: &str,
+    lock_timeout: Duration,
+) -> Result<(), commit::Error> {
+    workspace.make_state(lock_timeout)?;
+    let dir = workspace.create_state_dir()?.open_or_create_dir(FOLDER)?;
+    let _lock = dir.spot("lock").lock(lock_timeout)?;
+    Ok(dir.spot(&file_name(session)).append()?.append(lines.as_bytes())?)
+}
+
+fn compact(
+    dir: &Dir,
+    session: &SessionName,
+    (seen, prefix): (&Seen, &Prefix),
+    lock_timeout: Duration,
+) -> Result<(), Error> {
+    let _lock = dir.spot("lock").lock(lock_timeout)?;
+    let mut text = String::new();
+    for (path, hash) in &seen.files {
+        writeln!(text, "{hash} {}", prefix.join(path)).expect("a string takes all");
+    }
+    for (path, (hash, lines)) in &seen.lines {
+        writeln!(text, "{hash}:{lines} {}", prefix.join(path)).expect("a string takes all");
+    }
+    dir.spot(&file_name(session)).write(text.as_bytes(), false)
+}
+
+/// Returns whether the program makes a file of this name in the folder.
+pub(super) fn is_own(name: &str) -> bool {
+    let session = name.strip_suffix(".reads");
+    name == "lock" || session.is_some_and(|session| session.parse::<SessionName>().is_ok())
+}
+
+fn file_name(session: &SessionName) -> String {
+    format!("{session}.reads")
+}
+
+/// Paths have no control characters, so a line is a line. They are the project's.
+fn read_line(line: &str, prefix: &Prefix, seen: &mut Seen) {
+    let Some((hash, path)) = line.strip_suffix('\n').and_then(|line| line.split_once(' ')) else {
+        return;
+    };
+    let path = prefix.relative(path);
+    if hash == "-" {
+        seen.files.remove(&path);
+    } else if let Ok(hash) = hash.parse() {
+        seen.files.insert(path, hash);
+    } else if let Some((hash, lines)) = hash.split_once(':')
+        && let (Ok(hash), Ok(lines)) = (hash.parse(), lines.parse())
+    {
+        seen.lines.insert(path, (hash, lines));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_covered_by_what_was_printed_and_no_more() {
+        let mut lines = LineRanges::default();
+        let ranges = [5..=6, 1..=2, 3..=3, 9..=9, 6..=7];
+        lines.add(ranges.clone());
+        let mut one_by_one = LineRanges::default();
+        ranges.into_iter().for_each(|range| one_by_one.add([range]));
+        assert_eq!(one_by_one, lines);
+        assert_eq!(lines.to_string(), "1-3,5-7,9-9");
+        assert_eq!("1-3,5-7,9-9".parse(), Ok(lines.clone()));
+        for (wanted, covered) in
+            [(1..=3, true), (6..=7, true), (3..=5, false), (8..=8, false), (7..=9, false)]
+        {
+            assert_eq!(lines.cover(&wanted), covered, "{wanted:?}");
+        }
+        for text in ["", "1", "1-", "a-b", "1-2,"] {
+            assert_eq!(text.parse::<LineRanges>(), Err(()), "{text:?}");
+        }
+    }
+}

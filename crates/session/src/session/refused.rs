@@ -1,0 +1,411 @@
+//! Refused patches, kept so that only the corrected sections need to be sent again.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use fs_guard::{Dir, Error, Sha256};
+use patch_engine::{ErrorKind, Files, Options, Patch, Remedy, Report};
+use patch_grammar::Section;
+use patch_grammar::diff::{NEXT_DIFF, are_parted};
+use patch_grammar::envelope::Writer;
+
+use crate::answer::error::{FailureClass, Kept, ToolError};
+use crate::answer::reason::Reason;
+use crate::audit::session_name::SessionName;
+use crate::input::PatchText;
+use crate::session::Session;
+use crate::session::snapshots::oldest_first;
+
+/// The folder in the state directory; each session has a folder in it.
+pub(super) const FOLDER: &str = "refused";
+
+/// How many of the newest patches of a session are kept.
+const MAX_COUNT: usize = 16;
+
+/// A longer patch is not kept.
+const MAX_SIZE: u64 = 1 << 20;
+
+/// The most bytes before a patch that say how it is read.
+const MAX_HEAD: usize = 64 << 10;
+
+/// How many digits of its hash are the name of a patch.
+const DIGITS: usize = 12;
+
+/// How a kept patch is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedForm {
+    language: PatchLanguage,
+    /// The rules for its paths, in a line; empty if there are none.
+    paths: String,
+}
+
+/// What a kept patch is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PatchLanguage {
+    /// The envelope.
+    Envelope,
+    /// An envelope that was written from SEARCH/REPLACE blocks.
+    Blocks,
+    /// A diff, with the number of leading components to strip from its paths, if that was given.
+    Diff(Option<usize>),
+}
+
+impl RefusedForm {
+    /// Returns the form of a text.
+    #[must_use]
+    pub fn of(text: &PatchText) -> Self {
+        let language = match text.diff {
+            Some(how) => PatchLanguage::Diff(how.strip),
+            None if text.exact => PatchLanguage::Blocks,
+            None => PatchLanguage::Envelope,
+        };
+        Self { language, paths: text.paths.line() }
+    }
+
+    fn line(&self) -> String {
+        let language = match self.language {
+            PatchLanguage::Envelope => "envelope".to_owned(),
+            PatchLanguage::Blocks => "blocks".into(),
+            PatchLanguage::Diff(None) => "diff".into(),
+            PatchLanguage::Diff(Some(strip)) => format!("diff {strip}"),
+        };
+        let paths = if self.paths.is_empty() { "" } else { " for " };
+        format!("{language}{paths}{}\n", self.paths)
+    }
+
+    fn of_line(line: &str) -> Option<Self> {
+        let (language, paths) = line.split_once(" for ").unwrap_or((line, ""));
+        let language = match language.split_once(' ') {
+            None if language == "envelope" => PatchLanguage::Envelope,
+            None if language == "blocks" => PatchLanguage::Blocks,
+            None if language == "diff" => PatchLanguage::Diff(None),
+            Some(("diff", strip)) => PatchLanguage::Diff(Some(strip.parse().ok()?)),
+            _ => return None,
+        };
+        Some(Self { language, paths: paths.to_owned() })
+    }
+}
+
+impl Session {
+    /// Keeps a text, and returns the name to amend it by. `None` if it is too long or cannot be
+    /// kept, which is not a second failure, or if a call must leave no trace because nothing was
+    /// ever changed.
+    fn keep_text(&self, form: &RefusedForm, text: &[u8]) -> Option<String> {
+        let head = self.directory_line() + &form.line();
+        if text.len() as u64 > MAX_SIZE
+            || head.len() > MAX_HEAD
+            || (self.settings().traceless && !self.workspace().has_state())
+        {
+            return None;
+        }
+        let bytes = [head.as_bytes(), text].concat();
+        let id = id_of(&bytes);
+        let keep = || -> Result<(), Error> {
+            let folder = self.workspace().create_state_dir()?;
+            let folder =
+                folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
+            folder.spot(&id).write(&bytes, false)?;
+            prune(&folder)
+        };
+        keep().is_ok().then_some(id)
+    }
+
+    /// Returns the line that names the directory of the project that the paths of a patch are
+    /// relative to.
+    fn directory_line(&self) -> String {
+        match self.workspace().prefix() {
+            top if top.is_empty() => String::new(),
+            prefix => format!("in {}\n", prefix.as_str()),
+        }
+    }
+
+    /// Returns a patch that was refused in this session.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of that name (any more), or the file has been altered.
+    pub fn refused(&self, id: &str) -> Result<(RefusedForm, Vec<u8>), ToolError> {
+        let read = || -> Result<Option<Vec<u8>>, Error> {
+            let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
+            let Some(folder) = state.open_dir(FOLDER)? else { return Ok(None) };
+            let Some(folder) = folder.open_dir(self.name().as_str())? else { return Ok(None) };
+            match folder.spot(id).read(MAX_SIZE + MAX_HEAD as u64) {
+                Ok((bytes, _)) => Ok(Some(bytes)),
+                Err(Error::NotFound { .. } | Error::NotAFile { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let kept = if is_id(id) { read()? } else { None };
+        // The name is the hash, so a file that was altered or cut off is not used.
+        let mut elsewhere = false;
+        let kept = kept.filter(|bytes| id_of(bytes) == id).and_then(|mut bytes| {
+            let directory = self.directory_line();
+            if directory.is_empty() == bytes.starts_with(b"in ")
+                || !bytes.starts_with(directory.as_bytes())
+            {
+                elsewhere = true;
+                return None;
+            }
+            bytes.drain(..directory.len());
+            let end = memchr::memchr(b'\n', &bytes)?;
+            let form = RefusedForm::of_line(std::str::from_utf8(&bytes[..end]).ok()?)?;
+            bytes.drain(..=end);
+            Some((form, bytes))
+        });
+        kept.ok_or_else(|| {
+            let message = if elsewhere {
+                format!("the refused patch {id:?} is for another directory of the project")
+            } else {
+                format!("no refused patch {id:?} is kept; the newest {MAX_COUNT} of a session are")
+            };
+            ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+                .reason(Reason::NotKept)
+                .remedies([Remedy::SendWhole])
+        })
+    }
+
+    /// Keeps a patch of several sections that does not apply, or those that were left out, and
+    /// returns how it can be amended. `error` and `reports` are what became of the patch.
+    #[must_use]
+    pub fn keep(
+        &self,
+        form: RefusedForm,
+        patch: &Patch,
+        error: &ToolError,
+        reports: &[Report],
+    ) -> Option<Kept> {
+        let rejects = error.details["rejects"].as_array().into_iter().flatten();
+        let refused = rejects.filter_map(|reject| reject["path"].as_str());
+        let refused: Vec<&str> = refused.chain(error.path.as_deref()).collect();
+        let is_whole = error.details["moreRejects"].is_null();
+        match (error.class, reports) {
+            (FailureClass::Partial, [report]) if report.plan.is_partial() => {
+                let rest = report.plan.left_out().iter();
+                let rest: Vec<_> = rest.map(|&index| (patch, &patch.sections()[index])).collect();
+                let id = self.keep_text(&form, &written(&rest, form.language))?;
+                let left_out = |index| report.plan.left_out().contains(&index);
+                let wrong = self.wrong_sections(patch, left_out, &refused);
+                let wrong = if is_whole { wrong } else { Vec::new() };
+                Some(Kept { id, wrong, is_rest: true })
+            }
+            (FailureClass::DoesNotApply | FailureClass::Stale | FailureClass::Unverified, [])
+                if patch.sections().len() > 1 =>
+            {
+                let id = self.keep_text(&form, patch.text().as_bytes())?;
+                let wrong = self.wrong_sections(patch, |_| true, &refused);
+                let wrong = if is_whole { wrong } else { Vec::new() };
+                Some(Kept { id, wrong, is_rest: false })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the files of the sections that name a refused path, of those that `may_be_wrong`.
+    /// None if these are all files of the patch, of which then nothing is worth keeping, or if some
+    /// path is in no section: then another section is not the remedy.
+    fn wrong_sections(
+        &self,
+        patch: &Patch,
+        may_be_wrong: impl Fn(usize) -> bool,
+        refused: &[&str],
+    ) -> Vec<String> {
+        let patch = patch_engine::relative(&self.workspace().root().into(), patch);
+        let refused: HashSet<Cow<'_, str>> =
+            refused.iter().map(|path| fs_guard::shortened(plain(path))).collect();
+        let mut wrong: Vec<String> = Vec::new();
+        let (mut known, mut found) = (HashSet::new(), HashSet::new());
+        let mut right = false;
+        for (index, section) in patch.sections().iter().enumerate() {
+            if !may_be_wrong(index) {
+                right = true;
+                continue;
+            }
+            let named: Vec<&str> = section.paths().map(|path| plain(&path.text)).collect();
+            let of_it = named.iter().filter_map(|path| refused.get(&fs_guard::shortened(path)));
+            let of_it: Vec<_> = of_it.collect();
+            right |= of_it.is_empty();
+            if !of_it.is_empty() && known.insert(named[0]) {
+                wrong.push(named[0].to_owned());
+            }
+            found.extend(of_it);
+        }
+        let all = found.len() == refused.len();
+        if right && all { wrong } else { Vec::new() }
+    }
+
+    /// Completes a patch by the refused one of this name: its sections for other files are taken,
+    /// those for the same files are replaced. A note says how many were taken.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of that name (any more), it has another form, or one of them does not
+    /// parse.
+    pub fn amended(
+        &self,
+        id: &str,
+        sent: &PatchText,
+        options: &Options,
+    ) -> Result<PatchText, ToolError> {
+        let read = |text: &PatchText| {
+            text.parse(options).map_err(|error| error.tool_error(text.text.as_bytes()))
+        };
+        let (with, (form, kept)) = (read(sent)?, self.refused(id)?);
+        if form != RefusedForm::of(sent) {
+            let message = if form.paths == RefusedForm::of(sent).paths {
+                format!("{id} has another form: send both as patches, as diffs or blocks")
+            } else {
+                format!("{id} is for other paths: give the same `directory`, `include`, `exclude`")
+            };
+            return Err(ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
+                .reason(Reason::NotKept)
+                .remedies([Remedy::SendWhole]));
+        }
+        let mut kept = sent.with_text(kept);
+        kept.notes.clear();
+        let files = Files::from(self.workspace().root());
+        let [old, with] =
+            [read(&kept)?, with].map(|it| patch_engine::relative(&files, &it).into_owned());
+        let (text, unchanged) = amended(&old, &with, form.language);
+        let mut whole = sent.with_text(text);
+        whole.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
+        Ok(whole)
+    }
+}
+
+/// Removes the `./` that a patch may put before a path.
+fn plain(path: &str) -> &str {
+    path.trim_start_matches("./")
+}
+
+fn id_of(bytes: &[u8]) -> String {
+    let hash = Sha256::of(bytes).to_string();
+    format!("p-{}", &hash[..DIGITS])
+}
+
+/// Returns whether the program makes a folder or a file at this path in its folder.
+pub(super) fn is_own(path: &str) -> bool {
+    let (session, id) = path.split_once('/').map_or((path, None), |(one, id)| (one, Some(id)));
+    session.parse::<SessionName>().is_ok() && id.is_none_or(is_id)
+}
+
+fn is_id(text: &str) -> bool {
+    let digits = text.strip_prefix("p-").unwrap_or_default();
+    digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Removes all but the newest.
+fn prune(folder: &Dir) -> Result<(), Error> {
+    let mut all = oldest_first(folder)?;
+    let surplus = all.len().saturating_sub(MAX_COUNT);
+    all.drain(..surplus).try_for_each(|(_, spot)| spot.remove().map(drop))
+}
+
+/// Replaces sections of a refused patch by those that another patch of the same form has for the
+/// same paths; sections for other paths come last. Returns the text, and the number of unchanged
+/// sections.
+fn amended(kept: &Patch, with: &Patch, language: PatchLanguage) -> (Vec<u8>, usize) {
+    let (mut sections, mut unchanged) = (Vec::new(), 0);
+    let mut by_path: HashMap<&str, Vec<&Section<'_>>> = HashMap::new();
+    for section in with.sections() {
+        by_path.entry(plain(&section.path.text)).or_default().push(section);
+    }
+    for section in kept.sections() {
+        match by_path.get_mut(plain(&section.path.text)) {
+            // All of a path, in place of the first.
+            Some(others) => sections.extend(others.drain(..).map(|other| (with, other))),
+            None => {
+                unchanged += 1;
+                sections.push((kept, section));
+            }
+        }
+    }
+    let is_left = |section: &&Section<'_>| !by_path[plain(&section.path.text)].is_empty();
+    sections.extend(with.sections().iter().filter(is_left).map(|section| (with, section)));
+    (written(&sections, language), unchanged)
+}
+
+/// Writes sections, each with its patch, as one patch.
+fn written(sections: &[(&Patch, &Section<'_>)], language: PatchLanguage) -> Vec<u8> {
+    let (mut diff, mut envelope) = (Vec::new(), Writer::default());
+    // The last section of each patch.
+    let mut last: Vec<(&Patch, &Section<'_>)> = Vec::new();
+    for (patch, section) in sections {
+        let lines = patch.bytes(section.span.clone());
+        if !matches!(language, PatchLanguage::Diff(_)) {
+            envelope.lines_of(patch, lines);
+            continue;
+        }
+        // A mail reads the files as those before it left them.
+        match last.iter_mut().find(|(of, _)| std::ptr::eq(*of, *patch)) {
+            Some((_, last)) => {
+                let follows = last.span.end <= section.span.start;
+                if follows && are_parted(patch, last, section) {
+                    diff.extend_from_slice(NEXT_DIFF);
+                }
+                *last = section;
+            }
+            None => last.push((patch, section)),
+        }
+        diff.extend_from_slice(lines);
+        if !diff.ends_with(b"\n") {
+            diff.push(b'\n');
+        }
+    }
+    if matches!(language, PatchLanguage::Diff(_)) { diff } else { envelope.finish() }
+}
+
+#[cfg(test)]
+mod tests {
+    use patch_engine::{Options, parse};
+
+    use super::*;
+
+    fn check(kept: &str, with: &str, wanted: &str) {
+        let options = Options::default().parse;
+        let [kept, with] = [kept, with].map(|body| {
+            let end = if body.contains("\r\n*** ") { "\r\n" } else { "\n" };
+            format!("*** Begin Patch{end}{body}*** End Patch{end}")
+        });
+        let (kept, with) =
+            (parse(kept, &options).expect("a patch"), parse(with, &options).expect("a patch"));
+        let (text, _) = amended(&kept, &with, PatchLanguage::Envelope);
+        assert_eq!(
+            String::from_utf8(text).expect("text"),
+            format!("*** Begin Patch\n{wanted}*** End Patch\n")
+        );
+    }
+
+    #[test]
+    fn sections_of_the_same_path_are_replaced_where_they_stand() {
+        let (a, b, c) =
+            ("*** Add File: a\n+1\n", "*** Update File: b\n@@\n-x\n+y\n", "*** Delete File: c\n");
+        let other = "*** Update File: b\n@@\n-X\n+Y\n";
+        check(&format!("{a}{b}{c}"), other, &format!("{a}{other}{c}"));
+        check(
+            &format!("{a}{b}{c}"),
+            "*** Update File: ./b\n@@\n-X\n+Y\n",
+            &format!("{a}*** Update File: ./b\n@@\n-X\n+Y\n{c}"),
+        );
+        // All of a path, by all.
+        check(&format!("{b}{a}{b}"), other, &format!("{other}{a}"));
+        check(&format!("{b}{c}"), &format!("{other}{other}"), &format!("{other}{other}{c}"));
+        check(&format!("{a}{c}"), other, &format!("{a}{c}{other}"));
+        // Of the two frames neither says anything of the files.
+        check("*** Add File: a\r\n+1\r\n*** Delete File: c\r\n", other, &format!("{a}{c}{other}"));
+    }
+
+    #[test]
+    fn a_line_names_the_form() {
+        for language in
+            [PatchLanguage::Envelope, PatchLanguage::Diff(None), PatchLanguage::Diff(Some(2))]
+        {
+            for paths in ["", "[\"some for dir\",[]]"] {
+                let form = RefusedForm { language, paths: paths.into() };
+                assert_eq!(RefusedForm::of_line(form.line().trim_end()), Some(form));
+            }
+        }
+        for line in ["", "diff x", "envelope 1", "patch for []"] {
+            assert_eq!(RefusedForm::of_line(line), None);
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! The settings of every door: flags, variables, configuration files, the options of programs, and
+//! the arguments of tools.
+//!
+//! One table has each setting with its key, its type and its default. A [`Layer`] is what one
+//! source says of them. [`Layers`] puts layers together: what was given, held within the bounds
+//! that the workspace's own file sets. What comes out are the [`Settings`].
+
+mod checks;
+pub(crate) mod choice;
+mod keep;
+pub(crate) mod names;
+mod since;
+mod value;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fs_guard::{GlobError, HardLinks, NamePolicy, Policy};
+use patch_engine::commit::approval::ApprovalPolicy;
+use patch_engine::commit::{Durability, Prefix, StatePlace};
+use patch_engine::{Ambiguous, Options, Pass, Profile, Syntax, Whitespace, WhitespaceRules};
+
+pub use checks::Checks;
+pub use choice::{Choice, Color};
+pub use keep::keep;
+pub use names::{VARIABLES, WORKSPACE_FILE, variable_of};
+pub use since::since;
+pub use value::{Charsets, Count, Kind, Patterns, Raw, Size, TrashKeep, charset, glob, seconds};
+use value::{Value, Wrong};
+
+use crate::syntax::KnownFormats;
+
+/// How many bytes of snapshots are kept by default: 32 MiB.
+///
+/// Source text takes less than half of its size, so that these are some three thousand versions of
+/// files of 20 KiB: more than a day of an agent's reading and writing. As many as that are still
+/// looked through in a few milliseconds.
+pub const MAX_SNAPSHOTS: u64 = 32 << 20;
+
+/// Who may give a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Whoever sends a patch.
+    Patch,
+    /// Whoever opens the workspace.
+    Workspace,
+    /// Whoever starts the program at a terminal.
+    Terminal,
+}
+
+/// The table of settings: a field, its type, its key, who may give it, and its default, which may
+/// depend on the profile, on who approves by default, and on the engine's options of the profile.
+/// Reading, checking, bounding and showing all go by it.
+macro_rules! settings {
+    (|$profile:ident, $approve:ident, $options:ident| $(
+        $(#[doc = $doc:literal])+
+        $field:ident: $type:ty, $key:literal, $scope:ident = $preset:expr;
+    )*) => {
+        /// The settings of a run.
+        #[derive(Debug, Clone)]
+        pub struct Settings {
+            $($(#[doc = $doc])+ pub $field: $type,)*
+        }
+
+        /// The settings of one source; one that it leaves open is `None`.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct Layer {
+            $($(#[doc = $doc])+ pub $field: Option<$type>,)*
+        }
+
+        impl Layer {
+            /// The keys and who may give them, in the order in which they are shown.
+            pub const KEYS: &[(&str, Scope)] = &[$(($key, Scope::$scope)),*];
+
+            /// Returns what the setting of a key says.
+            #[must_use]
+            pub fn about(key: &str) -> Option<&'static str> {
+                match key {
+                    $($key => Some(concat!($($doc),+).trim_ascii()),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns what the value of a key is.
+            #[must_use]
+            pub fn kind(key: &str) -> Option<Kind> {
+                match key {
+                    $($key => Some(<$type as Value>::kind()),)*
+                    _ => None,
+                }
+            }
+
+            /// Reads the value of a key, which messages call `name`.
+            ///
+            /// # Errors
+            ///
+            /// Says what is wrong with the value, and does not quote it.
+            ///
+            /// # Panics
+            ///
+            /// When there is no such key.
+            pub fn read(&mut self, key: &str, name: &str, raw: Raw<'_>) -> Result<(), String> {
+                match key {
+                    $($key => self.$field = Some(value(name, raw)?),)*
+                    _ => unreachable!("BUG: {key} is not a key"),
+                }
+                Ok(())
+            }
+
+            /// Returns the value of a key as text.
+            #[must_use]
+            pub fn text(&self, key: &str) -> Option<String> {
+                match key {
+                    $($key => self.$field.as_ref().map(Value::text),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the first key whose value can only loosen.
+            #[must_use]
+            pub fn loosens(&self) -> Option<&'static str> {
+                $(if self.$field.as_ref().is_some_and(|value| !value.tightens()) {
+                    return Some($key);
+                })*
+                None
+            }
+
+            /// Returns the bounds of a file in a directory above, from where `prefix` leads to the
+            /// root.
+            #[must_use]
+            pub fn seen_through(self, prefix: &Prefix) -> Self {
+                Self { $($field: self.$field.map(|value| value.seen_through(prefix)),)* }
+            }
+
+            /// Returns both bounds as one: the stricter value where both have one.
+            #[must_use]
+            pub fn and(self, more: Self) -> Self {
+                Self { $($field: match (self.$field, more.$field) {
+                    (Some(one), Some(other)) => Some(one.within(&other)),
+                    (one, other) => one.or(other),
+                },)* }
+            }
+
+            /// Returns these settings, and those of `below` for the keys that are open here.
+            #[must_use]
+            pub fn over(self, below: Self) -> Self {
+                Self { $($field: self.$field.or(below.$field),)* }
+            }
+        }
+
+        impl Settings {
+            /// The defaults of a profile.
+            #[must_use]
+            pub fn preset($profile: Profile, $approve: ApprovalPolicy) -> Self {
+                let $options = Options::new($profile);
+                Self { $($field: $preset,)* }
+            }
+
+            /// Returns `given`, or else `self`, held to `bounds`. Adds a note for every value of
+            /// `given` that is overruled.
+            fn with(self, given: Layer, bounds: &Layer, notes: &mut Vec<Note>) -> Self {
+                Self { $($field: held($key, given.$field, self.$field, bounds.$field.as_ref(), notes),)* }
+            }
+        }
+    };
+}
+
+settings! { |profile, approve, options|
+    /// The preset of the rules of planning.
+    profile: Profile, "profile", Patch = profile;
+    /// What a commit survives: power loss, a kill, or neither.
+    durability: Durability, "durability", Workspace = Durability::Full;
+    /// When a person is asked: always (`ask`), or where a file is deleted, replaced whole or
+    /// guarded (`auto`).
+    approve: ApprovalPolicy, "approve", Workspace = approve;
+    /// More paths that are never touched.
+    forbidden: Patterns<true>, "forbidden", Workspace = Patterns::default();
+    /// Paths that are not forbidden after all.
+    allow_forbidden: Patterns<false>, "allow-forbidden", Workspace = Patterns::default();
+    /// More paths that make other programs run code.
+    guarded: Patterns<true>, "guarded", Workspace = Patterns::default();
+    /// Guarded paths that may be changed.
+    allow: Patterns<false>, "allow", Workspace = Patterns::default();
+    /// What may differ when a hunk is located.
+    fuzz: Pass, "fuzz", Patch = if profile == Profile::Codex { Pass::Unicode } else { Pass::Exact };
+    /// What to do with a hunk that fits in several places.
+    ambiguous: Ambiguous, "ambiguous", Patch = Ambiguous::Reject;
+    /// Whether hunks and sections that are applied already are left out.
+    skip_applied: bool, "skip-applied", Patch = false;
+    /// Whether the line numbers of a diff without context decide.
+    unidiff_zero: bool, "unidiff-zero", Patch = false;
+    /// Whether missing directories are made.
+    create_parents: bool, "create-parents", Patch = options.create_parents;
+    /// Whether added and moved files may replace others.
+    overwrite: bool, "overwrite", Patch = options.overwrite;
+    /// Whether files may be deleted.
+    allow_delete: bool, "allow-delete", Patch = true;
+    /// Whether files may be moved.
+    allow_move: bool, "allow-move", Patch = true;
+    /// Which names new files may have.
+    names: NamePolicy, "names", Workspace = NamePolicy::Portable;
+    /// What to do with a file that has several hard links.
+    hard_links: HardLinks, "hard-links", Workspace = HardLinks::Refuse;
+    /// What is done about whitespace errors in inserted lines.
+    whitespace: Whitespace, "whitespace", Patch = options.whitespace;
+    /// What is a whitespace error, as in git's `core.whitespace`.
+    whitespace_rules: WhitespaceRules, "whitespace-rules", Patch = options.whitespace_rules;
+    /// What is done about a JSON, TOML or YAML file that does not parse any more.
+    syntax: Syntax, "syntax", Patch = options.syntax;
+    /// The charsets of files, each as `GLOB=LABEL`.
+    encoding: Charsets, "encoding", Patch = Charsets::default();
+    /// When output has colours.
+    color: Color, "color", Terminal = Color::Auto;
+    /// How long to wait for another process.
+    lock_timeout: Duration, "lock-timeout", Workspace = Duration::from_secs(10);
+    /// Whether the state directory may be one that others may enter.
+    accept_open_state: bool, "accept-open-state", Workspace = false;
+    /// The pager; `None` leaves it to `$PAGER`.
+    pager: Option<String>, "pager", Terminal = None;
+    /// How much room snapshots may take; none are kept at 0.
+    max_snapshots: Size, "max-snapshots", Workspace = Size(MAX_SNAPSHOTS);
+    /// Where the state directory is: in the project, or with the user, out of reach of `git clean`.
+    state: StatePlace, "state", Workspace = StatePlace::Project;
+    /// Commands that have to accept changed files; otherwise all is put back.
+    verify: Checks, "verify", Workspace = Checks::default();
+    /// Commands that format new files before a plan is shown: each reads a file and prints it, and
+    /// `APPLY_PATCH_FILE` has its path.
+    format_with: Checks, "format-with", Workspace = Checks::default();
+    /// How long each command may take.
+    verify_timeout: Duration, "verify-timeout", Workspace = Duration::from_secs(600);
+    /// How long displaced files are kept: an age, a size, a number of transactions, or several of
+    /// them, as `30d, 1GiB`. Each has its unit.
+    trash_keep: TrashKeep, "trash-keep", Workspace = TrashKeep::default();
+    /// The largest file that is read or written.
+    max_file_size: Size, "max-file-size", Patch = Size(options.max_file_size);
+    /// How many file operations a patch may have.
+    max_operations: Count, "max-operations", Patch = Count(options.parse.max_sections);
+}
+
+fn value<T: Value>(name: &str, raw: Raw<'_>) -> Result<T, String> {
+    T::read(raw).map_err(|wrong| match wrong {
+        Wrong::Type => format!("`{name}` must be {}", T::wanted()),
+        Wrong::Because(problem) => format!("`{name}`: {problem}"),
+    })
+}
+
+/// A value that was given, and overruled by a bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The key.
+    pub key: &'static str,
+    /// What was given.
+    pub wanted: String,
+    /// What holds.
+    pub bound: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, wanted, bound } = self;
+        write!(f, "`{key}` is {bound}, not {wanted}: {WORKSPACE_FILE} in the workspace says so")
+    }
+}
+
+fn held<T: Value>(
+    key: &'static str,
+    given: Option<T>,
+    preset: T,
+    bound: Option<&T>,
+    notes: &mut Vec<Note>,
+) -> T {
+    let Some(bound) = bound else { return given.unwrap_or(preset) };
+    let held = given.clone().unwrap_or(preset).within(bound);
+    if let Some(given) = given.filter(|given| given.is_overruled(&held)) {
+        notes.push(Note { key, wanted: given.text(), bound: held.text() });
+    }
+    held
+}
+
+impl Settings {
+    /// Returns the policy of the guard.
+    ///
+    /// # Errors
+    ///
+    /// When a glob is malformed.
+    pub fn policy(&self) -> Result<Policy, GlobError> {
+        let mut policy = patch_engine::policy();
+        // Before the patterns that are added: what the workspace forbids stays forbidden.
+        self.allow_forbidden.except_from(&mut policy.forbidden)?;
+        self.forbidden.push_to(&mut policy.forbidden)?;
+        self.guarded.push_to(&mut policy.guarded)?;
+        self.allow.push_to(&mut policy.allow)?;
+        policy.names = self.names;
+        policy.hard_links = self.hard_links;
+        policy.accept_open_private_dir = self.accept_open_state;
+        Ok(policy)
+    }
+
+    /// Returns the rules of planning.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        let mut options = Options::new(self.profile);
+        options.encodings = self.encoding.encodings();
+        options.max_file_size = self.max_file_size.0;
+        options.parse.max_sections = self.max_operations.0;
+        options.whitespace = self.whitespace;
+        options.whitespace_rules = self.whitespace_rules;
+        options.syntax = self.syntax;
+        options.formats = Some(Arc::new(KnownFormats));
+        options.allow_delete = self.allow_delete;
+        options.allow_move = self.allow_move;
+        options.create_parents = self.create_parents;
+        options.overwrite = self.overwrite;
+        options.placement.ambiguous = self.ambiguous;
+        options.placement.skip_applied = self.skip_applied;
+        options.placement.unidiff_zero = self.unidiff_zero;
+        options.placement.passes =
+            Pass::ALL.into_iter().filter(|&pass| pass <= self.fuzz).collect();
+        options
+    }
+}
+
+/// What was given by whoever started the program or opened the workspace, and the bounds of the
+/// workspace's file.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    /// What was given.
+    pub given: Layer,
+    /// The bounds.
+    pub bounds: Layer,
+}
+
+impl Layers {
+    /// Puts what a call, or the command line, gives over what was given.
+    #[must_use]
+    pub fn with(mut self, mut call: Layer) -> Self {
+        // What is allowed adds up; every other setting replaces the one below.
+        if let (Some(more), Some(allow)) = (&call.allow, &mut self.given.allow) {
+            allow.extend(more);
+            call.allow = None;
+        }
+        self.given = call.over(self.given);
+        self
+    }
+
+    /// Returns the settings: those that were given, or else the preset of `profile` and `approve`;
+    /// within the bounds. Notes say which given values were overruled.
+    #[must_use]
+    pub fn resolve(&self, profile: Profile, approve: ApprovalPolicy) -> (Settings, Vec<Note>) {
+        // The profile presets the others, so it is held first.
+        let preset = self.given.profile.unwrap_or(profile);
+        let preset = self.bounds.profile.map_or(preset, |bound| preset.within(&bound));
+        let mut notes = Vec::new();
+        let settings = Settings::preset(preset, approve);
+        (settings.with(self.given.clone(), &self.bounds, &mut notes), notes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `names` cannot look into the table, which comes above it.
+    #[test]
+    fn what_remedies_name_is_as_the_table_has_it() {
+        use patch_engine::remedy::Setting::*;
+        let settings = [
+            CreateParents,
+            Overwrite,
+            Fuzz(Pass::Unicode),
+            Codex,
+            FirstPlace,
+            SkipApplied,
+            NativeNames,
+            UnidiffZero,
+            FixWhitespace,
+            WarnOfSyntax,
+            AllowDelete,
+            AllowMove,
+            Allow("x".into()),
+            BreakHardLinks,
+            Encoding("x".into()),
+        ];
+        for setting in &settings {
+            let (key, _) = names::key_and_value(setting);
+            let scope = Layer::KEYS.iter().find(|(known, _)| *known == key).expect(key).1;
+            assert_eq!(names::OF_WORKSPACE.contains(&key), scope == Scope::Workspace, "{key}");
+            let is_list = Layer::kind(key) == Some(Kind::Texts);
+            assert_eq!(names::is_list(key), is_list, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_bound_holds_and_never_loosens() {
+        use Pass::{Blanks, Exact, Unicode};
+        for (call, given, profile, bound, wanted, noted) in [
+            (None, None, Profile::Strict, None, Exact, false),
+            (None, None, Profile::Strict, Some(Blanks), Exact, false),
+            (None, None, Profile::Codex, Some(Blanks), Blanks, false),
+            (None, Some(Unicode), Profile::Strict, None, Unicode, false),
+            (None, Some(Unicode), Profile::Strict, Some(Exact), Exact, true),
+            (Some(Blanks), Some(Unicode), Profile::Strict, None, Blanks, false),
+            (Some(Blanks), None, Profile::Strict, Some(Blanks), Blanks, false),
+            (Some(Unicode), None, Profile::Strict, Some(Blanks), Blanks, true),
+        ] {
+            let layer = |fuzz| Layer { fuzz, ..Layer::default() };
+            let layers = Layers { given: layer(given), bounds: layer(bound) };
+            let layers = layers.with(layer(call));
+            let (found, notes) = layers.resolve(profile, ApprovalPolicy::Never);
+            assert_eq!(found.fuzz, wanted, "{call:?} {given:?} {profile:?} {bound:?}");
+            assert_eq!(!notes.is_empty(), noted, "{call:?} {given:?} {profile:?} {bound:?}");
+        }
+    }
+
+    #[test]
+    fn a_bound_on_the_profile_holds_for_what_it_presets() {
+        let bounds = Layer {
+            profile: Some(Profile::Strict),
+            durability: Some(Durability::Process),
+            ..Layer::default()
+        };
+        let call = Layer { profile: Some(Profile::Codex), ..Layer::default() };
+        let layers = Layers { bounds, ..Layers::default() }.with(call);
+        let (found, notes) = layers.resolve(Profile::Strict, ApprovalPolicy::Never);
+        assert_eq!(found.profile, Profile::Strict);
+        assert_eq!(found.fuzz, Pass::Exact);
+        assert!(!found.overwrite);
+        assert_eq!(found.durability, Durability::Full, "a bound is not a preset");
+        assert_eq!(notes.iter().map(|note| note.key).collect::<Vec<_>>(), ["profile"]);
+    }
+
+    #[test]
+    fn what_is_allowed_and_forbidden_adds_up() {
+        let layer = |text: &str| Layer {
+            allow: Some(Patterns::of(vec![text.into()])),
+            forbidden: Some(Patterns::of(vec![text.into()])),
+            ..Layer::default()
+        };
+        let layers =
+            Layers { given: layer("given"), bounds: Layer { allow: None, ..layer("bound") } };
+        let call = Layer { forbidden: None, ..layer("call") };
+        let (found, notes) = layers.with(call).resolve(Profile::Strict, ApprovalPolicy::Never);
+        assert_eq!(found.allow.text(), "given, call");
+        assert_eq!(found.forbidden.text(), "given, bound");
+        assert_eq!(notes, []);
+    }
+
+    #[test]
+    fn sizes_are_mebibytes_in_files_and_bytes_in_programs() {
+        let read = |raw: Raw<'_>| {
+            let mut layer = Layer::default();
+            layer
+                .read("max-file-size", "size", raw)
+                .map(|()| layer.max_file_size.map(|size| size.0))
+        };
+        let two = serde_json::json!(2);
+        assert_eq!(read(Raw::Text("2")), Ok(Some(2 << 20)));
+        assert_eq!(read(Raw::File(&two)), Ok(Some(2 << 20)));
+        assert_eq!(read(Raw::Program(&two)), Ok(Some(2)));
+        assert!(read(Raw::Text("18446744073709551615")).is_err());
+        assert!(read(Raw::File(&serde_json::json!("2"))).is_err());
+    }
+}

@@ -1,0 +1,429 @@
+//! Calling a tool by its name, with JSON.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use fs_guard::quoted;
+use patch_engine::remedy::Listing;
+use patch_engine::{Host, Remedy};
+
+use crate::tools::catalogue::ToolInfo;
+use crate::tools::edit_patch::{EditPatch, EditPatchResult};
+use crate::tools::editor::{self, EditorReply};
+use crate::tools::file_tool::FileTool;
+use crate::tools::printed::printed;
+use patch_session::Tool;
+use patch_session::answer::arguments;
+use patch_session::answer::envelope::{Failure, Success, ToolResult};
+use patch_session::answer::error::{FailureClass, ToolError};
+use patch_session::answer::hints::Caller;
+use patch_session::answer::reason::Reason;
+use patch_session::json;
+use patch_session::session::Session;
+use patch_session::session::bounds::within;
+use patch_session::session::changing::Warned;
+
+/// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks
+/// for another number.
+pub const MAX_RESULT: usize = 8 << 10;
+
+/// The arguments of a call, parsed or not: text is parsed once, straight into the tool's own type.
+#[derive(Debug, Clone, Copy)]
+pub enum Arguments<'a> {
+    /// A parsed value.
+    Value(&'a Value),
+    /// JSON text.
+    Text(&'a RawValue),
+}
+
+impl<'a> From<&'a Value> for Arguments<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl<'a> From<&'a RawValue> for Arguments<'a> {
+    fn from(text: &'a RawValue) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// Arguments that clients add to every tool; they are accepted and ignored. No tool has one of
+/// these names.
+///
+/// `wait_for_previous` comes from gemini-cli, and tells it when to make the call.
+pub const ADDED_BY_CLIENTS: &[&str] = &["wait_for_previous"];
+
+impl Arguments<'_> {
+    fn value(self) -> Option<Value> {
+        self.parsed().ok()
+    }
+
+    fn parsed(self) -> serde_json::Result<Value> {
+        match self {
+            Self::Value(value) => Ok(value.clone()),
+            Self::Text(text) => json::unique(text.get().as_bytes()),
+        }
+    }
+
+    /// Reads the arguments of a tool; what was [normalised](arguments::normalise) for that is
+    /// noted.
+    fn read<A: DeserializeOwned>(
+        self,
+        tool: Tool,
+        notes: &mut Vec<String>,
+    ) -> Result<A, serde_json::Error> {
+        self.read_as_is().or_else(|error| {
+            let Some((args, own)) = self.mended(&ToolInfo::of(tool).input_schema) else {
+                return Err(error);
+            };
+            notes.extend(own);
+            A::deserialize(&args)
+        })
+    }
+
+    /// Returns the arguments as the tool takes them, with notes: without those that clients add,
+    /// and normalised. `None` if that changes nothing, or if they are not JSON.
+    fn mended(self, schema: &Value) -> Option<(Value, Vec<String>)> {
+        let (mut args, mut notes) = (self.value()?, Vec::new());
+        arguments::normalise(schema, &mut args, &mut notes);
+        let fields = args.as_object_mut()?;
+        let before = fields.len();
+        fields.retain(|name, _| !ADDED_BY_CLIENTS.contains(&&**name));
+        (fields.len() < before || !notes.is_empty()).then_some((args, notes))
+    }
+
+    /// Returns a flag as the tool takes it; `None` if it is not given, or is not one.
+    #[must_use]
+    pub fn flag(self, tool: Tool, name: &str) -> Option<bool> {
+        let schema = ToolInfo::of(tool).input_schema;
+        let args = self.mended(&schema).map(|(args, _)| args).or_else(|| self.value())?;
+        args.get(name)?.as_bool()
+    }
+
+    fn read_as_is<A: DeserializeOwned>(self) -> Result<A, serde_json::Error> {
+        let list = match self {
+            Self::Value(value) => value.is_array(),
+            Self::Text(text) => text.get().starts_with('['),
+        };
+        match self {
+            // serde would take a list for a struct.
+            _ if list => {
+                Err(serde::de::Error::custom("invalid type: sequence, expected an object"))
+            }
+            Self::Value(value) => A::deserialize(value),
+            Self::Text(text) => A::deserialize(text),
+        }
+    }
+}
+
+macro_rules! called {
+    ($($tool:ident: $module:ident;)*) => {
+        /// The data of a successful answer.
+        #[derive(Debug, Clone, Serialize)]
+        #[serde(untagged)]
+        #[allow(missing_docs, reason = "they are the tools")]
+        pub enum Data { $($tool(<super::$module::$tool as FileTool>::Data),)* }
+
+        impl Data {
+            /// Shortens it to about `max` bytes of JSON.
+            fn fit(&mut self, max: usize) {
+                match self { $(Self::$tool(data) => super::$module::$tool::fit(data, max),)* }
+            }
+        }
+
+        fn answer(
+                session: &Session,
+                tool: Tool,
+                args: Arguments<'_>,
+                host: &mut dyn Host,
+                notes: &mut Vec<String>,
+            ) -> Result<Success<Data>, ToolError> {
+                match tool {
+                    $(Tool::$tool => {
+                        let done = run::<super::$module::$tool>(session, tool, args, host, notes)?;
+                        Ok(done.map(Data::$tool))
+                    })*
+                }
+        }
+    };
+}
+each_tool!(called);
+
+/// The answer to a call.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// The call succeeded.
+    Success(Success<Data>),
+    /// The call failed; unless its class is `Partial`, it changed nothing.
+    Failure(Failure),
+    /// The answer of `edit.patch`, which has a shape of its own.
+    EditPatch(EditPatchResult),
+}
+
+impl Reply {
+    /// Returns whether the call succeeded.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.class().is_none()
+    }
+
+    /// Returns how a failed call ends a program.
+    #[must_use]
+    pub fn class(&self) -> Option<FailureClass> {
+        match self {
+            Self::Success(_) => None,
+            Self::Failure(failure) => Some(failure.error.class),
+            Self::EditPatch(result) => result.class,
+        }
+    }
+
+    /// Returns the message of a failed call.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Success(_) => None,
+            Self::Failure(failure) => Some(&failure.error.message),
+            Self::EditPatch(result) => result.error.as_deref(),
+        }
+    }
+
+    /// Returns what was overlooked, or taken in another form than it was sent in, a sentence each.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        let (normalised, noted) = match self {
+            Self::Success(Success { normalised, data: Data::ApplyPatch(data), .. }) => {
+                (normalised, &data.notes[..])
+            }
+            Self::Success(success) => (&success.normalised, &success.warnings[..]),
+            Self::Failure(failure) => (&failure.normalised, &[][..]),
+            Self::EditPatch(result) => (&result.notes, &[][..]),
+        };
+        normalised.iter().chain(noted).map(String::as_str)
+    }
+
+    /// Adds what was taken in another form than it was sent in.
+    fn add_notes(&mut self, notes: Vec<String>) {
+        match self {
+            Self::Success(success) => &mut success.normalised,
+            Self::Failure(failure) => &mut failure.normalised,
+            Self::EditPatch(result) => &mut result.notes,
+        }
+        .extend(notes);
+    }
+
+    /// Adds what is wrong with the new files. Patches have notes for that.
+    fn add_warnings(&mut self, warnings: Vec<String>) {
+        if let Self::Success(success) = self
+            && !matches!(success.data, Data::ApplyPatch(_))
+        {
+            success.warnings = warnings;
+        }
+    }
+
+    /// Adds what the person who was asked about the change said, in one line.
+    pub fn add_remark(&mut self, said: &str) {
+        self.add(format!("the person who was asked says: {said}"));
+    }
+
+    fn add(&mut self, remark: String) {
+        match self {
+            Self::Failure(failure) => failure.error.message += &format!("; {remark}"),
+            Self::Success(Success { data: Data::ApplyPatch(data), .. }) => data.notes.push(remark),
+            Self::Success(success) => success.warnings.push(remark),
+            Self::EditPatch(result) => result.notes.push(remark),
+        }
+    }
+
+    /// Makes the answer of a tool that failed, in the words of its caller.
+    #[must_use]
+    pub fn failed(tool: Tool, error: ToolError) -> Self {
+        let error = error.addressed(Caller::Tool(tool));
+        match tool {
+            Tool::EditPatch => Self::EditPatch(EditPatchResult::failed(&error)),
+            _ => Self::Failure(error.into()),
+        }
+    }
+
+    /// Shortens an answer to about `max` bytes of JSON.
+    fn fit(&mut self, max: usize) {
+        match self {
+            Self::Success(success) => success.data.fit(max),
+            Self::Failure(failure) => failure.error.fit(max),
+            Self::EditPatch(result) => EditPatch::fit(result, max),
+        }
+    }
+
+    /// Writes the answer as one line of JSON.
+    ///
+    /// # Panics
+    ///
+    /// Never: all keys are text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("text keys")
+    }
+}
+
+impl From<ToolError> for Reply {
+    fn from(error: ToolError) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+/// What is called in a [`Session`]: the file tools.
+pub trait Tools {
+    /// Calls a tool by its name, with its arguments as a JSON object.
+    fn call<'a>(&self, name: &str, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply;
+
+    /// Calls a tool with its arguments as a JSON object.
+    fn call_tool<'a>(
+        &self,
+        tool: Tool,
+        args: impl Into<Arguments<'a>>,
+        host: &mut dyn Host,
+    ) -> Reply;
+
+    /// Runs a command of Anthropic's editor tool; `max_characters` cuts what `view` shows.
+    fn editor(
+        &self,
+        input: &Value,
+        max_characters: Option<usize>,
+        host: &mut dyn Host,
+    ) -> EditorReply;
+
+    /// Runs a command of the editor tool.
+    ///
+    /// # Errors
+    ///
+    /// As the tools that do it.
+    fn try_editor(
+        &self,
+        input: &Value,
+        max_characters: Option<usize>,
+        host: &mut dyn Host,
+    ) -> Result<String, ToolError>;
+}
+
+impl Tools for Session {
+    fn call<'a>(&self, name: &str, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply {
+        match Tool::named(name) {
+            Some(tool) => self.call_tool(tool, args, host),
+            None => unknown(name).into(),
+        }
+    }
+
+    fn call_tool<'a>(
+        &self,
+        tool: Tool,
+        args: impl Into<Arguments<'a>>,
+        host: &mut dyn Host,
+    ) -> Reply {
+        /// The one argument that is read here; the others are the tool's.
+        #[derive(serde::Deserialize)]
+        struct ResultBound {
+            #[serde(rename = "maxResultBytes", default, deserialize_with = "arguments::given")]
+            max_result_bytes: Option<u64>,
+        }
+        if tool == Tool::UndoTurn && !self.settings().undo_turn {
+            return unknown(tool.as_str()).into();
+        }
+        let args = args.into();
+        let asked = args
+            .read::<ResultBound>(tool, &mut Vec::new())
+            .ok()
+            .and_then(|bound| bound.max_result_bytes);
+        let mut notes = Vec::new();
+        let mut host = Warned::new(host);
+        let mut reply = match answer(self, tool, args, &mut host, &mut notes) {
+            Ok(Success { data: Data::EditPatch(result), .. }) => Reply::EditPatch(result),
+            Ok(success) => Reply::Success(success),
+            Err(error) => Reply::failed(tool, error),
+        };
+        reply.add_notes(notes);
+        reply.add_warnings(host.warnings);
+        host.shortfalls.into_iter().for_each(|shortfall| reply.add(shortfall));
+        let most = self.settings().max_output.unwrap_or(usize::MAX);
+        // Reading tools have limits of their own, and give a cursor to go on from where they cut.
+        let usual = if tool.is_read_only() { usize::MAX } else { MAX_RESULT };
+        reply.fit(
+            asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most),
+        );
+        self.note_printed(printed(&reply));
+        reply
+    }
+
+    fn editor(
+        &self,
+        input: &Value,
+        max_characters: Option<usize>,
+        host: &mut dyn Host,
+    ) -> EditorReply {
+        editor::editor(self, input, max_characters, host)
+    }
+
+    fn try_editor(
+        &self,
+        input: &Value,
+        max_characters: Option<usize>,
+        host: &mut dyn Host,
+    ) -> Result<String, ToolError> {
+        editor::try_editor(self, input, max_characters, host)
+    }
+}
+
+fn run<T: FileTool>(
+    session: &Session,
+    tool: Tool,
+    args: Arguments<'_>,
+    host: &mut dyn Host,
+    notes: &mut Vec<String>,
+) -> ToolResult<T::Data> {
+    match args.read::<T>(tool, notes) {
+        Ok(mut call) => {
+            for path in call.paths() {
+                if let Some(rest) = session.workspace().root().relative(path) {
+                    let taken = if rest.is_empty() { "." } else { &*rest };
+                    notes.push(format!(
+                        "the absolute path {} was taken as {}",
+                        quoted(path),
+                        quoted(taken)
+                    ));
+                    *path = rest;
+                }
+            }
+            let layers = &session.settings().layers;
+            // Flags are looked at before they become arguments, and arguments after.
+            call.call(session, host).map_err(|error| {
+                within(within(error, layers).addressed(Caller::Tool(tool)), layers)
+            })
+        }
+        Err(error) => {
+            let schema = ToolInfo::of(tool).input_schema;
+            let mended = args.mended(&schema).map(|(args, _)| args);
+            let what = format!("the arguments of {} do not fit", tool.as_str());
+            let error = match mended.map_or_else(|| args.parsed(), Ok) {
+                Ok(args) => ToolError::bad_arguments(&what, &schema, &args, &error),
+                Err(error) => ToolError::unreadable_arguments(&what, &error),
+            };
+            if tool.is_read_only() {
+                return Err(error);
+            }
+            // The log has this as a failed call.
+            session.changing(tool, host, |_| Err(error))
+        }
+    }
+}
+
+/// Makes the error of a tool that does not exist, or that the host does not offer.
+fn unknown(name: &str) -> ToolError {
+    let names: Vec<_> = Tool::usual().map(Tool::as_str).collect();
+    let (name, names) = (fs_guard::shortened(name), names.join(", "));
+    ToolError::arguments(
+        Reason::UnknownTool,
+        format!("there is no tool {name:?}; there are {names}"),
+    )
+    .remedies([Remedy::See(Listing::Tools)])
+}

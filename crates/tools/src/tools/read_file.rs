@@ -1,0 +1,371 @@
+//! `read_file`: a slice of a text file, and the hash of all of it.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use fs_guard::RelPath;
+use patch_engine::{ErrorKind, FileText, Host, Remedy, Sha256};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::tools::file_tool::{About, FileTool};
+use crate::tools::page::{bad_cursor, rest};
+use patch_session::answer::arguments::given;
+use patch_session::answer::envelope::{Success, ToolResult};
+use patch_session::answer::error::ToolError;
+use patch_session::answer::reason::Reason;
+use patch_session::answer::text::{Newlines, length, prefix, split_terminator, without_bom};
+use patch_session::session::Session;
+
+/// The bytes of an answer besides its data: the envelope, the sentence, the cursor.
+const AROUND: usize = 200;
+
+/// Content is never cut to fewer bytes, so that every part makes progress.
+const LEAST: usize = 64;
+
+/// Longer content is cut, unless the call asks for more.
+const MAX_BYTES: u64 = 262_144;
+
+/// The arguments of `read_file`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReadFile {
+    /// File, from the workspace root.
+    pub path: String,
+    /// First line, from 1.
+    #[serde(default, deserialize_with = "given")]
+    pub start_line: Option<u64>,
+    /// Last line, included.
+    #[serde(default, deserialize_with = "given")]
+    pub end_line: Option<u64>,
+    /// Most bytes of content (262144).
+    #[serde(default, deserialize_with = "given")]
+    pub max_bytes: Option<u64>,
+    /// nextCursor of the last answer.
+    #[serde(default, deserialize_with = "given")]
+    pub cursor: Option<String>,
+    /// Put its number and a tab before each line.
+    pub line_numbers: Option<bool>,
+    /// Give a binary file as base64.
+    pub allow_binary: Option<bool>,
+    /// Most bytes of the answer.
+    #[serde(default, deserialize_with = "given")]
+    pub max_result_bytes: Option<u64>,
+}
+
+/// What `read_file` gives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadFileData {
+    /// The file; where a link leads.
+    pub path: String,
+    /// The lines, ending in line feeds, without a byte-order mark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// The bytes of a binary file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_base64: Option<String>,
+    /// First line given.
+    pub start_line: u64,
+    /// Last line given; less than startLine when there is none.
+    pub end_line: u64,
+    /// Lines of the whole file.
+    pub line_count: u64,
+    /// Bytes of the whole file.
+    pub size_bytes: u64,
+    /// SHA-256 of the whole file as it is on disk.
+    pub sha256: String,
+    /// The content was cut.
+    pub truncated: bool,
+    /// Where to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// Whether it is binary.
+    pub binary: bool,
+    /// lf, crlf, mixed or none.
+    pub newline_style: &'static str,
+    /// Whether it starts with a byte-order mark.
+    pub has_bom: bool,
+    /// utf-8, or the charset that the content was decoded from, or unknown (content has U+FFFD for
+    /// what is not UTF-8), or binary.
+    pub encoding: &'static str,
+}
+
+impl FileTool for ReadFile {
+    type Data = ReadFileData;
+
+    const ABOUT: About = About {
+        title: "Read a file",
+        does: "Reads, opens a file: shows its contents, or lines startLine to endLine of it (from \
+            1, both included). Lines are read with LF ends and without BOM; sha256 is of the \
+            whole file on disk: change the file with it as expectedSha256, or without in the same \
+            session. If truncated, read on with cursor. lineNumbers puts numbers before the lines.",
+        errors: "Errors: not_found: check the path with glob. binary_file: leave it, or set \
+            allowBinary. file_too_large: give up. outside_workspace, permission_denied: use \
+            another path. command_failed: correct the arguments.",
+        example: "{\"path\":\"src/main.rs\",\"startLine\":1,\"endLine\":80}",
+        idempotent: true,
+    };
+
+    fn paths(&mut self) -> Vec<&mut String> {
+        vec![&mut self.path]
+    }
+
+    fn call(&self, session: &Session, _: &mut dyn Host) -> ToolResult<Self::Data> {
+        let (path, bytes) = opened(session, self)?;
+        let sha256 = Sha256::of(&bytes);
+        let read = part(session, self, session.settings().max_output, &path, (&bytes, sha256));
+        match &read {
+            Ok(read) if !read.data.binary => {
+                session.note_shown(path.as_str(), sha256, Some(&bytes))?
+            }
+            Ok(_) => session.note_shown(path.as_str(), sha256, None)?,
+            // The error has the hash of the binary file. If the ledger cannot be written, it is no
+            // second failure.
+            Err(error) if error.kind == ErrorKind::BinaryFile => {
+                let _ = session.note_shown(path.as_str(), sha256, None);
+            }
+            Err(_) => {}
+        }
+        read
+    }
+}
+
+/// Reads a file without showing it to the model, so the session does not count as having seen
+/// it.
+pub(crate) fn read_unseen(session: &Session, args: &ReadFile) -> ToolResult<ReadFileData> {
+    let (path, bytes) = opened(session, args)?;
+    part(session, args, None, &path, (&bytes, Sha256::of(&bytes)))
+}
+
+/// Reads the bytes of the file.
+fn opened(session: &Session, args: &ReadFile) -> Result<(RelPath, Vec<u8>), ToolError> {
+    let root = session.root();
+    let (path, seen) = session.find(root, &args.path)?;
+    if seen.kind == fs_guard::FileKind::Directory {
+        return Err(super::directory(&args.path, path.as_str()));
+    }
+    let (bytes, _) = root.read(&path, session.settings().max_file_size)?;
+    Ok((path, bytes))
+}
+
+/// Makes the answer from the bytes of a file.
+fn part(
+    session: &Session,
+    args: &ReadFile,
+    most: Option<usize>,
+    path: &RelPath,
+    (bytes, sha256): (&[u8], Sha256),
+) -> ToolResult<ReadFileData> {
+    let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
+        None => 0,
+        Some(text) => text.parse().map_err(|_| bad_cursor(text))?,
+    };
+    let size = bytes.len();
+    let decoded = session.settings().encodings.text_of(session.root(), path, bytes, false);
+    let binary = decoded.is_none();
+    if binary && args.allow_binary != Some(true) {
+        let message = format!("it is binary ({size} bytes)");
+        return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, Reason::Binary, message)
+            .details(
+                json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }),
+            )
+            .remedies([Remedy::set("allowBinary", true)]));
+    }
+    let whole = decoded.as_ref().map_or(bytes, FileText::bytes);
+    let text = without_bom(whole);
+    let mut data = ReadFileData {
+        path: path.to_string(),
+        content: None,
+        content_base64: None,
+        start_line: 1,
+        end_line: 0,
+        line_count: 0,
+        size_bytes: size as u64,
+        sha256: sha256.to_string(),
+        truncated: false,
+        next_cursor: None,
+        binary,
+        newline_style: Newlines::of(text).as_str(),
+        has_bom: text.len() < whole.len(),
+        encoding: match decoded.as_ref().and_then(FileText::encoding) {
+            Some(name) => name,
+            None if std::str::from_utf8(bytes).is_ok() => "utf-8",
+            None => "unknown",
+        },
+    };
+    let asked = args.max_result_bytes.map(|asked| {
+        let around = length(&data) + data.path.len() + AROUND;
+        usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(around).max(LEAST)
+    });
+    let most = asked.into_iter().chain(most).min().unwrap_or(usize::MAX);
+    let limit =
+        usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
+    let mut output;
+    if binary {
+        data.encoding = "binary";
+        data.newline_style = "none";
+        let rest = &bytes[from.min(size)..];
+        // Three bytes take four characters.
+        let given = rest.len().min(limit).min(most / 4 * 3);
+        data.truncated = given < rest.len();
+        data.next_cursor = data.truncated.then(|| (from + given).to_string());
+        data.content_base64 = Some(BASE64_STANDARD.encode(&rest[..given]));
+        output = format!("{path}: {size} bytes, binary");
+    } else {
+        let whole_lines = args.max_bytes.is_none();
+        let (mut next, continues) = slice(text, args, from, (limit, whole_lines), &mut data);
+        let content = data.content.as_deref().unwrap_or_default();
+        let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
+        let fitting = fitting_json(content, most, first);
+        if fitting < content.len() {
+            (next, _) = slice(text, args, from, (fitting, whole_lines), &mut data);
+        }
+        data.truncated = next.is_some();
+        data.next_cursor = next.map(|at| at.to_string());
+        if args.line_numbers == Some(true) {
+            let content = data.content.take().unwrap_or_default();
+            let lines = (data.start_line..).zip(content.split_inclusive('\n'));
+            // The rest of a line has had its number.
+            let numbered = |(at, (number, line))| match (at, continues) {
+                (0, true) => String::from(line),
+                _ => format!("{number}\t{line}"),
+            };
+            data.content = Some(lines.enumerate().map(numbered).collect());
+        }
+        output = if data.end_line >= data.start_line {
+            format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count)
+        } else {
+            format!("{path}: no lines of {}", data.line_count)
+        };
+    }
+    output += &rest(data.truncated, data.next_cursor.as_deref());
+    Ok(Success::new(output, data))
+}
+
+/// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole
+/// lines if possible. Returns the offset to go on from, and whether they begin within a line.
+fn slice(
+    text: &[u8],
+    args: &ReadFile,
+    from: usize,
+    (limit, whole_lines): (usize, bool),
+    data: &mut ReadFileData,
+) -> (Option<usize>, bool) {
+    data.line_count = 0;
+    let start = args.start_line.unwrap_or(1);
+    let end = args.end_line.unwrap_or(u64::MAX);
+    let mut content = String::new();
+    let (mut first, mut next) = (None, None);
+    let (mut behind, mut continues) = (0, false);
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let begin = behind.max(from);
+        let is_rest = begin > behind;
+        behind += line.len();
+        data.line_count += 1;
+        // The remaining lines are only counted.
+        if data.line_count < start || data.line_count > end || behind <= from || next.is_some() {
+            continue;
+        }
+        first.get_or_insert_with(|| {
+            continues = is_rest;
+            data.line_count
+        });
+        let (line, terminator) = split_terminator(&text[begin..behind]);
+        let (shown, taken) = shown(line, limit - content.len());
+        let feed = !terminator.is_empty();
+        if taken == line.len() && content.len() + shown.len() + usize::from(feed) <= limit {
+            content += &shown;
+            if feed {
+                content.push('\n');
+            }
+        } else if whole_lines && !content.is_empty() {
+            next = Some(begin);
+        } else {
+            // A part that cannot have its first character would never be followed by the next.
+            let (shown, taken) = if content.is_empty() && taken == 0 && !line.is_empty() {
+                first_character(line)
+            } else {
+                (shown, taken)
+            };
+            content += &shown;
+            next = Some(begin + taken);
+        }
+    }
+    let given = content.split_inclusive('\n').count() as u64;
+    data.start_line = first.unwrap_or(start);
+    data.end_line = data.start_line + given - 1;
+    data.content = Some(content);
+    (next, continues)
+}
+
+/// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with a
+/// number from `first` on and a tab before each line if `first` is given.
+fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
+    let (mut left, mut number) = (most, first);
+    let mut before_line = true;
+    for (at, c) in text.char_indices() {
+        let prefix = match &mut number {
+            Some(number) if before_line => {
+                *number += 1;
+                (*number - 1).to_string().len() + 2
+            }
+            _ => 0,
+        };
+        // Only these are escaped; to ask the serializer about every character costs more than the
+        // rest of a read.
+        let itself = match c {
+            '"' | '\\' | '\0'..' ' => length(&c) - 2,
+            c => c.len_utf8(),
+        };
+        let cost = prefix + itself;
+        if cost > left {
+            return at;
+        }
+        left -= cost;
+        before_line = c == '\n';
+    }
+    text.len()
+}
+
+/// Returns as much of a line as fits into `limit` bytes when invalid UTF-8 is replaced, and how
+/// many bytes of the line that is.
+fn shown(line: &[u8], limit: usize) -> (String, usize) {
+    let (mut text, mut taken) = (String::new(), 0);
+    for chunk in line.utf8_chunks() {
+        let valid = prefix(chunk.valid(), limit - text.len());
+        text += valid;
+        taken += valid.len();
+        let replaced = char::REPLACEMENT_CHARACTER;
+        if valid.len() < chunk.valid().len() || chunk.invalid().is_empty() {
+            break;
+        }
+        if text.len() + replaced.len_utf8() > limit {
+            break;
+        }
+        text.push(replaced);
+        taken += chunk.invalid().len();
+    }
+    (text, taken)
+}
+
+/// Returns the first character of a line, and how many bytes of the line that is.
+fn first_character(line: &[u8]) -> (String, usize) {
+    let mut parts = (1..=char::MAX.len_utf8()).map(|limit| shown(line, limit));
+    parts.find(|(_, taken)| *taken > 0).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It counts as the writer of JSON does, for every character there is.
+    #[test]
+    fn what_fits_is_counted_as_json_writes_it() {
+        for c in '\0'..=char::MAX {
+            let length = length(&c) - 2;
+            let text = c.to_string();
+            assert_eq!(fitting_json(&text, length, None), text.len(), "{c:?}");
+            assert_eq!(fitting_json(&text, length - 1, None), 0, "{c:?}");
+        }
+    }
+}
