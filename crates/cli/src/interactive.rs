@@ -29,7 +29,7 @@ const SHOWN: usize = 60;
 pub(crate) struct Chosen {
     /// The patch of what was taken, in the form of the whole; `None` when that is nothing.
     pub(crate) patch: Option<Input>,
-    /// What was left out, in words.
+    /// The names of the parts that were left out.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -55,61 +55,27 @@ impl PatchForm {
     ) -> Vec<u8> {
         let from = &*section.path.text;
         let to = section.destination().filter(|_| moves).map_or(from, |to| &*to.text);
-        let is = |operation: fn(&SectionOperation<'_>) -> bool| operation(&section.operation);
-        let (added, deleted) = (
-            is(|it| matches!(it, SectionOperation::Add(_))),
-            is(|it| matches!(it, SectionOperation::Delete(_))),
-        );
-        if self == Self::Envelope {
-            let marker = match () {
-                () if added => Marker::Add,
-                () if deleted => Marker::Delete,
-                () => Marker::Update,
-            };
-            let to = if moves { Marker::MoveTo.header(to) } else { String::new() };
-            return (marker.header(from) + &to).into_bytes();
-        }
-        let mut out = Vec::new();
-        let mut line = |names: &[(&str, &str, &str)]| {
-            for (words, prefix, name) in names {
-                out.extend_from_slice(words.as_bytes());
-                if !name.is_empty() {
-                    push_quoted(&mut out, prefix, name);
+        match self {
+            Self::Envelope => {
+                let mut header = operation_marker(section).header(from);
+                if moves {
+                    header += &Marker::MoveTo.header(to);
                 }
+                header.into_bytes()
             }
-            // After a name with blanks as git has it.
-            let blank = names[0].0.starts_with(['-', '+']) && names[0].2.contains(' ');
-            out.extend_from_slice(if blank { b"\t\n" } else { b"\n" });
-        };
-        line(&[("diff --git ", "a/", from), (" ", "b/", to)]);
-        let named = |executable: bool| if executable { "100755" } else { "100644" };
-        match mode {
-            _ if deleted => line(&[("deleted file mode 100644", "", "")]),
-            mode if added => {
-                line(&[("new file mode ", "", ""), (named(mode.unwrap_or(false)), "", "")])
+            Self::Diff => {
+                let mut out = Vec::new();
+                push_git_line(&mut out, from, to);
+                push_modes(&mut out, section, mode);
+                if moves {
+                    push_move(&mut out, section, from, to);
+                }
+                if has_hunks {
+                    push_file_lines(&mut out, section, from, to);
+                }
+                out
             }
-            Some(mode) => {
-                line(&[("old mode ", "", ""), (named(!mode), "", "")]);
-                line(&[("new mode ", "", ""), (named(mode), "", "")]);
-            }
-            None => {}
         }
-        if moves {
-            let copies = is(|it| matches!(it, SectionOperation::Copy { .. }));
-            line(&[(if copies { "copy from " } else { "rename from " }, "", from)]);
-            line(&[(if copies { "copy to " } else { "rename to " }, "", to)]);
-        }
-        if has_hunks {
-            line(
-                &[("--- ", "a/", from)]
-                    .map(|name| if added { ("--- /dev/null", "", "") } else { name }),
-            );
-            line(
-                &[("+++ ", "b/", to)]
-                    .map(|name| if deleted { ("+++ /dev/null", "", "") } else { name }),
-            );
-        }
-        out
     }
 
     /// The lines of a new file.
@@ -157,7 +123,71 @@ impl PatchForm {
     }
 }
 
-/// What can be answered, as in `git add -p`.
+fn operation_marker(section: &Section<'_>) -> Marker {
+    match section.operation {
+        SectionOperation::Add(_) => Marker::Add,
+        SectionOperation::Delete(_) => Marker::Delete,
+        SectionOperation::Update { .. } | SectionOperation::Copy { .. } => Marker::Update,
+    }
+}
+
+fn push_git_line(out: &mut Vec<u8>, from: &str, to: &str) {
+    out.extend_from_slice(b"diff --git ");
+    push_quoted(out, "a/", from);
+    out.push(b' ');
+    push_quoted(out, "b/", to);
+    out.push(b'\n');
+}
+
+/// Writes the modes of a file that is made, deleted or made executable.
+fn push_modes(out: &mut Vec<u8>, section: &Section<'_>, mode: Option<bool>) {
+    let lines = match (&section.operation, mode) {
+        (SectionOperation::Delete(_), _) => "deleted file mode 100644\n".to_owned(),
+        (SectionOperation::Add(_), mode) => {
+            format!("new file mode {}\n", mode_text(mode.unwrap_or(false)))
+        }
+        (_, Some(mode)) => {
+            format!("old mode {}\nnew mode {}\n", mode_text(!mode), mode_text(mode))
+        }
+        (_, None) => return,
+    };
+    out.extend_from_slice(lines.as_bytes());
+}
+
+fn mode_text(is_executable: bool) -> &'static str {
+    if is_executable { "100755" } else { "100644" }
+}
+
+fn push_move(out: &mut Vec<u8>, section: &Section<'_>, from: &str, to: &str) {
+    let is_copy = matches!(section.operation, SectionOperation::Copy { .. });
+    let verb = if is_copy { "copy" } else { "rename" };
+    for (word, name) in [("from", from), ("to", to)] {
+        out.extend_from_slice(format!("{verb} {word} ").as_bytes());
+        push_quoted(out, "", name);
+        out.push(b'\n');
+    }
+}
+
+/// Writes the lines `---` and `+++`.
+fn push_file_lines(out: &mut Vec<u8>, section: &Section<'_>, from: &str, to: &str) {
+    match section.operation {
+        SectionOperation::Add(_) => out.extend_from_slice(b"--- /dev/null\n"),
+        _ => push_file_line(out, "--- ", "a/", from),
+    }
+    match section.operation {
+        SectionOperation::Delete(_) => out.extend_from_slice(b"+++ /dev/null\n"),
+        _ => push_file_line(out, "+++ ", "b/", to),
+    }
+}
+
+fn push_file_line(out: &mut Vec<u8>, sign: &str, prefix: &str, name: &str) {
+    out.extend_from_slice(sign.as_bytes());
+    push_quoted(out, prefix, name);
+    // Git, too, ends a name with blanks by a tab.
+    out.extend_from_slice(if name.contains(' ') { b"\t\n" } else { b"\n" });
+}
+
+/// The answers, as in `git add -p`.
 const KEYS: &[(char, &str)] = &[
     ('y', "yes, take it"),
     ('n', "no, leave it out"),
@@ -180,8 +210,9 @@ pub(crate) fn choose(
     form: PatchForm,
     plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>,
 ) -> Result<Chosen, Failure> {
-    let refused = |_| Failure::Usage("-i needs a terminal to ask at".into());
-    let terminal = BufReader::new(outside::terminal().map_err(refused)?);
+    let terminal =
+        outside::terminal().map_err(|_| Failure::Usage("-i needs a terminal to ask at".into()))?;
+    let terminal = BufReader::new(terminal);
     let mut person =
         Person { terminal, form, places: places(patch, plan), quit: false, left_out: Vec::new() };
     let mut text = Vec::new();
@@ -193,7 +224,7 @@ pub(crate) fn choose(
             text.extend_from_slice(NEXT_DIFF);
         }
         last = Some(section);
-        text.extend(person.section(patch, (index, section))?);
+        text.extend(person.section(patch, index)?);
     }
     Ok(Chosen {
         patch: (!text.is_empty()).then(|| form.whole(patch, text)),
@@ -207,19 +238,17 @@ struct Person {
     places: Places,
     /// Nothing more is taken, and nothing asked.
     quit: bool,
-    /// What was left out, in words.
+    /// The names of the parts that were left out.
     left_out: Vec<String>,
 }
 
 impl Person {
     /// Returns the part of a section that is taken, as text.
-    fn section(
-        &mut self,
-        patch: &Patch,
-        (index, section): (usize, &Section<'_>),
-    ) -> Result<Vec<u8>, Failure> {
-        let (form, path) = (self.form, &section.path.text);
-        // The one line of a link is taken or left with it.
+    fn section(&mut self, patch: &Patch, index: usize) -> Result<Vec<u8>, Failure> {
+        let section = &patch.sections()[index];
+        let path = &section.path.text;
+        let form = self.form;
+        // The one line of a link is taken or left with the link.
         if section.link {
             let taken = self.takes(b"", format!("L {path}"), "Change this symbolic link")?;
             let text = patch.bytes(section.span.clone());
@@ -231,7 +260,6 @@ impl Person {
             return Ok(if taken { text.to_vec() } else { Vec::new() });
         }
         let mode = section.executable;
-        let (mut takes_move, mut takes_mode) = (false, None);
         if let Some(binary) = &section.binary {
             let to = section.destination().map(|to| format!(" -> {}", to.text));
             let name = format!("M {path}{}, binary", to.unwrap_or_default());
@@ -240,6 +268,7 @@ impl Person {
             }
             return Ok(form.binary(patch, section, binary));
         }
+        let mut takes_move = false;
         match &section.operation {
             SectionOperation::Add(added) => {
                 let lines = form.added(added);
@@ -269,12 +298,13 @@ impl Person {
             }
             SectionOperation::Update { move_to: None, .. } => {}
         }
+        let mut takes_mode = None;
         if let Some(executable) = mode {
-            let name = format!("M {path}, mode {}", if executable { "100755" } else { "100644" });
+            let name = format!("M {path}, mode {}", mode_text(executable));
             let taken = self.takes(b"", name, "Change the mode of this file")?;
             takes_mode = mode.filter(|_| taken);
         }
-        let body = self.hunks(patch, (index, section))?;
+        let body = self.hunks(patch, index)?;
         if body.is_empty() && !takes_move && takes_mode.is_none() {
             return Ok(body);
         }
@@ -282,25 +312,24 @@ impl Person {
     }
 
     /// Returns what is taken of the hunks of a section, as text.
-    fn hunks(
-        &mut self,
-        patch: &Patch,
-        (index, section): (usize, &Section<'_>),
-    ) -> Result<Vec<u8>, Failure> {
-        let (path, hunks) = (&section.path.text, section.hunks());
-        let unknown = || Err("its place is not known".into());
-        let of = |(nth, hunk)| {
-            let place = self.places.remove(&(index, nth)).unwrap_or_else(unknown);
-            HunkText::of(patch, hunk, place)
-        };
-        let texts: Vec<HunkText> = hunks.iter().enumerate().map(of).collect();
-        let whole = |(nth, text): (usize, &HunkText)| HunkPiece {
-            hunk: nth,
-            parts: 0..text.parts.len(),
-            name: format!("{path}, hunk {} of {}", nth + 1, hunks.len()),
-            decided: None,
-        };
-        let mut pieces: Vec<HunkPiece> = texts.iter().enumerate().map(whole).collect();
+    fn hunks(&mut self, patch: &Patch, index: usize) -> Result<Vec<u8>, Failure> {
+        let section = &patch.sections()[index];
+        let path = &section.path.text;
+        let hunks = section.hunks();
+        let mut texts = Vec::with_capacity(hunks.len());
+        let mut pieces = Vec::with_capacity(hunks.len());
+        for (nth, hunk) in hunks.iter().enumerate() {
+            let place = self.places.remove(&(index, nth));
+            let place = place.unwrap_or_else(|| Err("its place is not known".into()));
+            let text = HunkText::of(patch, hunk, place);
+            pieces.push(HunkPiece {
+                hunk: nth,
+                parts: 0..text.parts.len(),
+                name: format!("{path}, hunk {} of {}", nth + 1, hunks.len()),
+                decided: None,
+            });
+            texts.push(text);
+        }
         self.decide(&texts, &mut pieces)?;
         let left_out = pieces.iter().filter(|piece| piece.decided == Some(PartDecision::Left));
         self.left_out.extend(left_out.map(|piece| piece.name.clone()));
@@ -326,30 +355,19 @@ impl Person {
                 pieces.iter_mut().filter(|piece| piece.is_undecided()).for_each(HunkPiece::leave);
                 break;
             }
-            let (piece, text) = (&pieces[at], &texts[pieces[at].hunk]);
+            let piece = &pieces[at];
+            let text = &texts[piece.hunk];
             let name = match &piece.decided {
                 None => format!("M {}", piece.name),
                 Some(PartDecision::Left) => format!("M {} (left out)", piece.name),
                 Some(_) => format!("M {} (taken)", piece.name),
             };
-            let before = pieces[..at].iter().rposition(HunkPiece::is_undecided);
-            let after =
-                pieces[at + 1..].iter().position(HunkPiece::is_undecided).map(|nth| at + 1 + nth);
-            let is_offered = |key: &char| match key {
-                'k' => before.is_some(),
-                'K' => at > 0,
-                'j' => after.is_some(),
-                'J' => at + 1 < pieces.len(),
-                'g' | '/' => pieces.len() > 1,
-                's' => piece.parts.len() > 1,
-                _ => true,
-            };
-            let keys: Vec<char> = KEYS.iter().map(|(key, _)| *key).filter(is_offered).collect();
+            let keys = offered_keys(pieces, at);
             let shown = text.shown(piece.parts.clone());
             let (key, rest) = self.ask(&shown, &name, "Apply this hunk", &keys)?;
             let goes = match key {
-                'k' => Some(before),
-                'j' => Some(after),
+                'k' => Some(undecided_before(pieces, at)),
+                'j' => Some(undecided_after(pieces, at)),
                 'K' => Some(at.checked_sub(1)),
                 'J' => Some(Some(at + 1)),
                 'g' => Some(self.numbered(texts, pieces, &rest)?),
@@ -362,14 +380,7 @@ impl Person {
             }
             let decided = match key {
                 's' => {
-                    let (hunk, parts) = (piece.hunk, piece.parts.clone());
-                    let part = |nth: usize| HunkPiece {
-                        hunk,
-                        parts: nth..nth + 1,
-                        name: format!("{}, part {} of {}", piece.name, nth + 1, parts.len()),
-                        decided: None,
-                    };
-                    let split: Vec<_> = parts.clone().map(part).collect();
+                    let split = piece.split();
                     pieces.splice(at..=at, split);
                     continue;
                 }
@@ -450,12 +461,12 @@ impl Person {
                 return Ok(None);
             }
         };
-        let is_match = |piece: &HunkPiece| {
+        let found = (at..pieces.len()).chain(0..at).find(|&nth| {
+            let piece = &pieces[nth];
             let text = &texts[piece.hunk];
             let lines = text.parts[piece.parts.clone()].concat().concat();
             regex.is_match(&lines) || regex.is_match(text.header.as_bytes())
-        };
-        let found = (at..pieces.len()).chain(0..at).find(|&nth| is_match(&pieces[nth]));
+        });
         if found.is_none() {
             self.say("No hunk matches")?;
         }
@@ -546,6 +557,43 @@ impl HunkPiece {
     fn leave(&mut self) {
         self.decided = Some(PartDecision::Left);
     }
+
+    /// Each of its parts as a piece.
+    fn split(&self) -> Vec<Self> {
+        self.parts
+            .clone()
+            .map(|nth| Self {
+                hunk: self.hunk,
+                parts: nth..nth + 1,
+                name: format!("{}, part {} of {}", self.name, nth + 1, self.parts.len()),
+                decided: None,
+            })
+            .collect()
+    }
+}
+
+fn undecided_before(pieces: &[HunkPiece], at: usize) -> Option<usize> {
+    pieces[..at].iter().rposition(HunkPiece::is_undecided)
+}
+
+fn undecided_after(pieces: &[HunkPiece], at: usize) -> Option<usize> {
+    pieces[at + 1..].iter().position(HunkPiece::is_undecided).map(|nth| at + 1 + nth)
+}
+
+/// The answers that make sense to the question about the piece at `at`.
+fn offered_keys(pieces: &[HunkPiece], at: usize) -> Vec<char> {
+    KEYS.iter()
+        .map(|(key, _)| *key)
+        .filter(|key| match key {
+            'k' => undecided_before(pieces, at).is_some(),
+            'K' => at > 0,
+            'j' => undecided_after(pieces, at).is_some(),
+            'J' => at + 1 < pieces.len(),
+            'g' | '/' => pieces.len() > 1,
+            's' => pieces[at].parts.len() > 1,
+            _ => true,
+        })
+        .collect()
 }
 
 /// How many lines of the file are shown around a hunk that has none of its own there.
@@ -571,13 +619,15 @@ fn places(patch: &Patch, plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>) -> Plac
     if let Ok(plan) = plan(patch) {
         for index in 0..patch.sections().len() {
             let kept: Vec<_> = (0..patch.sections()[index].hunks().len()).collect();
-            placed(&mut places, (index, &patch.sections()[index]), &kept, &plan, index);
+            placed(&mut places, patch, index, &kept, &plan, index);
         }
-        // Where a file has several sections, its lines are not those that the later ones see.
-        let path = |index: usize| &patch.sections()[index].path.text;
+        // Of a file with several sections, the later ones see other lines.
         for ((index, _), place) in &mut places {
-            let same = patch.sections().iter().filter(|section| section.path.text == *path(*index));
-            if let (Ok(place), true) = (place, same.count() > 1) {
+            let path = &patch.sections()[*index].path.text;
+            let same = patch.sections().iter().filter(|section| section.path.text == *path);
+            if same.count() > 1
+                && let Ok(place) = place
+            {
                 place.around = Default::default();
             }
         }
@@ -589,7 +639,7 @@ fn places(patch: &Patch, plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>) -> Plac
             let alone = patch.map_sections(|all| vec![with_hunks(&all[index], &kept)]);
             let rejects = match plan(&alone) {
                 Ok(plan) => {
-                    placed(&mut places, (index, section), &kept, &plan, 0);
+                    placed(&mut places, patch, index, &kept, &plan, 0);
                     break;
                 }
                 Err(rejects) => rejects,
@@ -631,14 +681,16 @@ fn with_hunks<'p>(section: &Section<'p>, kept: &[usize]) -> Section<'p> {
     section
 }
 
-/// Adds the places of the hunks of a section that is the one of this index in the plan.
+/// Adds the places of the kept hunks of a section, which is number `in_plan` of the plan.
 fn placed(
     places: &mut Places,
-    (index, section): (usize, &Section<'_>),
+    patch: &Patch,
+    index: usize,
     kept: &[usize],
     plan: &Plan,
     in_plan: usize,
 ) {
+    let section = &patch.sections()[index];
     let mut changes = plan.changes().iter();
     let change = changes.find(|change| change.path.as_str() == section.path.text);
     let file = change.and_then(|change| plan.images().old_bytes(change).ok());
@@ -648,27 +700,33 @@ fn placed(
         .as_deref()
         .map(|bytes| bytes.split_inclusive(|&byte| byte == b'\n').collect())
         .unwrap_or_default();
-    let context = |range: Range<usize>| {
-        let range = range.start.min(lines.len())..range.end.min(lines.len());
-        lines[range]
-            .iter()
-            .map(|line| [b" ", without_end(line), b"\n"].concat())
-            .collect::<Vec<_>>()
-    };
     let mut all: Vec<_> = plan.placed_in(in_plan).collect();
     all.sort_by_key(|placed| placed.first_line);
     let mut shift = 0;
     for placed in all {
-        let hunk = kept[placed.hunk];
-        let count =
-            |kind| section.hunks()[hunk].lines.iter().filter(|line| line.kind == kind).count();
+        let nth = kept[placed.hunk];
+        let hunk = &section.hunks()[nth];
+        let deleted = count_of(hunk, LineKind::Delete);
         let new = placed.first_line.saturating_add_signed(shift);
         let first = placed.first_line.saturating_sub(1);
-        let end = first + count(LineKind::Context) + count(LineKind::Delete);
-        let around = [context(first.saturating_sub(AROUND)..first), context(end..end + AROUND)];
-        places.insert((index, hunk), Ok(HunkPlace { old: placed.first_line, new, around }));
-        shift += count(LineKind::Insert) as isize - count(LineKind::Delete) as isize;
+        let end = first + count_of(hunk, LineKind::Context) + deleted;
+        let around = [
+            context(&lines, first.saturating_sub(AROUND)..first),
+            context(&lines, end..end + AROUND),
+        ];
+        places.insert((index, nth), Ok(HunkPlace { old: placed.first_line, new, around }));
+        shift += count_of(hunk, LineKind::Insert) as isize - deleted as isize;
     }
+}
+
+fn count_of(hunk: &Hunk<'_>, kind: LineKind) -> usize {
+    hunk.lines.iter().filter(|line| line.kind == kind).count()
+}
+
+/// Lines of a file as the context of a hunk, as far as the file has them.
+fn context(lines: &[&[u8]], range: Range<usize>) -> Vec<Vec<u8>> {
+    let range = range.start.min(lines.len())..range.end.min(lines.len());
+    lines[range].iter().map(|line| [b" ", without_end(line), b"\n"].concat()).collect()
 }
 
 /// A hunk as text, taken apart: a part is a run of changed lines with the unchanged ones after it,
@@ -680,7 +738,7 @@ struct HunkText {
     whole: Vec<u8>,
     /// The lines that open it.
     head: Vec<u8>,
-    /// What it says about its place, apart from line numbers.
+    /// The header, without line numbers.
     header: String,
     /// Lines, each with a marker of its missing line feed.
     parts: Vec<Vec<Vec<u8>>>,
@@ -688,7 +746,7 @@ struct HunkText {
     tail: Vec<u8>,
 }
 
-/// What the person did with a part of a hunk.
+/// The decision of the person about a part of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PartDecision {
     Taken,
@@ -699,7 +757,9 @@ enum PartDecision {
 impl HunkText {
     fn of(patch: &Patch, hunk: &Hunk<'_>, place: Result<HunkPlace, String>) -> Self {
         let text = hunk_text(patch, hunk);
-        let (mut head, mut tail, mut parts) = (Vec::new(), Vec::new(), vec![Vec::<Vec<u8>>::new()]);
+        let mut head = Vec::new();
+        let mut tail = Vec::new();
+        let mut parts = vec![Vec::<Vec<u8>>::new()];
         for line in text.split_inclusive(|&byte| byte == b'\n') {
             let part = parts.last_mut().expect("there is one at least");
             match line[0] {
@@ -754,24 +814,15 @@ impl HunkText {
             }
         }
         let lines = [context, lines].concat();
-        let count = |lines: &mut dyn Iterator<Item = &Vec<u8>>, sign: u8| {
-            lines.filter(|line| line[0] != sign).count()
-        };
         // Memory takes all that is written.
         let mut shown = Vec::new();
         let header = match &self.place {
             Ok(place) => {
-                let first = |first: usize, sign| {
-                    (first + count(&mut before.clone(), sign)).saturating_sub(own + added)
-                };
-                let range = |first: usize, count: usize| match count {
-                    0 => format!("{},0", first.saturating_sub(1)),
-                    1 => first.to_string(),
-                    _ => format!("{first},{count}"),
-                };
-                let all = |sign| count(&mut lines.iter().copied(), sign);
-                let old = range(first(place.old, b'+'), all(b'+'));
-                let new = range(first(place.new, b'-'), all(b'-'));
+                let above = own + added;
+                let old = place.old + count_without(before.clone(), b'+');
+                let old = range(old.saturating_sub(above), count_without(lines.iter(), b'+'));
+                let new = place.new + count_without(before, b'-');
+                let new = range(new.saturating_sub(above), count_without(lines.iter(), b'-'));
                 format!("@@ -{old} +{new} @@ {}", self.header)
             }
             Err(why) => {
@@ -816,6 +867,20 @@ impl HunkText {
     }
 }
 
+/// How many lines do not begin with a sign.
+fn count_without(lines: impl Iterator<Item: AsRef<[u8]>>, sign: u8) -> usize {
+    lines.filter(|line| line.as_ref()[0] != sign).count()
+}
+
+/// A range of lines as a hunk has it.
+fn range(first: usize, count: usize) -> String {
+    match count {
+        0 => format!("{},0", first.saturating_sub(1)),
+        1 => first.to_string(),
+        _ => format!("{first},{count}"),
+    }
+}
+
 /// The line without its line end.
 fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -828,23 +893,32 @@ fn is_change(line: &[u8]) -> bool {
 
 /// A hunk of a diff with the numbers of its lines; one of an envelope has none.
 fn counted(text: Vec<u8>, form: PatchForm) -> Vec<u8> {
-    let numbered = || {
-        let first = text.split_inclusive(|&byte| byte == b'\n').next()?;
-        let header = std::str::from_utf8(first).ok()?.strip_prefix("@@ -")?;
-        let (numbers, rest) = header.split_once(" @@")?;
-        let (old, new) = numbers.split_once(" +")?;
-        let start = |range: &str| range.split(',').next().unwrap_or_default().to_owned();
-        let lines = || {
-            text[first.len()..]
-                .split_inclusive(|&byte| byte == b'\n')
-                .filter(|line| line[0] != b'\\')
-        };
-        let count = |sign: u8| lines().filter(|line| line[0] != sign).count();
-        let header =
-            format!("@@ -{},{} +{},{} @@{rest}", start(old), count(b'+'), start(new), count(b'-'));
-        Some([header.as_bytes(), &text[first.len()..]].concat())
-    };
-    if form == PatchForm::Envelope { text } else { numbered().unwrap_or(text) }
+    match form {
+        PatchForm::Envelope => text,
+        PatchForm::Diff => renumbered(&text).unwrap_or(text),
+    }
+}
+
+/// The hunk of a diff with as many lines in its header as it has; `None` where there is no header.
+fn renumbered(text: &[u8]) -> Option<Vec<u8>> {
+    let first = text.split_inclusive(|&byte| byte == b'\n').next()?;
+    let header = std::str::from_utf8(first).ok()?.strip_prefix("@@ -")?;
+    let (numbers, rest) = header.split_once(" @@")?;
+    let (old, new) = numbers.split_once(" +")?;
+    let body = &text[first.len()..];
+    let lines = body.split_inclusive(|&byte| byte == b'\n').filter(|line| line[0] != b'\\');
+    let header = format!(
+        "@@ -{},{} +{},{} @@{rest}",
+        range_start(old),
+        count_without(lines.clone(), b'+'),
+        range_start(new),
+        count_without(lines, b'-')
+    );
+    Some([header.as_bytes(), body].concat())
+}
+
+fn range_start(range: &str) -> &str {
+    range.split(',').next().unwrap_or_default()
 }
 
 /// The text of a hunk, with all of its lines ended.

@@ -66,8 +66,8 @@ use crate::source::Source;
 use crate::{completion, elsewhere, interrupt, json, outside, render, source};
 
 fn plain(is_terminal: bool, stream: &impl anstream::stream::RawStream) -> bool {
-    let is_forced = || std::env::var_os("CLICOLOR_FORCE").is_some();
-    (!is_terminal && !is_forced()) || AutoStream::choice(stream) == ColorChoice::Never
+    (!is_terminal && std::env::var_os("CLICOLOR_FORCE").is_none())
+        || AutoStream::choice(stream) == ColorChoice::Never
 }
 
 fn color(when: Option<Color>) {
@@ -134,136 +134,161 @@ fn goes_to_top(
 /// Reads the command line and runs the command.
 pub(crate) fn run(args: Vec<OsString>) -> Exit {
     if cli::asks_version(&args) {
-        render::written(writeln!(
-            std::io::stdout(),
-            concat!("apply-patch ", env!("CARGO_PKG_VERSION"))
-        ));
+        return version();
+    }
+    let wants_json = args.iter().any(|arg| arg == "--json");
+    let is_odd = args.iter().any(|arg| arg.to_string_lossy().chars().any(render::is_unsafe));
+    match cli::parse(args) {
+        Ok(Cli { global, command }) => carry_out(global, command),
+        Err(error) => not_parsed(&error, wants_json, is_odd),
+    }
+}
+
+fn version() -> Exit {
+    render::written(writeln!(
+        std::io::stdout(),
+        concat!("apply-patch ", env!("CARGO_PKG_VERSION"))
+    ));
+    Exit::Done
+}
+
+/// Prints the help, or the error of the argument parser.
+fn not_parsed(error: &clap::Error, wants_json: bool, is_odd: bool) -> Exit {
+    if !error.use_stderr() {
+        render::written(error.print());
         return Exit::Done;
     }
-    let json = args.iter().any(|arg| arg == "--json");
-    let odd = args.iter().any(|arg| arg.to_string_lossy().chars().any(render::is_unsafe));
-    let Cli { mut global, command } = match cli::parse(args) {
-        Ok(cli) => cli,
-        Err(error) => {
-            let usage = error.use_stderr();
-            if usage && json {
-                json::failed(Failure::Usage(in_a_line(&error.to_string())).error(), false);
-                return Exit::Usage;
-            }
-            let printed = if odd && usage {
-                // The message has the arguments as they are.
-                write!(std::io::stderr(), "{}", render::sanitize(&error.to_string()))
-            } else {
-                error.print()
-            };
-            // Nothing can be done about a closed standard error.
-            if !usage {
-                render::written(printed);
-            }
-            return if usage { Exit::Usage } else { Exit::Done };
-        }
+    if wants_json {
+        json::failed(Failure::Usage(in_a_line(&error.to_string())).error(), false);
+        return Exit::Usage;
+    }
+    // Nothing can be done about a closed standard error.
+    let _ = if is_odd {
+        // The message has the arguments as they are.
+        write!(std::io::stderr(), "{}", render::sanitize(&error.to_string()))
+    } else {
+        error.print()
     };
+    Exit::Usage
+}
+
+/// Runs a command, and reports its failure.
+fn carry_out(mut global: Global, command: Command) -> Exit {
     if matches!(command, Command::Undo(_) | Command::Redo(_) | Command::Trash(_)) {
         global.caller = Caller::Undo;
     }
     // A flag holds for what is wrong with the configuration too.
     color(global.color);
-    match command.input() {
-        // A program is not kept waiting.
-        Some(None) if global.json && source::is_terminal() => {
-            let message = "no patch is given: name a file, or `-` for standard input";
-            return report(&Failure::Usage(message.into()), &global);
-        }
-        Some(None) if source::is_terminal() => render::message(source::READS_TERMINAL),
-        _ if command.named().contains(&Path::new("-")) && source::is_terminal() => {
-            render::message(source::READS_TERMINAL);
-        }
-        _ => {}
-    }
-    // Of what is not here, but where `-C` leads.
-    let in_root = global.root.as_deref().and_then(|root| {
-        let files = command.named();
-        files.into_iter().find_map(|file| Some((file.to_owned(), source::in_root(root, file)?)))
-    });
-    if let Some((file, there)) = in_root {
-        let [file, there] = [&file, &there].map(|path| hints::shell_word(&path.to_string_lossy()));
-        let message = format!(
-            "cannot open {file}: there is no such file here, but {there} is one; `-C` does not change \
-             where the patch is looked for: name {there}"
-        );
-        return report(&Failure::Input(message), &global);
-    }
-    if uses_config(&command) {
-        let mut sources = match Sources::load(global.root()) {
-            Ok(sources) => sources,
-            Err(failure) => return report(&failure, &global),
-        };
-        match goes_to_top(&mut global, &command, sources.root()) {
-            Ok(false) => {}
-            Ok(true) => match Sources::load(global.root()) {
-                Ok(at_top) => sources = at_top,
-                Err(failure) => return report(&failure, &global),
-            },
-            Err(failure) => return report(&failure, &global),
-        }
-        for problem in sources.broken() {
-            if !command.needs_no_bounds() {
-                return report(&Failure::Usage(problem.clone()), &global);
-            }
-            render::message(&format!(
-                "warning: {problem}; the defaults hold now in place of what it says, and patches \
-                 and tools are refused until it is corrected"
-            ));
-        }
-        let (flags, profile, approve) = command.flags();
-        global.layers = sources.layers(Layer { color: global.color, ..flags });
-        let (settings, notes) = global.layers.resolve(profile, approve);
-        for note in notes.iter().filter(|note| !global.quiet && command.heeds(note.key)) {
-            render::message(&format!("note: {note}"));
-        }
-        color(Some(settings.color));
-        global.settings = settings;
-        global.opened = sources.into_root().into();
-    }
     let hints = matches!(
         command,
         Command::Apply(_) | Command::Undo(_) | Command::Redo(_) | Command::Log(_)
     );
-    let result = match command {
-        Command::Apply(apply) => apply::apply(&global, &apply),
-        Command::Check(check) => apply::check(&global, &check),
-        Command::Parse(parse) => parse::parse(&global, &parse),
-        Command::Explain(check) => explain::explain(&global, &check),
-        Command::Git(args) => git::git(&global, &args),
-        Command::Undo(undo) => undo::undo(&global, &undo),
-        Command::Redo(redo) => undo::redo(&global, &redo),
-        Command::Status(_) => status::status(&global),
-        Command::Log(log) => history::log(&global, &log),
-        Command::Show(show) => history::show(&global, &show),
-        Command::Trash(command) => trash::trash(&global, &command),
-        Command::Tool(args) => tool::tool(&global, &args),
-        Command::Recover(_) => recover::recover(&global),
-        Command::Uninstall(args) => uninstall::uninstall(&global, &args),
-        Command::Ops(args) => ops::ops(&global, &args),
-        Command::Convert(args) => convert::convert(&global, &args),
-        Command::Grammar(args) => grammar::grammar(&global, &args),
-        Command::ToolSpec(args) => grammar::tool_spec(&global, &args),
-        Command::Prompt(args) => Ok(grammar::prompt(&args)),
-        Command::Intercept(args) => intercept::intercept(&args),
-        Command::Serve(args) => server::serve(&global, &args),
-        Command::McpConfig(args) => mcp_config::config(&global, &args),
-        Command::Doctor(_) => Ok(doctor::doctor(&mut global)),
-        Command::Completions(args) => Ok(manual::completions(&args)),
-        Command::Man(args) => {
-            manual::man(&args, cli::shown().mut_subcommands(|command| command.hide(false)))
-        }
-        Command::Help(_) => unreachable!("BUG: the parser prints the help"),
-    };
+    let result = prepare(&mut global, &command).and_then(|()| dispatch(&mut global, command));
     let exit = result.unwrap_or_else(|failure| report(&failure, &global));
     if hints && exit == Exit::Done {
         status::hint_size(&global);
     }
     exit
+}
+
+/// Looks at the files that are named, and reads the settings.
+fn prepare(global: &mut Global, command: &Command) -> Result<(), Failure> {
+    expect_terminal(global, command)?;
+    refuse_file_of_root(global, command)?;
+    if uses_config(command) {
+        configure(global, command)?;
+    }
+    Ok(())
+}
+
+/// Tells a person that the patch is read from the terminal. A program is not kept waiting.
+fn expect_terminal(global: &Global, command: &Command) -> Result<(), Failure> {
+    let names_nothing = command.input() == Some(None);
+    let names_stdin = command.named().contains(&Path::new("-"));
+    if !(names_nothing || names_stdin) || !source::is_terminal() {
+        return Ok(());
+    }
+    if names_nothing && global.json {
+        let message = "no patch is given: name a file, or `-` for standard input";
+        return Err(Failure::Usage(message.into()));
+    }
+    render::message(source::READS_TERMINAL);
+    Ok(())
+}
+
+/// Refuses a file that is not here, but in the directory of `-C`.
+fn refuse_file_of_root(global: &Global, command: &Command) -> Result<(), Failure> {
+    let Some(root) = global.root.as_deref() else { return Ok(()) };
+    let named = command.named();
+    let found = named.iter().find_map(|file| Some((*file, source::in_root(root, file)?)));
+    let Some((file, there)) = found else { return Ok(()) };
+    let file = hints::shell_word(&file.to_string_lossy());
+    let there = hints::shell_word(&there.to_string_lossy());
+    Err(Failure::Input(format!(
+        "cannot open {file}: there is no such file here, but {there} is one; `-C` does not change \
+         where the patch is looked for: name {there}"
+    )))
+}
+
+/// Reads the settings, and opens the workspace that they hold for.
+fn configure(global: &mut Global, command: &Command) -> Result<(), Failure> {
+    let mut sources = Sources::load(global.root())?;
+    if goes_to_top(global, command, sources.root())? {
+        sources = Sources::load(global.root())?;
+    }
+    for problem in sources.broken() {
+        if !command.needs_no_bounds() {
+            return Err(Failure::Usage(problem.clone()));
+        }
+        render::message(&format!(
+            "warning: {problem}; the defaults hold now in place of what it says, and patches \
+             and tools are refused until it is corrected"
+        ));
+    }
+    let (flags, profile, approve) = command.flags();
+    global.layers = sources.layers(Layer { color: global.color, ..flags });
+    let (settings, notes) = global.layers.resolve(profile, approve);
+    for note in notes.iter().filter(|note| !global.quiet && command.heeds(note.key)) {
+        render::message(&format!("note: {note}"));
+    }
+    color(Some(settings.color));
+    global.settings = settings;
+    global.opened = sources.into_root().into();
+    Ok(())
+}
+
+/// Hands each command its arguments.
+fn dispatch(global: &mut Global, command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Apply(args) => apply::apply(global, &args),
+        Command::Check(args) => apply::check(global, &args),
+        Command::Parse(args) => parse::parse(global, &args),
+        Command::Explain(args) => explain::explain(global, &args),
+        Command::Git(args) => git::git(global, &args),
+        Command::Undo(args) => undo::undo(global, &args),
+        Command::Redo(args) => undo::redo(global, &args),
+        Command::Status(_) => status::status(global),
+        Command::Log(args) => history::log(global, &args),
+        Command::Show(args) => history::show(global, &args),
+        Command::Trash(command) => trash::trash(global, &command),
+        Command::Tool(args) => tool::tool(global, &args),
+        Command::Recover(_) => recover::recover(global),
+        Command::Uninstall(args) => uninstall::uninstall(global, &args),
+        Command::Ops(args) => ops::ops(global, &args),
+        Command::Convert(args) => convert::convert(global, &args),
+        Command::Grammar(args) => grammar::grammar(global, &args),
+        Command::ToolSpec(args) => grammar::tool_spec(global, &args),
+        Command::Prompt(args) => Ok(grammar::prompt(&args)),
+        Command::Intercept(args) => intercept::intercept(&args),
+        Command::Serve(args) => server::serve(global, &args),
+        Command::McpConfig(args) => mcp_config::config(global, &args),
+        Command::Doctor(_) => Ok(doctor::doctor(global)),
+        Command::Completions(args) => Ok(manual::completions(&args)),
+        Command::Man(args) => {
+            manual::man(&args, cli::shown().mut_subcommands(|command| command.hide(false)))
+        }
+        Command::Help(_) => unreachable!("BUG: the parser prints the help"),
+    }
 }
 
 /// The message of the argument parser in a line, without the usage: with the names of what is
