@@ -2,6 +2,8 @@
 
 use apply_patch_api::tools::FailureClass;
 
+use crate::platform;
+
 /// The table of exit codes: what each means is also in the manual pages.
 macro_rules! exits {
     ($($(#[doc = $meaning:literal])+ $name:ident = $code:literal,)*) => {
@@ -63,9 +65,6 @@ impl From<FailureClass> for Exit {
 impl Exit {
     /// Ends the process. Nothing is freed and no file is closed: the system does that.
     pub(crate) fn now(self) -> ! {
-        #[cfg(unix)]
-        signal_hook::low_level::exit(self as i32);
-        #[cfg(not(unix))]
-        std::process::exit(self as i32)
+        platform::exit(self as i32)
     }
 }

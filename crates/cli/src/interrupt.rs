@@ -11,13 +11,8 @@ use std::time::Duration;
 use apply_patch_api::tools::{ErrorKind, FailureClass, ToolError};
 
 use crate::exit::Exit;
+use crate::platform::{self, HUNG_UP};
 use crate::{outside, render};
-
-#[cfg(not(windows))]
-const HUNG_UP: i32 = signal_hook::consts::SIGHUP;
-/// SIGBREAK, which the C library of Windows raises on Ctrl+Break and when the console is closed.
-#[cfg(windows)]
-const HUNG_UP: i32 = 21;
 
 /// The signals that end the program, and how.
 const SIGNALS: [(i32, Exit); 3] = [
@@ -25,23 +20,6 @@ const SIGNALS: [(i32, Exit); 3] = [
     (signal_hook::consts::SIGTERM, Exit::Terminated),
     (HUNG_UP, Exit::HungUp),
 ];
-
-/// Lets a write beyond the limit of the size of files (`ulimit -f`) fail like one to a full disk:
-/// by default the system sends a signal that ends the program, half way.
-pub(crate) fn outlive_size_limit() {
-    #[cfg(unix)]
-    {
-        if rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_none() {
-            return;
-        }
-        // The write fails with an error of its own; that there was a signal says nothing more.
-        // Where there can be no handler, recovery has to do the rest, as after any signal.
-        let _ = signal_hook::flag::register(
-            rustix::process::Signal::XFSZ.as_raw(),
-            Arc::new(AtomicBool::new(false)),
-        );
-    }
-}
 
 /// The code of the signal that came, as the program ends by it; 0 before.
 static CAME: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
@@ -62,7 +40,7 @@ static CHANGED: AtomicBool = AtomicBool::new(false);
 /// follows a change only says what became of it.
 pub(crate) fn watch() {
     HANDLERS.call_once(|| {
-        let ignored = ignored();
+        let ignored = platform::ignored_signals();
         for (signal, exit) in
             SIGNALS.into_iter().filter(|&(signal, _)| ignored >> (signal - 1) & 1 == 0)
         {
@@ -78,16 +56,8 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     watch();
     WAITS.store(true, Ordering::SeqCst);
     WATCHER.call_once(|| {
-        let watch = || loop {
-            if WAITS.load(Ordering::SeqCst)
-                && let Some(exit) = came()
-            {
-                end(exit);
-            }
-            thread::sleep(Duration::from_millis(20));
-        };
         // Without this thread the program ends after the answer.
-        let _ = thread::Builder::new().spawn(watch);
+        let _ = thread::Builder::new().spawn(end_at_signal);
     });
     let answer = wait();
     WAITS.store(false, Ordering::SeqCst);
@@ -97,9 +67,21 @@ pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     answer
 }
 
+/// Ends the program when a signal comes while a person is asked.
+fn end_at_signal() {
+    loop {
+        if WAITS.load(Ordering::SeqCst)
+            && let Some(exit) = came()
+        {
+            end(exit);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Ends the program because of a signal.
 fn end(exit: Exit) -> ! {
-    // What was typed last, and the terminal's `^C`, stand on the line of the question.
+    // The line of the question has the text that was typed last, and the terminal's `^C`.
     if let Ok(mut terminal) = outside::terminal() {
         let _ = writeln!(terminal);
     }
@@ -128,27 +110,4 @@ pub(crate) fn exit_of(error: &ToolError) -> Exit {
     let came = came()
         .filter(|_| error.kind == ErrorKind::Cancelled && error.class != FailureClass::Partial);
     came.unwrap_or_else(|| error.class.into())
-}
-
-/// The signals that this process was started to ignore, as by nohup(1), one bit each: they stay
-/// ignored. Known on Linux only.
-fn ignored() -> u64 {
-    // All of it has less than two thousand bytes, which come at once.
-    #[allow(unused_mut, reason = "read on Linux only")]
-    let mut status = [0; 4096];
-    #[cfg(target_os = "linux")]
-    let length = {
-        use rustix::fs::{Mode, OFlags};
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let read = rustix::fs::open("/proc/self/status", flags, Mode::empty())
-            .and_then(|file| rustix::io::read(file, &mut status));
-        read.unwrap_or(0)
-    };
-    #[cfg(not(target_os = "linux"))]
-    let length = 0;
-    let mask = status[..length]
-        .split(|&byte| byte == b'\n')
-        .find_map(|line| line.strip_prefix(b"SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(std::str::from_utf8(mask).ok()?.trim(), 16).ok())
-        .unwrap_or(0)
 }

@@ -27,6 +27,7 @@ mod interrupt;
 mod json;
 mod live;
 mod outside;
+mod platform;
 mod progress;
 mod render;
 mod settings;
@@ -44,7 +45,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 use musl_memory as _;
 
 fn main() {
-    interrupt::outlive_size_limit();
+    platform::outlive_size_limit();
     let args: Vec<_> = std::env::args_os().collect();
     let exit = if let Some(shell) = std::env::var_os(completion::VARIABLE) {
         commands::complete(&shell, &args)

@@ -1,5 +1,5 @@
-//! What the user names outside of any workspace: files on the command line, standard input, the
-//! terminal.
+//! The files that the user names outside of any workspace: those of the command line, standard
+//! input, the terminal.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use apply_patch_api::files::{Error, FileKind};
+
+use crate::platform;
+pub(crate) use crate::platform::{Terminal, has_typed, terminal};
 
 /// The path in a variable of the environment; `None` where it is not absolute.
 pub(crate) fn absolute(name: &str) -> Option<PathBuf> {
@@ -26,52 +29,9 @@ pub(crate) fn home() -> Option<PathBuf> {
 /// Where programs keep the user's configuration, by the rules of the XDG base directories, and
 /// `%APPDATA%` on Windows.
 pub(crate) fn config_home() -> Option<PathBuf> {
-    let own = || if cfg!(windows) { absolute("APPDATA") } else { None };
-    absolute("XDG_CONFIG_HOME").or_else(own).or_else(|| Some(home()?.join(".config")))
-}
-
-/// The terminal that controls this process, whatever standard input and output are.
-#[cfg(not(windows))]
-pub(crate) type Terminal = File;
-
-/// Opens the terminal; fails when this process has none, as a daemon.
-#[cfg(not(windows))]
-pub(crate) fn terminal() -> io::Result<Terminal> {
-    File::options().read(true).write(true).open("/dev/tty")
-}
-
-/// The console of this process, whatever standard input and output are. It is read by one name and
-/// written by another.
-#[cfg(windows)]
-#[derive(Debug)]
-pub(crate) struct Terminal {
-    keys: File,
-    screen: File,
-}
-
-/// Opens the console; fails when this process has none, as a service.
-#[cfg(windows)]
-pub(crate) fn terminal() -> io::Result<Terminal> {
-    let open = |name| File::options().read(true).write(true).open(name);
-    Ok(Terminal { keys: open("CONIN$")?, screen: open("CONOUT$")? })
-}
-
-#[cfg(windows)]
-impl io::Read for Terminal {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.keys.read(buffer)
-    }
-}
-
-#[cfg(windows)]
-impl io::Write for Terminal {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.screen.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.screen.flush()
-    }
+    absolute("XDG_CONFIG_HOME")
+        .or_else(|| if cfg!(windows) { absolute("APPDATA") } else { None })
+        .or_else(|| Some(home()?.join(".config")))
 }
 
 /// Returns whether a file or directory exists at this path.
@@ -86,10 +46,9 @@ pub(crate) fn is_there(path: &Path) -> bool {
 
 /// Removes a file; a link is removed itself.
 pub(crate) fn remove_file(path: &Path) -> Result<(), Error> {
-    let shown = || path.display().to_string();
     std::fs::remove_file(path).map_err(|source| Error::Io {
         operation: "remove",
-        path: shown(),
+        path: path.display().to_string(),
         source,
     })
 }
@@ -124,25 +83,33 @@ impl InputFile {
 
     /// Reads all of it, at most `limit` bytes.
     pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, Error> {
-        let Self { file, shown } = self;
-        let failed = |operation, source| Error::Io { operation, path: shown.clone(), source };
-        let seen = file.metadata().map_err(|error| failed("look at", error))?;
+        let seen = self.file.metadata().map_err(|error| self.io_error("look at", error))?;
         if seen.is_dir() {
-            return Err(Error::NotAFile { path: shown, kind: FileKind::Directory });
+            return Err(Error::NotAFile { path: self.shown, kind: FileKind::Directory });
         }
-        let too_large = |size| Error::TooLarge { path: shown.clone(), size, limit };
         if seen.len() > limit {
-            return Err(too_large(seen.len()));
+            return Err(self.too_large(seen.len(), limit));
         }
         let mut bytes = Vec::new();
         // With a byte of room left, the end is seen without growing.
         let room = usize::try_from(seen.len()).unwrap_or(usize::MAX).saturating_add(1);
-        bytes.try_reserve_exact(room).map_err(|_| too_large(seen.len()))?;
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| failed("read", error))?;
+        bytes.try_reserve_exact(room).map_err(|_| self.too_large(seen.len(), limit))?;
+        (&self.file)
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.io_error("read", error))?;
         if bytes.len() as u64 > limit {
-            return Err(too_large(bytes.len() as u64));
+            return Err(self.too_large(bytes.len() as u64, limit));
         }
         Ok(bytes)
+    }
+
+    fn io_error(&self, operation: &'static str, source: io::Error) -> Error {
+        Error::Io { operation, path: self.shown.clone(), source }
+    }
+
+    fn too_large(&self, size: u64, limit: u64) -> Error {
+        Error::TooLarge { path: self.shown.clone(), size, limit }
     }
 }
 
@@ -156,36 +123,11 @@ pub(crate) fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 ///
 /// This is how much room reading it takes, not how much will be read: the file may grow, or have
 /// been read in part.
-pub(crate) static STDIN_SIZE: LazyLock<Option<u64>> = LazyLock::new(|| {
-    #[cfg(unix)]
-    {
-        use rustix::fs::FileType;
-        let seen = rustix::fs::fstat(io::stdin()).ok()?;
-        let is_file = FileType::from_raw_mode(seen.st_mode) == FileType::RegularFile;
-        u64::try_from(seen.st_size).ok().filter(|_| is_file)
-    }
-    #[cfg(not(unix))]
-    None
-});
+pub(crate) static STDIN_SIZE: LazyLock<Option<u64>> = LazyLock::new(platform::stdin_size);
 
 /// Whether standard input is a terminal.
 pub(crate) static STDIN_IS_TERMINAL: LazyLock<bool> =
     LazyLock::new(|| STDIN_SIZE.is_none() && io::stdin().is_terminal());
-
-/// Whether a line stands at standard input already, or comes at once, as the next one of a text that
-/// is pasted.
-pub(crate) fn has_typed() -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-        let stdin = io::stdin();
-        let mut waits = [PollFd::new(&stdin, PollFlags::IN)];
-        poll(&mut waits, Some(&at_once)).is_ok_and(|ready| ready > 0)
-    }
-    #[cfg(not(unix))]
-    false
-}
 
 /// Whether standard output is a terminal.
 pub(crate) static STDOUT_IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());

@@ -15,8 +15,8 @@ use super::serve::{APPROVE, ServeArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::render;
 use crate::settings::Sources;
+use crate::{platform, render};
 
 const _: () = assert!(MAX_MESSAGE == 134_217_728, "the help of --max-message has this number");
 
@@ -27,11 +27,10 @@ pub(crate) fn require() -> Result<(), Failure> {
 }
 
 pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> {
-    #[cfg(target_os = "linux")]
-    give_memory_back();
+    platform::give_memory_back();
     let settings = settings(global, args)?;
-    // Clients show or keep what a server prints there. What cannot be used at all is an error of
-    // the first call.
+    // Clients show or keep the standard error of a server. A place that cannot be used at all is an
+    // error of the first call.
     let writes = settings.tools.iter().any(|tool| !tool.is_read_only());
     if writes && matches!(settings.key_place.find(), Ok(None)) {
         render::unsigned();
@@ -49,35 +48,6 @@ pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> 
             }
         }
     })
-}
-
-/// Lets the allocator give large blocks back to the system when they are freed, instead of keeping
-/// them for the next call: a server lives long, and one large call may be the only one.
-///
-/// Allocators read such settings when a process starts, and only from the environment (glibc's of
-/// malloc, and those of mimalloc, which the static program has). So the server starts itself anew
-/// with them; the process stays the same. Three patches of 15 MB and what comes between them: 95 MB
-/// stay without this, 6 MB with it, and the most at any time is 62 instead of 120 MB.
-#[cfg(target_os = "linux")]
-fn give_memory_back() {
-    use std::os::unix::process::CommandExt as _;
-    const SETTINGS: [(&str, &str); 3] = [
-        // Blocks of so many bytes are mapped one by one; set by hand, the bound does not grow with
-        // the blocks that are freed.
-        ("MALLOC_MMAP_THRESHOLD_", "131072"),
-        ("MALLOC_TRIM_THRESHOLD_", "131072"),
-        ("MIMALLOC_PURGE_DELAY", "0"),
-    ];
-    let missing: Vec<_> =
-        SETTINGS.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
-    let mut args = std::env::args_os();
-    if missing.is_empty() {
-        return;
-    }
-    if let (Ok(program), Some(name)) = (std::env::current_exe(), args.next()) {
-        // Returns only if it fails; then the server keeps the memory.
-        let _ = std::process::Command::new(program).arg0(name).args(args).envs(missing).exec();
-    }
 }
 
 fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure> {
@@ -106,7 +76,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     Ok(settings)
 }
 
-/// What holds in a directory with these settings.
+/// The rules of a directory with these settings.
 fn rules(layers: &Layers) -> Result<ServerRules, Failure> {
     let (settings, _) = layers.resolve(Profile::default(), APPROVE);
     Ok(ServerRules {
@@ -140,8 +110,8 @@ fn root(global: &Global) -> (PathBuf, Origin) {
     let named = global.root.is_some() && !unknown;
     // Editors are started in the home directory, and so are the servers of those that do not say
     // where.
-    let is_common =
-        || Root::open(&started, Policy::new(STATE_DIR)).is_ok_and(|root| root.common().is_some());
-    let origin = if !named && is_common() { Origin::Roots } else { Origin::Client };
+    let is_common = !named
+        && Root::open(&started, Policy::new(STATE_DIR)).is_ok_and(|root| root.common().is_some());
+    let origin = if is_common { Origin::Roots } else { Origin::Client };
     (started, origin)
 }
