@@ -11,6 +11,7 @@ use apply_patch_api::engine::{ErrorKind, Profile, Remedy};
 use apply_patch_api::files::Abilities;
 use apply_patch_api::tools::settings::{Layer, WORKSPACE_FILE};
 use apply_patch_api::tools::{Caller, Hint, ToolError, audit};
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -27,12 +28,12 @@ use crate::{json, render};
     Exit codes: 0 all is well, 5 there are problems.")]
 pub(crate) struct DoctorArgs {}
 
-/// What was found, in the order in which it is printed.
+/// The findings, in the order in which they are printed.
 #[derive(Debug, Default)]
 struct Findings {
     lines: Vec<(String, String)>,
     data: serde_json::Map<String, Value>,
-    /// What needs a look.
+    /// The findings that need a look.
     problems: Vec<String>,
 }
 
@@ -111,7 +112,7 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
     report(global, found)
 }
 
-/// What is lost where the state directory is open to others.
+/// The loss where the state directory is open to others.
 const OPEN_STATE: &str = "others on this machine can read and change what was displaced or \
                           deleted (journals stay signed)";
 
@@ -132,6 +133,13 @@ fn abilities(workspace: &Workspace) -> Result<Abilities, apply_patch_api::files:
     removed.and(found)
 }
 
+/// The abilities that are there, or those that are not.
+fn those(all: &[(&str, &str, bool)], wanted: bool) -> String {
+    let names: Vec<_> =
+        all.iter().filter(|(.., has)| *has == wanted).map(|(what, ..)| *what).collect();
+    names.join(", ")
+}
+
 fn file_system(workspace: &Workspace, found: &mut Findings) {
     match abilities(workspace) {
         Ok(abilities) => {
@@ -146,22 +154,19 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
                 ("keeps inode numbers", "stableInodes", abilities.stable_inodes),
                 ("has extended attributes", "xattrs", abilities.xattrs),
             ];
-            let text = |wanted: bool| {
-                let of = all.iter().filter(|(_, _, has)| *has == wanted).map(|(what, _, _)| *what);
-                of.collect::<Vec<_>>().join(", ")
-            };
             let value: serde_json::Map<_, _> =
                 all.iter().map(|(_, name, has)| ((*name).to_owned(), Value::from(*has))).collect();
-            let missing = match text(false) {
-                none if none.is_empty() => none,
-                some => format!("; not: {some}"),
-            };
-            found.add("file system", text(true) + &missing, value);
+            let mut text = those(&all, true);
+            let lacks = those(&all, false);
+            if !lacks.is_empty() {
+                text += &format!("; not: {lacks}");
+            }
+            found.add("file system", text, value);
             if workspace.root().policy().accept_open_private_dir {
                 found.lines.push(("".into(), format!("`accept-open-state`: {OPEN_STATE}")));
             }
         }
-        // What to do about it is said with the state.
+        // The advice is given with the state.
         Err(apply_patch_api::files::Error::OthersState { .. }) => {}
         Err(error @ apply_patch_api::files::Error::UntrustedState { .. }) => {
             let place = user_file()
@@ -181,6 +186,48 @@ fn file_system(workspace: &Workspace, found: &mut Findings) {
 }
 
 fn state(workspace: &Workspace, found: &mut Findings) {
+    key(workspace, found);
+    let store = match workspace.store() {
+        Ok(Some(store)) => store,
+        Ok(None) => return found.add("state", "none: nothing was applied here yet", Value::Null),
+        Err(error) => {
+            let error = ToolError::workspace(&error);
+            let advice =
+                error.suggested_next_action.map(|advice| format!("; {advice}")).unwrap_or_default();
+            return found.problem("state", error.message + &advice);
+        }
+    };
+    match store.has_unfinished() {
+        Ok(true) => found.problem(
+            "transactions",
+            "one is unfinished: another process is at work, or was interrupted; `apply-patch \
+             recover` tells which",
+        ),
+        Ok(false) => {}
+        Err(error) => found.problem("transactions", error.to_string()),
+    }
+    // To take the lock recovers what is unfinished.
+    if found.problems.is_empty() {
+        lock(workspace, found);
+    }
+    match (store.transactions(), store.entries()) {
+        (Ok(transactions), Ok((entries, refused))) => {
+            let bytes: u64 = entries.iter().map(|entry| entry.size).sum();
+            let transactions_found = render::count(transactions.len(), "transaction");
+            let files = render::count(entries.len(), "file");
+            let text = format!("{transactions_found}, {files}, {bytes} bytes");
+            let value = json!({
+                "transactions": transactions.len(), "files": entries.len(), "bytes": bytes,
+            });
+            found.add("trash", text, value);
+            unverified(refused, found);
+        }
+        (Err(error), _) | (_, Err(error)) => found.problem("trash", error.to_string()),
+    }
+    audit_log(workspace, found);
+}
+
+fn key(workspace: &Workspace, found: &mut Findings) {
     match workspace.key_place().find() {
         Ok(Some((dir, there))) => {
             let text = format!(
@@ -213,98 +260,64 @@ fn state(workspace: &Workspace, found: &mut Findings) {
         }
         Err(error) => found.problem("key", error.to_string()),
     }
-    let store = match workspace.store() {
-        Ok(Some(store)) => store,
-        Ok(None) => return found.add("state", "none: nothing was applied here yet", Value::Null),
-        Err(error) => {
-            let error = ToolError::workspace(&error);
-            let advice =
-                error.suggested_next_action.map(|advice| format!("; {advice}")).unwrap_or_default();
-            return found.problem("state", error.message + &advice);
-        }
-    };
-    match store.has_unfinished() {
-        // Before the lock is tried, because taking it recovers.
-        Ok(true) => found.problem(
-            "transactions",
-            "one is unfinished: another process is at work, or was interrupted; `apply-patch \
-             recover` tells which",
-        ),
-        Ok(false) => {}
-        Err(error) => found.problem("transactions", error.to_string()),
+}
+
+fn lock(workspace: &Workspace, found: &mut Findings) {
+    match workspace.lock(Duration::ZERO) {
+        Ok(_) => found.add("lock", "free", true),
+        Err(error) => found.problem("lock", error.to_string()),
     }
-    let unfinished = !found.problems.is_empty();
-    let lock = if unfinished { None } else { workspace.lock(Duration::ZERO).err() };
-    match lock {
-        Some(error) => found.problem("lock", error.to_string()),
-        None if unfinished => {}
-        None => found.add("lock", "free", true),
-    }
-    match (store.transactions(), store.entries()) {
-        (Ok(transactions), Ok((entries, refused))) => {
-            let bytes: u64 = entries.iter().map(|entry| entry.size).sum();
-            let transactions_found = render::count(transactions.len(), "transaction");
-            let files = render::count(entries.len(), "file");
-            let text = format!("{transactions_found}, {files}, {bytes} bytes");
-            let value = json!({
-                "transactions": transactions.len(), "files": entries.len(), "bytes": bytes,
-            });
-            found.add("trash", text, value);
-            let mut others = 0;
-            let mut keys = BTreeSet::new();
-            for error in refused {
-                match error {
-                    apply_patch_api::trash::Error::Journal { problem, .. }
-                        if problem.can_be_trusted() =>
-                    {
-                        others += 1;
-                        if let JournalProblem::OtherKey(key) = problem {
-                            keys.insert(key.to_string());
-                        }
-                    }
-                    error => found.problem("trash", error.to_string()),
+}
+
+/// Counts the transactions that other keys signed, or none.
+fn unverified(refused: Vec<apply_patch_api::trash::Error>, found: &mut Findings) {
+    let mut others = 0;
+    let mut keys = BTreeSet::new();
+    for error in refused {
+        match error {
+            apply_patch_api::trash::Error::Journal { problem, .. } if problem.can_be_trusted() => {
+                others += 1;
+                if let JournalProblem::OtherKey(key) = problem {
+                    keys.insert(key.to_string());
                 }
             }
-            found.data.insert("otherKeys".into(), json!({ "transactions": others, "keys": keys }));
-            if others > 0 {
-                let keys = if keys.is_empty() {
-                    String::new()
-                } else {
-                    format!(" (key {})", keys.into_iter().collect::<Vec<_>>().join(", "))
-                };
-                found.problem(
-                    "trash",
-                    format!(
-                        "signed with a key that is not here{keys}, or not \
-                                                signed: {others} of the transactions, made in a \
-                                                sandbox, or with another XDG_STATE_HOME; \
-                                                `apply-patch log` lists them, and `apply-patch \
-                                                undo ID --trust` undoes one that you know"
-                    ),
-                );
-            }
+            error => found.problem("trash", error.to_string()),
         }
-        (Err(error), _) | (_, Err(error)) => found.problem("trash", error.to_string()),
     }
-    match audit::verify(workspace, None) {
-        Ok(sessions) => {
-            let lines: u64 = sessions.iter().map(|one| one.lines).sum();
-            let text = format!(
-                "{lines} lines of {}, as they were written",
-                render::count(sessions.len(), "session")
-            );
-            let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
-            for bad in &bad {
-                found.problem(
-                    "audit log",
-                    format!("{}: line {}: {}", bad.file, bad.line, bad.problem),
-                );
-            }
-            if bad.is_empty() {
-                found.add("audit log", text, json!({ "lines": lines, "sessions": sessions.len() }));
-            }
-        }
-        Err(error) => found.problem("audit log", error.to_string()),
+    found.data.insert("otherKeys".into(), json!({ "transactions": others, "keys": keys }));
+    if others > 0 {
+        let keys = if keys.is_empty() {
+            String::new()
+        } else {
+            format!(" (key {})", keys.into_iter().collect::<Vec<_>>().join(", "))
+        };
+        found.problem(
+            "trash",
+            format!(
+                "signed with a key that is not here{keys}, or not signed: {others} of the \
+                 transactions, made in a sandbox, or with another XDG_STATE_HOME; `apply-patch \
+                 log` lists them, and `apply-patch undo ID --trust` undoes one that you know"
+            ),
+        );
+    }
+}
+
+fn audit_log(workspace: &Workspace, found: &mut Findings) {
+    let sessions = match audit::verify(workspace, None) {
+        Ok(sessions) => sessions,
+        Err(error) => return found.problem("audit log", error.to_string()),
+    };
+    let bad: Vec<_> = sessions.iter().filter_map(|one| one.first_bad.as_ref()).collect();
+    for bad in &bad {
+        found.problem("audit log", format!("{}: line {}: {}", bad.file, bad.line, bad.problem));
+    }
+    if bad.is_empty() {
+        let lines: u64 = sessions.iter().map(|one| one.lines).sum();
+        let text = format!(
+            "{lines} lines of {}, as they were written",
+            render::count(sessions.len(), "session")
+        );
+        found.add("audit log", text, json!({ "lines": lines, "sessions": sessions.len() }));
     }
 }
 

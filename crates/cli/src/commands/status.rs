@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use apply_patch_api::engine::commit::{LogEntry, StatePlace, TransactionId};
+use apply_patch_api::engine::commit::{self, LogEntry, StatePlace, TransactionId, Workspace};
 use apply_patch_api::engine::{Plan, PlanNote};
 use apply_patch_api::tools::changes::passed_over_text;
-use apply_patch_api::tools::{OpenTurn, StoreSize, history, open_turns, store_size};
+use apply_patch_api::tools::{OpenTurn, Session, StoreSize, history, open_turns, store_size};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -22,56 +22,20 @@ use crate::{json, outside, render};
     apply-patch status --json | jq .data.last.id")]
 pub(crate) struct StatusArgs {}
 
-/// What a hint about its size begins at, in bytes: 100 MiB.
+/// The size at which a hint about it begins, in bytes: 100 MiB.
 const LARGE: u64 = 100 << 20;
 
 pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     let session = workspace::session(global)?;
     let workspace = session.workspace();
-    let store = workspace.store()?;
-    // Before anything is recovered: to look changes nothing.
-    let unfinished = store.as_ref().map(|store| store.has_unfinished()).transpose();
-    let unfinished =
-        unfinished.map_err(apply_patch_api::engine::commit::Error::from)?.unwrap_or(false);
-    let (transactions, unverified) = workspace.count()?;
-    let newest = workspace.newest(1)?;
-    let size = store_size(workspace)?;
-    let state = workspace.state_path();
-    let last = newest.first();
-    let undoable = super::undo::next(&session);
-    let named = undoable.as_ref().ok().and_then(Plan::undo_of);
-    let turns = open_turns(workspace)?;
-    let former: Vec<_> =
-        workspace.former_states().iter().map(|path| path.display().to_string()).collect();
-    let unused = workspace.states().into_iter().nth(1).map(|state| state.path().to_owned());
-    let next = named.map(|id| workspace.show(id)).transpose()?;
-    let next = next.as_ref();
+    let status = Status::of(&session)?;
     if global.json {
-        let one = |entry: Option<&LogEntry>| {
-            entry.map(|entry| history::transaction(workspace, entry, false)).transpose()
-        };
-        let data = json!({
-            "root": apply_patch_api::files::real_path(workspace.root().path())?.display().to_string(),
-            "state": state,
-            "unfinished": unfinished,
-            "transactions": transactions,
-            "notVerified": unverified,
-            "last": one(last)?,
-            "undoable": one(next)?,
-            "openTurns": turns,
-            "passedOver": undoable.iter().flat_map(passed_over).map(|(id, why)| {
-                json!({ "id": id.to_string(), "why": why })
-            }).collect::<Vec<_>>(),
-            "size": size.map_or(Value::Null, |size| json!(size)),
-            "formerStates": former,
-            "unusedState": unused,
-        });
-        json::done(format!("{transactions} transactions"), data);
+        let data = status.json(workspace)?;
+        json::done(format!("{} transactions", status.transactions), data);
         return Ok(Exit::Done);
     }
-    let row = |what: &str, text: &str| render::indented(&format!("{what:<12} {text}"), 13);
-    row("root", &apply_patch_api::files::real_path(workspace.root().path())?.display().to_string());
-    for state in &former {
+    row("root", &real_root(workspace)?);
+    for state in &status.former {
         row(
             "former",
             &format!(
@@ -79,99 +43,209 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
             ),
         );
     }
-    let Some(size) = size else {
+    let Some(size) = &status.size else {
         row("history", "none: nothing was applied here yet");
         return Ok(Exit::Done);
     };
-    let in_tree = !Path::new(&workspace.home().state_path()).is_absolute();
-    let stays =
-        global.settings.state != StatePlace::User && workspace.home().would_keep_out().is_none();
-    let reach = if !in_tree && stays {
+    status.print_state(global, workspace);
+    status.print_last();
+    status.print_undo();
+    status.print_turns();
+    status.print_size(size);
+    hint(global, size, status.transactions);
+    Ok(Exit::Done)
+}
+
+/// How things stand in a workspace.
+struct Status {
+    state: String,
+    /// An older state of this project.
+    unused: Option<String>,
+    /// The states of directories that were here before.
+    former: Vec<String>,
+    unfinished: bool,
+    transactions: usize,
+    unverified: usize,
+    size: Option<StoreSize>,
+    last: Option<LogEntry>,
+    /// The plan of `undo` without arguments, and the transaction that it undoes.
+    undoable: Result<Plan, commit::Error>,
+    next: Option<LogEntry>,
+    turns: Vec<OpenTurn>,
+}
+
+impl Status {
+    fn of(session: &Session) -> Result<Self, Failure> {
+        let workspace = session.workspace();
+        let store = workspace.store()?;
+        // Before anything is recovered: to look changes nothing.
+        let unfinished = store.as_ref().map(|store| store.has_unfinished()).transpose();
+        let unfinished = unfinished.map_err(commit::Error::from)?.unwrap_or(false);
+        let (transactions, unverified) = workspace.count()?;
+        let last = workspace.newest(1)?.into_iter().next();
+        let size = store_size(workspace)?;
+        let undoable = super::undo::next(session);
+        let turns = open_turns(workspace)?;
+        let former =
+            workspace.former_states().iter().map(|path| path.display().to_string()).collect();
+        let unused = workspace.states().into_iter().nth(1).map(|state| state.path().to_owned());
+        let next = undoable.as_ref().ok().and_then(Plan::undo_of);
+        Ok(Self {
+            state: workspace.state_path(),
+            unused,
+            former,
+            unfinished,
+            transactions,
+            unverified,
+            size,
+            last,
+            next: next.map(|id| workspace.show(id)).transpose()?,
+            undoable,
+            turns,
+        })
+    }
+
+    fn json(&self, workspace: &Workspace) -> Result<Value, Failure> {
+        let passed_over: Vec<_> = self
+            .undoable
+            .iter()
+            .flat_map(passed_over)
+            .map(|(id, why)| json!({ "id": id.to_string(), "why": why }))
+            .collect();
+        Ok(json!({
+            "root": real_root(workspace)?,
+            "state": self.state,
+            "unfinished": self.unfinished,
+            "transactions": self.transactions,
+            "notVerified": self.unverified,
+            "last": transaction_json(workspace, self.last.as_ref())?,
+            "undoable": transaction_json(workspace, self.next.as_ref())?,
+            "openTurns": self.turns,
+            "passedOver": passed_over,
+            "size": self.size.as_ref().map_or(Value::Null, |size| json!(size)),
+            "formerStates": self.former,
+            "unusedState": self.unused,
+        }))
+    }
+
+    /// Prints where the state is, and whether something is unfinished.
+    fn print_state(&self, global: &Global, workspace: &Workspace) {
+        row("state", &format!("{}{}", self.state, reach(global, workspace)));
+        if let Some(unused) = &self.unused {
+            row(
+                "not used",
+                &format!(
+                    "{unused}: an older history of this project, from when its state was kept \
+                     among the user's"
+                ),
+            );
+        }
+        let pending = if self.unfinished {
+            "one transaction is unfinished: another process is at work, or was interrupted; \
+             `apply-patch recover` finishes or reverts it"
+        } else {
+            "nothing"
+        };
+        row("unfinished", pending);
+    }
+
+    fn print_last(&self) {
+        match &self.last {
+            Some(last) => {
+                let age = render::age(last.journal.header.id.time());
+                row("last", &format!("{}, {age}", line(last)));
+            }
+            None => row("last", "none"),
+        }
+    }
+
+    /// Prints what `undo` without arguments would undo.
+    fn print_undo(&self) {
+        let plan = match &self.undoable {
+            Ok(plan) => plan,
+            Err(error) => return row("undo", &error.to_string()),
+        };
+        let turn = plan.notes().iter().find_map(|note| match note {
+            PlanNote::OfTurn { turn, transactions } => Some((turn, *transactions)),
+            _ => None,
+        });
+        let what = match turn {
+            Some((turn, count)) => {
+                format!("all of turn {turn}: {}", render::count(count, "transaction"))
+            }
+            None => self.next.as_ref().map(line).unwrap_or_default(),
+        };
+        row("undo", &format!("`apply-patch undo` would undo {what}"));
+        passed_over(plan).for_each(|(id, why)| row("", &passed_over_text(id, why)));
+    }
+
+    fn print_turns(&self) {
+        for OpenTurn { id, session, since, transactions } in &self.turns {
+            let count = render::count(*transactions, "transaction");
+            row(
+                "open turn",
+                &format!(
+                    "{id} of session {session}, begun {}: {count}; `apply-patch undo --turn {id}` \
+                     undoes it, and otherwise it stays as it is",
+                    render::age(*since)
+                ),
+            );
+        }
+    }
+
+    fn print_size(&self, size: &StoreSize) {
+        row(
+            "size",
+            &format!(
+                "{}: {} in {} of undo history, {} of logs, {} of other files",
+                render::size(size.total()),
+                render::size(size.trash),
+                render::count(self.transactions, "transaction"),
+                render::size(size.audit),
+                render::size(size.other),
+            ),
+        );
+        if self.unverified > 0 {
+            let count = render::count(self.unverified, "transaction");
+            row("not verified", &format!("{count}; `apply-patch log` lists them"));
+        }
+    }
+}
+
+fn row(what: &str, text: &str) {
+    render::indented(&format!("{what:<12} {text}"), 13);
+}
+
+fn real_root(workspace: &Workspace) -> Result<String, apply_patch_api::files::Error> {
+    Ok(apply_patch_api::files::real_path(workspace.root().path())?.display().to_string())
+}
+
+fn line(entry: &LogEntry) -> String {
+    format!("{}  {}", entry.journal.header.id.short(), render::what(entry, 1))
+}
+
+fn transaction_json(
+    workspace: &Workspace,
+    entry: Option<&LogEntry>,
+) -> Result<Option<Value>, Failure> {
+    Ok(entry.map(|entry| history::transaction(workspace, entry, false)).transpose()?)
+}
+
+/// The words behind the place of the state: what removes it, or where a new one would be.
+fn reach(global: &Global, workspace: &Workspace) -> &'static str {
+    let home = workspace.home();
+    let in_tree = !Path::new(&home.state_path()).is_absolute();
+    let is_user = global.settings.state == StatePlace::User;
+    if !in_tree && !is_user && home.would_keep_out().is_none() {
         " (it was there already; once it is gone, the state is kept in the project)"
-    } else if !in_tree || !workspace.home().has_git() {
+    } else if !in_tree || !home.has_git() {
         ""
-    } else if global.settings.state == StatePlace::User {
+    } else if is_user {
         " (it was there already; once it is gone, the state is kept among the user's)"
     } else {
         " (`git clean -fdx` removes it; `state = \"user\"` in config.toml keeps a new one \
          elsewhere)"
-    };
-    row("state", &format!("{state}{reach}"));
-    if let Some(unused) = &unused {
-        row(
-            "not used",
-            &format!(
-                "{unused}: an older history of this project, from when its state was kept among \
-                 the user's"
-            ),
-        );
     }
-    let pending = if unfinished {
-        "one transaction is unfinished: another process is at work, or was interrupted; \
-         `apply-patch recover` finishes or reverts it"
-    } else {
-        "nothing"
-    };
-    row("unfinished", pending);
-    let line = |entry: &LogEntry| {
-        format!("{}  {}", entry.journal.header.id.short(), render::what(entry, 1))
-    };
-    match last {
-        Some(last) => {
-            row("last", &format!("{}, {}", line(last), render::age(last.journal.header.id.time())))
-        }
-        None => row("last", "none"),
-    }
-    match &undoable {
-        Ok(plan) => {
-            let what =
-                next.map_or_else(|| named.map(TransactionId::short).unwrap_or_default(), line);
-            let turn = plan.notes().iter().find_map(|note| match note {
-                PlanNote::OfTurn { turn, transactions } => Some((turn, *transactions)),
-                _ => None,
-            });
-            let what = match turn {
-                Some((turn, count)) => {
-                    format!("all of turn {turn}: {}", render::count(count, "transaction"))
-                }
-                None => what,
-            };
-            row("undo", &format!("`apply-patch undo` would undo {what}"));
-            passed_over(plan).for_each(|(id, why)| row("", &passed_over_text(id, why)));
-        }
-        Err(error) => row("undo", &error.to_string()),
-    }
-    for OpenTurn { id, session, since, transactions } in &turns {
-        let count = render::count(*transactions, "transaction");
-        row(
-            "open turn",
-            &format!(
-                "{id} of session {session}, begun {}: {count}; `apply-patch undo --turn {id}` \
-                 undoes it, and otherwise it stays as it is",
-                render::age(*since)
-            ),
-        );
-    }
-    let StoreSize { trash, audit, other } = size;
-    row(
-        "size",
-        &format!(
-            "{}: {} in {} of undo history, {} of logs, {} of other files",
-            render::size(size.total()),
-            render::size(trash),
-            render::count(transactions, "transaction"),
-            render::size(audit),
-            render::size(other),
-        ),
-    );
-    if unverified > 0 {
-        row(
-            "not verified",
-            &format!("{}; `apply-patch log` lists them", render::count(unverified, "transaction")),
-        );
-    }
-    hint(global, &size, transactions);
-    Ok(Exit::Done)
 }
 
 /// The newer transactions that `undo` passes over, and why.

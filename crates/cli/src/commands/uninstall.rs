@@ -48,6 +48,12 @@ pub(crate) struct UninstallArgs {
     pub(crate) waiting: args::Waiting,
 }
 
+impl UninstallArgs {
+    fn verb(&self) -> &'static str {
+        if self.dry_run { "would remove" } else { "removed" }
+    }
+}
+
 /// A state that was found.
 #[derive(Debug)]
 struct FoundState {
@@ -59,7 +65,8 @@ struct FoundState {
 
 impl FoundState {
     fn new(state: State) -> Result<Self, Failure> {
-        let (mut transactions, mut unfinished) = (0, false);
+        let mut transactions = 0;
+        let mut unfinished = false;
         if let Some(store) = state.store()? {
             transactions = store.transactions().map_err(commit::Error::from)?.len();
             unfinished = store.has_unfinished().map_err(commit::Error::from)?;
@@ -100,23 +107,60 @@ pub(crate) fn uninstall(global: &Global, args: &UninstallArgs) -> Result<Exit, F
     let files: Vec<_> = config.iter().chain(&keys).map(|path| path.display().to_string()).collect();
     let is_empty = states.is_empty() && files.is_empty();
     let asks = !args.force && !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
-    if asks && !is_empty {
-        states
-            .iter()
-            .map(FoundState::text)
-            .chain(files.clone())
-            .for_each(|text| render::line(&text));
-        if !approve::confirm("Remove this for good?")? {
-            render::message("nothing was removed");
-            return Ok(Exit::Refused);
-        }
+    if asks && !is_empty && !is_confirmed(&states, &files)? {
+        render::message("nothing was removed");
+        return Ok(Exit::Refused);
     }
-    let verb = if args.dry_run { "would remove" } else { "removed" };
-    let say = |text: &str| {
-        if !global.json {
-            render::line(&format!("{verb} {text}"));
-        }
-    };
+    let removed = remove_states(global, args, states, &mut unfinished)?;
+    if !args.dry_run {
+        remove_files(args, config.as_deref())?;
+    }
+    files.iter().for_each(|path| say_removed(global, args, path));
+    let unfinished: Vec<_> = unfinished.iter().map(|found| found.state.path()).collect();
+    for path in &unfinished {
+        render::message(&format!(
+            "{path} stays: a transaction is unfinished; `apply-patch recover` in its project \
+             finishes or reverts it. If the project is gone, remove the directory yourself"
+        ));
+    }
+    let nothing = "there is nothing to remove";
+    if global.json {
+        let count = render::count(removed.len() + files.len(), "place");
+        let output = if is_empty { nothing.to_owned() } else { format!("{} {count}", args.verb()) };
+        let data = json!({
+            "states": removed,
+            "unfinished": unfinished,
+            "files": files,
+            "dryRun": args.dry_run,
+        });
+        json::done(output, data);
+    } else if is_empty && unfinished.is_empty() {
+        render::line(nothing);
+    }
+    Ok(if unfinished.is_empty() { Exit::Done } else { Exit::Partial })
+}
+
+/// Lists what would be removed, and asks.
+fn is_confirmed(states: &[FoundState], files: &[String]) -> Result<bool, Failure> {
+    states.iter().for_each(|found| render::line(&found.text()));
+    files.iter().for_each(|path| render::line(path));
+    approve::confirm("Remove this for good?")
+}
+
+fn say_removed(global: &Global, args: &UninstallArgs, text: &str) {
+    if !global.json {
+        render::line(&format!("{} {text}", args.verb()));
+    }
+}
+
+/// Removes the states, and returns those that are gone. A process may have been killed since they
+/// were found: then its state is added to the unfinished ones.
+fn remove_states(
+    global: &Global,
+    args: &UninstallArgs,
+    states: Vec<FoundState>,
+    unfinished: &mut Vec<FoundState>,
+) -> Result<Vec<Value>, Failure> {
     let mut removed = Vec::new();
     for found in states {
         let outcome = if args.dry_run {
@@ -131,42 +175,16 @@ pub(crate) fn uninstall(global: &Global, args: &UninstallArgs) -> Result<Exit, F
                 found.state.path(),
                 names.join(", ")
             )),
-            // A process was killed since.
             Removal::Unfinished if args.all => {
                 unfinished.push(found);
                 continue;
             }
             Removal::Unfinished => return Err(refusal(&found)),
         }
-        say(&found.text());
+        say_removed(global, args, &found.text());
         removed.push(found.json());
     }
-    if !args.dry_run {
-        remove_files(args, config.as_deref())?;
-    }
-    files.iter().for_each(|path| say(path));
-    let unfinished: Vec<_> = unfinished.iter().map(|found| found.state.path()).collect();
-    for path in &unfinished {
-        render::message(&format!(
-            "{path} stays: a transaction is unfinished; `apply-patch recover` in its project \
-             finishes or reverts it. If the project is gone, remove the directory yourself"
-        ));
-    }
-    let nothing = "there is nothing to remove";
-    if global.json {
-        let count = render::count(removed.len() + files.len(), "place");
-        let output = if is_empty { nothing.to_owned() } else { format!("{verb} {count}") };
-        let data = json!({
-            "states": removed,
-            "unfinished": unfinished,
-            "files": files,
-            "dryRun": args.dry_run,
-        });
-        json::done(output, data);
-    } else if is_empty && unfinished.is_empty() {
-        render::line(nothing);
-    }
-    Ok(if unfinished.is_empty() { Exit::Done } else { Exit::Partial })
+    Ok(removed)
 }
 
 /// Removes the keys and the settings, as far as that is asked for, and the folders of both that are

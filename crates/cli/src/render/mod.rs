@@ -1,4 +1,4 @@
-//! What a person reads. Text from patches, files and file names passes through [`sanitize`] first.
+//! The output for a person. Text from patches, files and file names passes through [`sanitize`] first.
 
 mod diff;
 mod history;
@@ -21,6 +21,7 @@ use apply_patch_api::tools::{Caller, FailureClass, Hint, ToolError, hints};
 
 use crate::failure::Failure;
 use crate::global::Global;
+use crate::input::Input;
 use crate::outside;
 
 use apply_patch_api::tools::changes::{
@@ -65,7 +66,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
     for note in input.iter().flat_map(|input| &input.sent.notes).filter(|_| !global.quiet) {
         message(&format!("note: {note}"));
     }
-    let next = error.suggested_next_action.as_ref();
+    let next = error.suggested_next_action.as_deref();
     match failure {
         Failure::Usage(text)
         | Failure::Input(text)
@@ -88,65 +89,23 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         }
         Failure::Tool(error) => {
             message(&error.message);
-            next.iter().for_each(|next| sentence(next));
+            next.into_iter().for_each(sentence);
             if error.class != FailureClass::Partial {
                 unchanged(&error.message);
             }
         }
         Failure::Workspace(why) => {
             message(&why.to_string());
-            let has_advice = refusal(why).is_some()
-                || matches!(
-                    **why,
-                    commit::Error::Drifted { .. }
-                        | commit::Error::NotRestored { .. }
-                        | commit::Error::Rejected(_)
-                )
-                || !why.to_be_trusted().is_empty();
-            next.iter().filter(|_| has_advice).for_each(|next| sentence(next));
+            next.into_iter().filter(|_| has_advice(why)).for_each(sentence);
         }
         Failure::Commit(why) => {
             message(&why.to_string());
-            next.iter().filter(|_| of_commit(why).is_some()).for_each(|next| sentence(next));
+            next.into_iter().filter(|_| of_commit(why).is_some()).for_each(sentence);
             if why.is_rolled_back() {
                 unchanged(&why.to_string());
             }
         }
-        Failure::Failed(failed) => {
-            let (input, Failed { error, reports, dry_run, .. }): &(_, Failed) = failed;
-            if !dry_run {
-                reports.iter().for_each(|report| names(global.root(), &report.plan));
-            }
-            match error {
-                commit::Error::Rejected(rejects) => picture::rejects(input, rejects, global),
-                error => {
-                    if let commit::Error::Commit(error) = error {
-                        not_verified(error);
-                    }
-                    message(&error.to_string());
-                    refusal(error).into_iter().for_each(|error| advise(error, global.caller));
-                }
-            }
-            for (path, by) in &input.changed_by {
-                sentence(&format!("{}: last changed {by}", quoted(path)));
-            }
-            let incomplete =
-                matches!(error, commit::Error::Commit(error) if !error.is_rolled_back());
-            let is_partial = reports.iter().any(|report| report.plan.is_partial());
-            match (&reports[..], dry_run) {
-                ([], _) if incomplete => {}
-                ([], _) => unchanged(&error.to_string()),
-                (_, true) => sentence("only a part of it would be applied"),
-                (_, false) if is_partial => {
-                    sentence("applied in part; the changes listed above stay");
-                    hint(reports);
-                }
-                (_, false) => {
-                    sentence("stopped half way; the changes listed above stay");
-                    hint(reports);
-                }
-            }
-        }
+        Failure::Failed(failed) => not_applied(&failed.0, &failed.1, global),
     }
     // A person at a terminal has the patch, and corrects that.
     let seen = *outside::STDERR_IS_TERMINAL && !global.verbose;
@@ -158,6 +117,54 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
                  it has the others"
             )
         }));
+    }
+}
+
+/// Whether the next step after a failure of the workspace is for a person.
+fn has_advice(why: &commit::Error) -> bool {
+    refusal(why).is_some()
+        || matches!(
+            why,
+            commit::Error::Drifted { .. }
+                | commit::Error::NotRestored { .. }
+                | commit::Error::Rejected(_)
+        )
+        || !why.to_be_trusted().is_empty()
+}
+
+/// Prints why a patch was not applied as a whole, and which part of it was.
+fn not_applied(input: &Input, failed: &Failed, global: &Global) {
+    let Failed { error, reports, dry_run, .. } = failed;
+    if !dry_run {
+        reports.iter().for_each(|report| names(global.root(), &report.plan));
+    }
+    match error {
+        commit::Error::Rejected(rejects) => picture::rejects(input, rejects, global),
+        error => {
+            if let commit::Error::Commit(error) = error {
+                not_verified(error);
+            }
+            message(&error.to_string());
+            refusal(error).into_iter().for_each(|error| advise(error, global.caller));
+        }
+    }
+    for (path, by) in &input.changed_by {
+        sentence(&format!("{}: last changed {by}", quoted(path)));
+    }
+    let incomplete = matches!(error, commit::Error::Commit(error) if !error.is_rolled_back());
+    let is_partial = reports.iter().any(|report| report.plan.is_partial());
+    match (&reports[..], dry_run) {
+        ([], _) if incomplete => {}
+        ([], _) => unchanged(&error.to_string()),
+        (_, true) => sentence("only a part of it would be applied"),
+        (_, false) if is_partial => {
+            sentence("applied in part; the changes listed above stay");
+            hint(reports);
+        }
+        (_, false) => {
+            sentence("stopped half way; the changes listed above stay");
+            hint(reports);
+        }
     }
 }
 
@@ -203,7 +210,7 @@ fn of_commit(error: &CommitError) -> Option<&files::Error> {
     }
 }
 
-/// What is said of a state that is not trusted has its advice in it.
+/// The message about a state that is not trusted has its advice in it.
 fn of_store(error: &apply_patch_api::trash::Error) -> Option<&files::Error> {
     use files::Error::{Io, OthersState};
     match error {

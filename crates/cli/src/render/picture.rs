@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use apply_patch_api::engine::{Advice, ParseError, Problem, Reject, RejectReason, Remedy};
 use apply_patch_api::files::{Access, Root, quoted};
 use apply_patch_api::tools::received;
@@ -90,7 +90,6 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     let title = error.kind.to_string();
     // A text that is not UTF-8 has other offsets once it is shown. Where that is the error there is
     // nothing to show.
-    let shown_len = |bytes: &[u8]| String::from_utf8_lossy(bytes).len();
     let start = shown_len(&input.sent.text.whole()[..error.span.start]);
     let span = start..start + shown_len(&input.sent.text.whole()[error.span.clone()]);
     let drawn = error.kind != apply_patch_api::grammar::ParseErrorKind::NotUtf8;
@@ -120,11 +119,13 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     }
     // The picture shows which line to correct. How a line of context begins is not seen in it.
     let remedies = bounds::remedies_within(Remedy::of_parse(error), &global.layers);
-    let other = |remedy: &Remedy| match remedy {
-        Remedy::CorrectLine { wanted, .. } => wanted.starts_with(' '),
-        _ => true,
-    };
-    let remedies: Vec<_> = remedies.into_iter().filter(other).collect();
+    let remedies: Vec<_> = remedies
+        .into_iter()
+        .filter(|remedy| match remedy {
+            Remedy::CorrectLine { wanted, .. } => wanted.starts_with(' '),
+            _ => true,
+        })
+        .collect();
     let hints = Hint::all_of(&remedies, global.caller);
     let help = (!hints.is_empty()).then(|| {
         let words = sanitize(&hints::spelt_out(&hints, global.caller)).into_owned();
@@ -137,6 +138,10 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     if let Some(wrapper) = received::wrapper(input.bytes()).filter(|_| input.sent.diff.is_none()) {
         message(&format!("note: {wrapper}"));
     }
+}
+
+fn shown_len(bytes: &[u8]) -> usize {
+    String::from_utf8_lossy(bytes).len()
 }
 
 fn listed(items: &[&str]) -> String {
@@ -208,121 +213,149 @@ fn one_for_each_missing_directory(rejects: &[Reject]) -> (Vec<&Reject>, HashMap<
 }
 
 fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global: &Global) {
-    let title = sanitize(&match reject.hunk {
+    let title = fitting(&title(reject), TITLE);
+    let help = help(reject, global);
+    let in_patch = PatchExcerpt::of(input, text, reject);
+    let in_file = root.map(|root| file_excerpts(root, reject)).unwrap_or_default();
+    let path = sanitize(&reject.path).into_owned();
+    let mut group = Group::with_title(Level::ERROR.primary_title(&title));
+    if let Some(excerpt) = &in_patch {
+        group = group.element(excerpt.snippet());
+    }
+    for excerpt in &in_file {
+        group = group.element(excerpt.snippet(&path));
+    }
+    print(&[group.element(Level::HELP.message(&help))]);
+}
+
+fn title(reject: &Reject) -> String {
+    let title = match reject.hunk {
         Some(hunk) => format!("{}: hunk {}: {}", quoted(&reject.path), hunk + 1, reject.problem),
         None => match &reject.problem {
             Problem::Guard(error) => error.to_string(),
             problem => format!("{}: {problem}", quoted(&reject.path)),
         },
-    })
-    .into_owned();
-    let title = fitting(&title, TITLE);
+    };
+    sanitize(&title).into_owned()
+}
+
+/// The hints of a reject, those with lines to paste last.
+fn help(reject: &Reject, global: &Global) -> String {
     let remedies = bounds::remedies_within(reject.remedies(), &global.layers);
     let mut hints = Hint::all_of(&remedies, global.caller);
-    // What there is to paste comes last.
     hints.sort_by_key(|hint| matches!(hint, Hint::ReplaceHunk { .. }));
-    let help: String = hints
-        .iter()
-        .enumerate()
-        .map(|(nth, hint)| {
-            let words = hints::spelt_out(std::slice::from_ref(hint), global.caller);
-            let words =
-                sanitize(&if nth == 0 { words } else { format!("or {words}") }).into_owned();
-            // Lines to paste stay as they are, and have no sign of a sentence behind them.
-            let end = match nth + 1 == hints.len() {
-                true => "",
-                false if words.contains('\n') => "\n",
-                false => ";\n",
-            };
-            with_lines(&words, HELP) + end
-        })
-        .collect();
-    let difference = match reject.hunk_reason() {
-        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
-            nearest.difference.as_ref()
-        }
-        _ => None,
-    };
-    let line = match reject.hunk_reason() {
-        Some(RejectReason::Indentation { patch_line, .. }) => Some(*patch_line),
-        _ => difference.map(|difference| difference.patch_line).or(reject.patch_line),
-    };
-    let in_patch = line.map(|line| line as usize).and_then(|line| {
+    let mut help = String::new();
+    for (nth, hint) in hints.iter().enumerate() {
+        let words = hints::spelt_out(std::slice::from_ref(hint), global.caller);
+        let words = sanitize(&if nth == 0 { words } else { format!("or {words}") }).into_owned();
+        help += &with_lines(&words, HELP);
+        // Lines to paste stay as they are, and have no sign of a sentence behind them.
+        help += match nth + 1 == hints.len() {
+            true => "",
+            false if words.contains('\n') => "\n",
+            false => ";\n",
+        };
+    }
+    help
+}
+
+/// The line of the patch that a reject is about, with those around it.
+struct PatchExcerpt {
+    excerpt: DrawnExcerpt,
+    /// The text that the line was sent in, and how many lines further up it is there.
+    name: String,
+    above: isize,
+    label: &'static str,
+}
+
+impl PatchExcerpt {
+    fn of(input: &Input, text: &str, reject: &Reject) -> Option<Self> {
+        let difference = match reject.hunk_reason() {
+            Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
+                nearest.difference.as_ref()
+            }
+            _ => None,
+        };
+        let line = match reject.hunk_reason() {
+            Some(RejectReason::Indentation { patch_line, .. }) => Some(*patch_line),
+            _ => difference.map(|difference| difference.patch_line).or(reject.patch_line),
+        };
+        let label = match difference {
+            Some(difference) if difference.found.is_some() => "the file has another line here",
+            Some(_) => "the file ends before this line",
+            None => "",
+        };
+        let line = line? as usize;
         let (name, above) = input.place(line)?;
         let excerpt = DrawnExcerpt::new(text, line_range(text, line)?, around(line, above))?;
-        Some((excerpt.sanitized(), (sanitize(name).into_owned(), above)))
-    });
-    let label = match difference {
-        Some(difference) if difference.found.is_some() => "the file has another line here",
-        Some(_) => "the file ends before this line",
-        None => "",
-    };
-    let file = root.zip(reject.hunk_reason()).and_then(|(root, reason)| {
-        let path = root.check(&reject.path, Access::Read).ok()?;
-        let (bytes, _) = root.read(&path, MAX_FILE).ok()?;
-        Some((String::from_utf8_lossy(&bytes).into_owned(), places(reason)))
-    });
-    let in_file: Vec<(DrawnExcerpt, Vec<Range<usize>>, &DrawnPlace)> = file
-        .iter()
-        .flat_map(|(file, places)| {
-            places.iter().filter_map(|place| {
-                let around = DrawnExcerpt::lines(file, place.lines.clone())?;
-                let span = place.line.and_then(|line| line_range(file, line));
-                let span =
-                    span.and_then(|span| around.locate(&span)).unwrap_or(around.span.clone());
-                let marked = |(line, (first, last)): &(usize, (usize, usize))| {
-                    let line = line_range(file, *line)?;
-                    let at = |column: usize| {
-                        let chars = file[line.clone()]
-                            .char_indices()
-                            .nth(column)
-                            .map(|(at, _)| line.start + at);
-                        chars.unwrap_or(line.end)
-                    };
-                    around.locate(&(at(first - 1)..at(*last)))
-                };
-                let marks: Vec<_> = place.marks.iter().filter_map(marked).collect();
-                let mut spans = vec![span];
-                // The first mark carries the label.
-                if !marks.is_empty() {
-                    spans = marks;
-                }
-                let shown = DrawnExcerpt { span: spans[0].clone(), ..around };
-                let spans = spans.iter().map(|span| shown.at(span).sanitized().span).collect();
-                Some((shown.sanitized(), spans, place))
-            })
-        })
-        .collect();
-    let path = sanitize(&reject.path).into_owned();
-    let mut group = Group::with_title(Level::ERROR.primary_title(&title));
-    if let Some((excerpt, (name, above))) = &in_patch {
+        let name = sanitize(name).into_owned();
+        Some(Self { excerpt: excerpt.sanitized(), name, above, label })
+    }
+
+    fn snippet(&self) -> Snippet<'_, Annotation<'_>> {
+        let Self { excerpt, name, above, label } = self;
         let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
-        let annotation = if fits(excerpt, label) { annotation.label(label) } else { annotation };
-        let snippet = Snippet::source(&excerpt.text)
+        let annotation = if fits(excerpt, label) { annotation.label(*label) } else { annotation };
+        Snippet::source(&excerpt.text)
             .line_start(excerpt.first_line.saturating_add_signed(-above))
             .path(name)
-            .annotation(annotation);
-        group = group.element(snippet);
+            .annotation(annotation)
     }
-    for (excerpt, spans, place) in &in_file {
+}
+
+/// A place of the file as it is drawn.
+struct FileExcerpt {
+    excerpt: DrawnExcerpt,
+    /// The ranges of it that are pointed at; the first carries the label.
+    spans: Vec<Range<usize>>,
+    label: String,
+    whole: bool,
+}
+
+/// The places of the file that a reject of a hunk is about.
+fn file_excerpts(root: &Root, reject: &Reject) -> Vec<FileExcerpt> {
+    let Some(reason) = reject.hunk_reason() else { return Vec::new() };
+    let path = root.check(&reject.path, Access::Read).ok();
+    let read = path.and_then(|path| root.read(&path, MAX_FILE).ok());
+    let Some((bytes, _)) = read else { return Vec::new() };
+    let file = String::from_utf8_lossy(&bytes);
+    places(reason).into_iter().filter_map(|place| FileExcerpt::of(&file, place)).collect()
+}
+
+impl FileExcerpt {
+    fn of(file: &str, place: DrawnPlace) -> Option<Self> {
+        let around = DrawnExcerpt::lines(file, place.lines.clone())?;
+        let mut spans: Vec<_> =
+            place.marks.iter().filter_map(|mark| around.locate(&mark.range(file)?)).collect();
+        if spans.is_empty() {
+            let line = place.line.and_then(|line| line_range(file, line));
+            let span = line.and_then(|line| around.locate(&line));
+            spans.push(span.unwrap_or_else(|| around.span.clone()));
+        }
+        let shown = DrawnExcerpt { span: spans[0].clone(), ..around };
+        let spans = spans.iter().map(|span| shown.at(span).sanitized().span).collect();
+        Some(Self { excerpt: shown.sanitized(), spans, label: place.label, whole: place.whole })
+    }
+
+    fn snippet<'a>(&'a self, path: &'a str) -> Snippet<'a, Annotation<'a>> {
+        let excerpt = &self.excerpt;
         // Of the nearest place every line is shown.
         let mut snippet = Snippet::source(&excerpt.text)
             .line_start(excerpt.first_line)
-            .path(&path)
-            .fold(!place.whole);
-        for (nth, span) in spans.iter().enumerate() {
+            .path(path)
+            .fold(!self.whole);
+        for (nth, span) in self.spans.iter().enumerate() {
             let annotation = AnnotationKind::Context.span(span.clone());
             let labelled = nth == 0
-                && fits(&DrawnExcerpt { span: span.clone(), ..excerpt.at(span) }, &place.label);
+                && fits(&DrawnExcerpt { span: span.clone(), ..excerpt.at(span) }, &self.label);
             snippet = snippet.annotation(if labelled {
-                annotation.label(&*place.label)
+                annotation.label(&*self.label)
             } else {
                 annotation
             });
         }
-        group = group.element(snippet);
+        snippet
     }
-    print(&[group.element(Level::HELP.message(&help))]);
 }
 
 /// A place in the file worth showing.
@@ -330,22 +363,46 @@ struct DrawnPlace {
     lines: std::ops::RangeInclusive<usize>,
     line: Option<usize>,
     label: String,
-    /// Lines, and the first and last column in each that differ from the hunk.
-    marks: Vec<(usize, (usize, usize))>,
+    marks: Vec<Mark>,
     /// Every line is shown, and not only those that are pointed at.
     whole: bool,
+}
+
+impl DrawnPlace {
+    fn new(lines: &std::ops::RangeInclusive<usize>, line: Option<usize>, label: &str) -> Self {
+        Self {
+            lines: lines.clone(),
+            line,
+            label: label.to_owned(),
+            marks: Vec::new(),
+            whole: false,
+        }
+    }
+}
+
+/// A part of a line that differs from the hunk, from a column to a column.
+struct Mark {
+    line: usize,
+    first: usize,
+    last: usize,
+}
+
+impl Mark {
+    fn range(&self, file: &str) -> Option<Range<usize>> {
+        let line = line_range(file, self.line)?;
+        Some(column(file, &line, self.first - 1)..column(file, &line, self.last))
+    }
+}
+
+/// Where a column of a line is, or else where the line ends.
+fn column(file: &str, line: &Range<usize>, column: usize) -> usize {
+    let mut chars = file[line.clone()].char_indices();
+    chars.nth(column).map_or(line.end, |(at, _)| line.start + at)
 }
 
 fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
     /// How many candidates are shown.
     const CANDIDATES: usize = 3;
-    let place = |lines: &std::ops::RangeInclusive<usize>, line, label: &str| DrawnPlace {
-        lines: lines.clone(),
-        line,
-        label: label.to_owned(),
-        marks: Vec::new(),
-        whole: false,
-    };
     match reason {
         RejectReason::ContextNotFound { nearest: Some(nearest) } => {
             let difference = nearest.difference.as_ref();
@@ -361,9 +418,13 @@ fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
             let marks = nearest
                 .region
                 .iter()
-                .filter_map(|shown| Some((shown.line, shown.columns?)))
+                .filter_map(|shown| {
+                    let (first, last) = shown.columns?;
+                    Some(Mark { line: shown.line, first, last })
+                })
                 .collect();
-            vec![DrawnPlace { marks, whole: true, ..place(&nearest.lines, line, &label) }]
+            let place = DrawnPlace::new(&nearest.lines, line, &label);
+            vec![DrawnPlace { marks, whole: true, ..place }]
         }
         RejectReason::MultipleMatches { candidates, .. }
         | RejectReason::OutsideScope { candidates, .. }
@@ -373,28 +434,28 @@ fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
             .map(|candidate| {
                 // The help has the lines.
                 let line = *candidate.lines.start();
-                let more = |lines: &[String]| count(lines.len(), "more line");
                 let label = match &candidate.advice {
                     Some(Advice::Header(_)) => format!("line {line}: by its own header"),
                     Some(Advice::Before(lines)) => {
-                        format!("line {line}: with {} above", more(lines))
+                        format!("line {line}: with {} above", count(lines.len(), "more line"))
                     }
                     Some(Advice::After(lines)) => {
-                        format!("line {line}: with {} below", more(lines))
+                        format!("line {line}: with {} below", count(lines.len(), "more line"))
                     }
                     None => format!("line {line}"),
                 };
-                place(&candidate.lines, Some(line), &label)
+                DrawnPlace::new(&candidate.lines, Some(line), &label)
             })
             .collect(),
         RejectReason::Indentation { lines, .. } => {
-            vec![DrawnPlace { whole: true, ..place(lines, None, "the old lines, but for blanks") }]
+            let place = DrawnPlace::new(lines, None, "the old lines, but for blanks");
+            vec![DrawnPlace { whole: true, ..place }]
         }
         RejectReason::AlreadyApplied { lines } => {
-            vec![place(lines, None, "the new lines are here")]
+            vec![DrawnPlace::new(lines, None, "the new lines are here")]
         }
         RejectReason::OverlappingEdits { lines: Some(lines), .. } => {
-            vec![place(lines, None, "changed by both hunks")]
+            vec![DrawnPlace::new(lines, None, "changed by both hunks")]
         }
         _ => Vec::new(),
     }
@@ -421,7 +482,8 @@ impl DrawnExcerpt {
             .nth(around)
             .map_or(text.len(), |(end, _)| span.end + end);
         // Something to point at even at the end of the text.
-        let (from, to) = (span.start - start, (span.end - start).min(end.max(start) - start));
+        let from = span.start - start;
+        let to = (span.end - start).min(end.max(start) - start);
         Self::of(text, start..end, text[..start].matches('\n').count() + 1, from..to.max(from + 1))
     }
 
@@ -456,7 +518,8 @@ impl DrawnExcerpt {
     /// control characters, and knows line ends.
     fn sanitized(self) -> Self {
         let mut text = String::with_capacity(self.text.len());
-        let (mut start, mut end) = (None, None);
+        let mut start = None;
+        let mut end = None;
         for (at, c) in self.text.char_indices() {
             if at >= self.span.start {
                 start.get_or_insert(text.len());
@@ -477,8 +540,8 @@ impl DrawnExcerpt {
                 c => text += &sanitize(c.encode_utf8(&mut [0; 4])),
             }
         }
-        let (start, end) = (start.unwrap_or(text.len()), end.unwrap_or(text.len()));
-        Self { text, span: start..end, ..self }
+        let span = start.unwrap_or(text.len())..end.unwrap_or(text.len());
+        Self { text, span, ..self }
     }
 }
 
