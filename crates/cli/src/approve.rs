@@ -30,7 +30,7 @@ pub(crate) fn preset() -> ApprovalPolicy {
     }
 }
 
-/// What a person answered other than yes and no.
+/// An answer other than yes and no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Instead {
     /// Edit the patch, and plan it again.
@@ -58,7 +58,7 @@ pub(crate) struct Prompt {
     pub(crate) may_edit: bool,
     /// Whether the person was asked about every file that is deleted.
     deletes_approved: Cell<bool>,
-    /// What the plan would have made that the person edited first.
+    /// The changes of the plan that the person edited first.
     proposal: RefCell<Option<TurnDiff>>,
     instead: Cell<Option<Instead>>,
 }
@@ -74,7 +74,7 @@ impl Prompt {
         self.deletes_approved.set(yes);
     }
 
-    /// What the plan would have made that the person edited first, if they edited one.
+    /// The changes of the plan that the person edited first, if they edited one.
     pub(crate) fn proposal(&self) -> Option<TurnDiff> {
         self.proposal.borrow().clone()
     }
@@ -169,31 +169,35 @@ pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io:
 
 /// Asks a question at the terminal that `y` answers with yes.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
-    let gone = |error: std::io::Error| {
-        Failure::Refused(format!("there is no terminal to ask at: {error}"))
-    };
-    let mut terminal =
-        BufReader::new(outside::terminal().map_err(|error| gone(std::io::Error::other(error)))?);
-    match line(&mut terminal, &format!("{question} [y/N] ")) {
+    let answer = outside::terminal()
+        .and_then(|terminal| line(&mut BufReader::new(terminal), &format!("{question} [y/N] ")));
+    match answer {
         Ok(answer) => Ok(matches!(&*answer, "y" | "Y" | "yes")),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(gone(error)),
+        Err(error) => Err(Failure::Refused(format!("there is no terminal to ask at: {error}"))),
     }
 }
 
 /// Asks which of several patches is meant; `several` lists them.
 pub(crate) fn which(several: &str) -> Result<Part, Failure> {
-    let gone = |error: std::io::Error| Failure::Refused(no_answer(error.kind()));
-    let terminal = outside::terminal().map_err(|error| gone(std::io::Error::other(error)))?;
+    match ask_which(several) {
+        Ok(Some(part)) => Ok(part),
+        Ok(None) => Err(Failure::Refused("none was chosen; nothing was changed".into())),
+        Err(error) => Err(Failure::Refused(no_answer(error.kind()))),
+    }
+}
+
+fn ask_which(several: &str) -> std::io::Result<Option<Part>> {
+    let terminal = outside::terminal().map_err(std::io::Error::other)?;
     let mut terminal = BufReader::new(terminal);
-    writeln!(terminal.get_mut(), "{}", render::sanitize(several)).map_err(gone)?;
+    writeln!(terminal.get_mut(), "{}", render::sanitize(several))?;
     loop {
-        let answer = line(&mut terminal, "Which one? [its number, a(ll), q] ").map_err(gone)?;
+        let answer = line(&mut terminal, "Which one? [its number, a(ll), q] ")?;
         match &*answer {
-            "a" | "all" => return Ok(Part::All),
-            "q" => return Err(Failure::Refused("none was chosen; nothing was changed".into())),
+            "a" | "all" => return Ok(Some(Part::All)),
+            "q" => return Ok(None),
             number => match number.parse() {
-                Ok(nth) if nth > 0 => return Ok(Part::Nth(nth)),
+                Ok(nth) if nth > 0 => return Ok(Some(Part::Nth(nth))),
                 _ => {}
             },
         }
@@ -228,15 +232,13 @@ pub(crate) fn write_coloured(out: &mut Terminal, text: &[u8]) -> std::io::Result
 
 /// Lets the person edit the patch.
 pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
-    let failed =
-        |what: &str, error: &dyn std::fmt::Display| Failure::Input(format!("{what}: {error}"));
     let mut file = tempfile::Builder::new()
         .prefix("apply-patch-")
         .suffix(".patch")
         .tempfile()
-        .map_err(|error| failed("cannot make a file to edit", &error))?;
+        .map_err(|error| not_edited("cannot make a file to edit", error))?;
     file.write_all(input.bytes())
-        .map_err(|error| failed("cannot write the file to edit", &error))?;
+        .map_err(|error| not_edited("cannot write the file to edit", error))?;
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()));
@@ -246,10 +248,14 @@ pub(crate) fn edit(input: &Input) -> Result<Input, Failure> {
     let status = Command::new("sh").args(["-c", &script, "editor"]).arg(file.path()).status();
     match status {
         Ok(status) if status.success() => {}
-        Ok(status) => return Err(failed("the editor failed, nothing was changed", &status)),
-        Err(error) => return Err(failed("cannot start the editor", &error)),
+        Ok(status) => return Err(not_edited("the editor failed, nothing was changed", status)),
+        Err(error) => return Err(not_edited("cannot start the editor", error)),
     }
     let bytes = outside::read_input(file.path(), MAX_PATCH_SIZE)?;
     let sent = input.sent.with_text(bytes);
     Ok(Input::of(sent, "the edited patch"))
+}
+
+fn not_edited(what: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::Input(format!("{what}: {error}"))
 }

@@ -53,13 +53,15 @@ impl<'r> Below<'r> {
     pub(crate) fn root_of(&self, sent: &[Input], from: &From) -> Result<Option<PathBuf>, Failure> {
         let Ok(how) = from.how() else { return Ok(None) };
         let options = Options::new(Profile::Codex);
-        let patch = |input: &Input| {
-            PatchText::read(&input.sent.text, &how, &options.parse).ok()?.parse(&options).ok()
-        };
-        // What does not parse is refused wherever it is meant for.
-        let Some(patches) = sent.iter().map(patch).collect::<Option<Vec<_>>>() else {
-            return Ok(None);
-        };
+        let mut patches = Vec::with_capacity(sent.len());
+        for input in sent {
+            let text = PatchText::read(&input.sent.text, &how, &options.parse).ok();
+            // A text that does not parse is refused wherever its paths begin.
+            let Some(patch) = text.and_then(|text| text.parse(&options).ok()) else {
+                return Ok(None);
+            };
+            patches.push(patch);
+        }
         Ok((self.place(&patches)? == Place::Top).then(|| self.up.clone()))
     }
 
@@ -67,7 +69,8 @@ impl<'r> Below<'r> {
         if patches.iter().any(is_git_diff) {
             return Ok(Place::Top);
         }
-        let (mut read, mut made): (Vec<&Section<'_>>, HashSet<&str>) = Default::default();
+        let mut read: Vec<&Section<'_>> = Vec::new();
+        let mut made: HashSet<&str> = HashSet::new();
         for section in patches.iter().flat_map(Patch::sections) {
             if is_new(section) {
                 made.insert(&section.path.text);
@@ -77,16 +80,11 @@ impl<'r> Below<'r> {
             made.extend(section.destination().map(|to| &*to.text));
         }
         if !read.is_empty() {
-            let all = |root: &Root| read.iter().all(|section| has_file_of(root, section));
-            let any = read.iter().any(|section| has_file_of(self.here, section));
-            return Ok(if !any && all(&self.top) { Place::Top } else { Place::Here });
+            let is_top = !read.iter().any(|section| has_file_of(self.here, section))
+                && read.iter().all(|section| has_file_of(&self.top, section));
+            return Ok(if is_top { Place::Top } else { Place::Here });
         }
-        // A new file belongs where its first directory is.
-        let mut at_top = made.iter().map(|path| {
-            let first = path.split_once(['/', '\\']).map(|(first, _)| first);
-            let is_in = |root| first.is_some_and(|first| kind_at(root, first).is_some());
-            is_in(&self.top) && !is_in(self.here)
-        });
+        let mut at_top = made.iter().map(|path| self.belongs_at_top(path));
         let first = at_top.next() == Some(true);
         if at_top.any(|other| other != first) {
             let up = self.up.display();
@@ -97,6 +95,12 @@ impl<'r> Below<'r> {
             return Err(Failure::Usage(message));
         }
         Ok(if first { Place::Top } else { Place::Here })
+    }
+
+    /// Returns whether the first directory of a new file is at the top, and not here.
+    fn belongs_at_top(&self, path: &str) -> bool {
+        let Some((first, _)) = path.split_once(['/', '\\']) else { return false };
+        kind_at(&self.top, first).is_some() && kind_at(self.here, first).is_none()
     }
 }
 
@@ -114,8 +118,10 @@ fn is_new(section: &Section<'_>) -> bool {
 /// Returns whether the file is there that a section reads, by one of its names.
 fn has_file_of(root: &Root, section: &Section<'_>) -> bool {
     let names = section.old_name.iter().chain([&section.path]);
-    let is_file = |kind| kind != FileKind::Directory;
-    names.into_iter().any(|name| kind_at(root, &name.text.replace('\\', "/")).is_some_and(is_file))
+    names.into_iter().any(|name| {
+        let kind = kind_at(root, &name.text.replace('\\', "/"));
+        kind.is_some_and(|kind| kind != FileKind::Directory)
+    })
 }
 
 /// Returns what is at a path that may be read.

@@ -1,4 +1,4 @@
-//! What the configuration file of a client has to have, as it is printed.
+//! The settings that the configuration file of a client needs, as they are printed.
 
 use serde_json::Value;
 
@@ -6,7 +6,6 @@ use crate::clients::{ConfigFormat, Setting, Snippet};
 
 /// The settings alone, as a file has them.
 pub(crate) fn block(snippet: &Snippet) -> String {
-    let all = |one: fn(&Setting) -> String| snippet.settings.iter().map(one).collect();
     match snippet.format {
         ConfigFormat::Json => {
             let mut whole = Value::Object(serde_json::Map::new());
@@ -16,8 +15,8 @@ pub(crate) fn block(snippet: &Snippet) -> String {
             }
             format!("{whole:#}\n")
         }
-        ConfigFormat::Toml => all(table),
-        ConfigFormat::Yaml => all(map),
+        ConfigFormat::Toml => snippet.settings.iter().map(table).collect(),
+        ConfigFormat::Yaml => snippet.settings.iter().map(map).collect(),
     }
 }
 

@@ -1,5 +1,4 @@
-//! What each client of the Model Context Protocol wants in its configuration so that it starts the
-//! server.
+//! The settings with which each client of the Model Context Protocol starts the server.
 
 use std::path::PathBuf;
 
@@ -75,7 +74,7 @@ impl Server {
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) way: Way,
-    /// What was decided, and why.
+    /// The decisions, with their reasons.
     pub(crate) notes: Vec<String>,
 }
 
@@ -88,7 +87,7 @@ pub(crate) enum Way {
     File(Snippet),
 }
 
-/// What a file has to have.
+/// The settings that a file needs.
 #[derive(Debug)]
 pub(crate) struct Snippet {
     /// The file; `None` for a client that is not known.
@@ -105,6 +104,25 @@ pub(crate) struct ClientFile {
     pub(crate) path: String,
 }
 
+impl ClientFile {
+    fn in_directory(directory: PathBuf, path: &str) -> Self {
+        Self { directory: Some(directory), path: path.to_owned() }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "as the other places, which may be missing")]
+    fn in_project(path: &str) -> Option<Self> {
+        Some(Self { directory: None, path: path.to_owned() })
+    }
+
+    fn in_home(directory: &str, path: &str) -> Option<Self> {
+        Some(Self::in_directory(home()?.join(directory), path))
+    }
+
+    fn in_config(directory: &str, path: &str) -> Option<Self> {
+        Some(Self::in_directory(config_home()?.join(directory), path))
+    }
+}
+
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConfigFormat {
@@ -119,7 +137,7 @@ pub(crate) enum ConfigFormat {
 pub(crate) struct Setting {
     /// The keys, from the outermost on.
     pub(crate) keys: Vec<String>,
-    /// What is under them.
+    /// The value under the last of them.
     pub(crate) value: Value,
 }
 
@@ -142,31 +160,27 @@ impl Client {
     /// Its file; `None` when it has none for that scope, its own command writes it, or there is no
     /// home.
     fn file(self, scope: ConfigScope) -> Option<ClientFile> {
-        let project = |path: &str| Some(ClientFile { directory: None, path: path.to_owned() });
-        let in_directory = |directory: Option<PathBuf>, path: &str| {
-            Some(ClientFile { directory: Some(directory?), path: path.into() })
-        };
-        let in_home =
-            |directory: &str, path: &str| in_directory(Some(home()?.join(directory)), path);
-        let in_config =
-            |directory: &str, path: &str| in_directory(Some(config_home()?.join(directory)), path);
         match (self, scope) {
-            (Self::Codex, ConfigScope::User) => in_directory(
-                absolute("CODEX_HOME").or_else(|| Some(home()?.join(".codex"))),
-                "config.toml",
-            ),
-            (Self::Codex, ConfigScope::Project) => project(".codex/config.toml"),
-            (Self::Cursor, ConfigScope::User) => in_home(".cursor", "mcp.json"),
-            (Self::Cursor, ConfigScope::Project) => project(".cursor/mcp.json"),
-            (Self::VsCode, ConfigScope::Project) => project(".vscode/mcp.json"),
-            (Self::OpenCode, ConfigScope::User) => in_config("opencode", "opencode.json"),
-            (Self::OpenCode, ConfigScope::Project) => project("opencode.json"),
-            (Self::Zed, ConfigScope::User) => in_config("zed", "settings.json"),
-            (Self::Windsurf, ConfigScope::User) => in_home(".codeium/windsurf", "mcp_config.json"),
-            (Self::Cline, ConfigScope::User) => {
-                in_home(".cline/data/settings", "cline_mcp_settings.json")
+            (Self::Codex, ConfigScope::User) => match absolute("CODEX_HOME") {
+                Some(directory) => Some(ClientFile::in_directory(directory, "config.toml")),
+                None => ClientFile::in_home(".codex", "config.toml"),
+            },
+            (Self::Codex, ConfigScope::Project) => ClientFile::in_project(".codex/config.toml"),
+            (Self::Cursor, ConfigScope::User) => ClientFile::in_home(".cursor", "mcp.json"),
+            (Self::Cursor, ConfigScope::Project) => ClientFile::in_project(".cursor/mcp.json"),
+            (Self::VsCode, ConfigScope::Project) => ClientFile::in_project(".vscode/mcp.json"),
+            (Self::OpenCode, ConfigScope::User) => {
+                ClientFile::in_config("opencode", "opencode.json")
             }
-            (Self::Goose, ConfigScope::User) => in_config("goose", "config.yaml"),
+            (Self::OpenCode, ConfigScope::Project) => ClientFile::in_project("opencode.json"),
+            (Self::Zed, ConfigScope::User) => ClientFile::in_config("zed", "settings.json"),
+            (Self::Windsurf, ConfigScope::User) => {
+                ClientFile::in_home(".codeium/windsurf", "mcp_config.json")
+            }
+            (Self::Cline, ConfigScope::User) => {
+                ClientFile::in_home(".cline/data/settings", "cline_mcp_settings.json")
+            }
+            (Self::Goose, ConfigScope::User) => ClientFile::in_config("goose", "config.yaml"),
             (Self::Zed | Self::Windsurf | Self::Cline | Self::Goose, ConfigScope::Project)
             | (Self::VsCode, ConfigScope::User)
             | (Self::Claude | Self::Gemini | Self::Generic, _) => None,
@@ -204,7 +218,7 @@ impl Client {
         )
     }
 
-    /// What to set in its files.
+    /// The settings for its files, or the command that makes them.
     pub(crate) fn setup(self, scope: ConfigScope, server: &Server) -> Setup {
         let mut notes = Vec::new();
         let root = self.root(scope, &server.project);
@@ -269,18 +283,17 @@ impl Client {
         program: &str,
         args: &[String],
     ) -> Option<Vec<String>> {
-        let scope_name = if scope == ConfigScope::User { "user" } else { "project" };
-        let add = |client: &str| [client, "mcp", "add", "--scope", scope_name].map(str::to_owned);
         let command = match (self, scope) {
             (Self::Claude, _) => {
-                [&add("claude")[..], &[NAME.into(), "--".into(), program.into()], args].concat()
+                let names = [NAME.into(), "--".into(), program.into()];
+                [&adding("claude", scope)[..], &names, args].concat()
             }
             (Self::Gemini, _) => {
                 let trust = (approve == Never).then(|| "--trust".to_owned());
                 let trust = Vec::from_iter(trust);
                 // Options of the program's own stand behind the dashes.
                 let names = [NAME.into(), program.into(), "--".into()];
-                [&add("gemini")[..], &trust, &names, args].concat()
+                [&adding("gemini", scope)[..], &trust, &names, args].concat()
             }
             (Self::VsCode, ConfigScope::User) => {
                 let server = json!({ "name": NAME, "command": program, "args": args });
@@ -413,7 +426,13 @@ impl Client {
     }
 }
 
-/// What claude's command cannot set: which tools it does not ask about.
+/// The beginning of the command of a client that adds a server.
+fn adding(client: &str, scope: ConfigScope) -> [String; 5] {
+    let scope = if scope == ConfigScope::User { "user" } else { "project" };
+    [client, "mcp", "add", "--scope", scope].map(str::to_owned)
+}
+
+/// The tools that claude does not ask about, which its command cannot set.
 fn allowed(scope: ConfigScope, approve: ApprovalPolicy, server: &Server) -> String {
     let tools = match approve {
         OnRequest => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),

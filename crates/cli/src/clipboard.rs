@@ -28,18 +28,23 @@ const READERS: [Reader; 6] = [
     ),
 ];
 
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+fn failed(program: &str, why: impl std::fmt::Display) -> Failure {
+    Failure::Input(format!("cannot read the clipboard: {program}: {why}"))
+}
+
 /// Reads the clipboard with the first program that is there.
 pub(crate) fn read() -> Result<Vec<u8>, Failure> {
-    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     for (program, args, _) in READERS.iter().filter(|(.., variable)| variable.is_none_or(is_set)) {
         let mut command = Command::new(program);
         command.args(*args).stdin(Stdio::null()).stdout(Stdio::piped());
-        let failed =
-            |why: String| Failure::Input(format!("cannot read the clipboard: {program}: {why}"));
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(failed(error.to_string())),
+            Err(error) => return Err(failed(program, error)),
         };
         let mut bytes = Vec::new();
         let out = child.stdout.take().expect("it is piped");
@@ -51,8 +56,8 @@ pub(crate) fn read() -> Result<Vec<u8>, Failure> {
         let ended = child.wait();
         return match (read, ended) {
             _ if is_too_long => Err(Failure::TooLong),
-            (Err(error), _) | (_, Err(error)) => Err(failed(error.to_string())),
-            (_, Ok(status)) if !status.success() => Err(failed(status.to_string())),
+            (Err(error), _) | (_, Err(error)) => Err(failed(program, error)),
+            (_, Ok(status)) if !status.success() => Err(failed(program, status)),
             _ => Ok(bytes),
         };
     }

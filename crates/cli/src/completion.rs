@@ -69,7 +69,7 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
         .and_then(|at| args.get(at + 1..))
         .unwrap_or_default();
     let shell = shell.to_str().and_then(|name| CompletionShell::from_str(name, false).ok());
-    let (Some(shell), false) = (shell, words.is_empty()) else { return Exit::Usage };
+    let Some(shell) = shell.filter(|_| !words.is_empty()) else { return Exit::Usage };
     let at = index().unwrap_or(words.len() - 1);
     // Commands and files come first. Flags, and the commands that the help does not list, are
     // offered to who has begun one, or where nothing else can stand.
@@ -79,15 +79,7 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
     } else {
         program = program.mut_subcommands(|command| command.hide(false));
     }
-    // The engine takes the value of an option for a command of that name.
-    let is_root = |at: usize| {
-        at > 0 && at + 1 < words.len() && (words[at - 1] == "-C" || words[at - 1] == "--root")
-    };
-    let words = words
-        .iter()
-        .enumerate()
-        .map(|(at, word)| if is_root(at) { ".".into() } else { word.clone() });
-    let words = &words.collect::<Vec<_>>()[..];
+    let words = &with_plain_root(words)[..];
     let here = std::env::current_dir().ok();
     let mut out = Vec::new();
     let answered = match shell {
@@ -101,6 +93,18 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
     };
     render::written(std::io::stdout().write_all(&out));
     if answered.is_ok() { Exit::Done } else { Exit::Usage }
+}
+
+/// The words with `.` as the root: the engine would take the value of the option for a command of
+/// the same name.
+fn with_plain_root(words: &[OsString]) -> Vec<OsString> {
+    let mut words = words.to_vec();
+    for at in (1..words.len().saturating_sub(1)).rev() {
+        if words[at - 1] == "-C" || words[at - 1] == "--root" {
+            words[at] = ".".into();
+        }
+    }
+    words
 }
 
 /// Which word is completed, where the shell says so; it is the last otherwise.
@@ -123,10 +127,9 @@ fn bash(
     here: Option<&Path>,
     out: &mut Vec<u8>,
 ) -> std::io::Result<()> {
-    let is_sign = |at: &usize| {
-        *at < index && words[*at] == "=" && words[*at - 1].to_string_lossy().starts_with("--")
-    };
-    let signs: Vec<_> = (1..words.len()).filter(is_sign).collect();
+    let signs: Vec<_> = (1..words.len().min(index))
+        .filter(|&at| words[at] == "=" && words[at - 1].to_string_lossy().starts_with("--"))
+        .collect();
     let kept = words
         .iter()
         .enumerate()
@@ -194,11 +197,14 @@ fn tools() -> Vec<String> {
 /// Names in a workspace, each with what it stands for.
 fn described(arg: Arg, root: &Path, names: fn(&Path) -> Vec<(String, String)>) -> Arg {
     let root = root.to_owned();
-    let candidate = |(nth, (name, what)): (usize, (String, String))| {
-        CompletionCandidate::new(name).help(Some(what.into())).display_order(Some(nth))
-    };
     arg.add(ArgValueCandidates::new(move || {
-        names(&root).into_iter().enumerate().map(candidate).collect()
+        names(&root)
+            .into_iter()
+            .enumerate()
+            .map(|(nth, (name, what))| {
+                CompletionCandidate::new(name).help(Some(what.into())).display_order(Some(nth))
+            })
+            .collect()
     }))
 }
 
@@ -208,9 +214,12 @@ fn transaction_ids(root: &Path) -> Vec<(String, String)> {
     let history = Workspace::open(root, apply_patch_api::engine::policy())
         .ok()
         .and_then(|workspace| workspace.newest(MAX_TRANSACTIONS).ok());
-    let entries = history.unwrap_or_default().into_iter();
-    let what = |entry: &LogEntry| render::sanitize(&render::what(entry, 1)).into_owned();
-    entries.map(|entry| (entry.journal.header.id.short(), what(&entry))).collect()
+    history.unwrap_or_default().iter().map(described_transaction).collect()
+}
+
+fn described_transaction(entry: &LogEntry) -> (String, String) {
+    let what = render::sanitize(&render::what(entry, 1)).into_owned();
+    (entry.journal.header.id.short(), what)
 }
 
 /// The displaced files of the workspace at `root`, the newest first, and where each was.

@@ -133,7 +133,7 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let session = session(global)?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, false);
-    // What is guarded stays refused: a program names what it allows.
+    // Guarded files stay refused: a program names those that it allows.
     let mut approvals = Approvals::new(global.settings.approve);
     let applied = session.apply(
         "apply_patch",
@@ -155,8 +155,9 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
                     (change.operation, render::sanitize(change.last_path().as_str()))
                 });
                 let answer = success(changed);
-                let what = || Some(answer.trim_end().replace('\n', " "));
-                render::written_or(std::io::stdout().write_all(answer.as_bytes()), what);
+                render::written_or(std::io::stdout().write_all(answer.as_bytes()), || {
+                    Some(answer.trim_end().replace('\n', " "))
+                });
             }
             Ok(())
         }

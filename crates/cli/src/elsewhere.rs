@@ -21,7 +21,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         },
         _ => return None,
     };
-    // What is missing, and what it has to be elsewhere.
+    // Each path that is missing, and the kind that it has to have elsewhere.
     let missing = rejects.iter().map(|reject| match &reject.problem {
         Problem::Missing | Problem::SectionApplied(SectionDone::Deleted) => {
             Some((reject.path.as_str(), FileKind::File))
@@ -33,10 +33,9 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     // A directory of the same name alone is no evidence.
     missing.iter().find(|(_, kind)| *kind == FileKind::File)?;
     let policy = global.settings.policy().ok()?;
-    let is_in = |root: &Root| missing.iter().all(|(path, kind)| kind_at(root, path) == Some(*kind));
     if global.is_below {
         let here = Root::open(Path::new("."), policy).ok()?;
-        return is_in(&here).then(|| ".".to_owned());
+        return has_all(&here, &missing).then(|| ".".to_owned());
     }
     let root = Root::open(global.root(), policy.clone()).ok()?;
     if root.is_work_tree() {
@@ -48,7 +47,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         if above.path().parent().is_none() || !above.is_writable_as(&root) {
             return None;
         }
-        if is_in(&above) {
+        if has_all(&above, &missing) {
             let up = vec![".."; path.components().count()].join("/");
             let here = global.root() == Path::new(".");
             return Some(if here { up } else { above.path().display().to_string() });
@@ -58,4 +57,8 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         }
     }
     None
+}
+
+fn has_all(root: &Root, missing: &[(&str, FileKind)]) -> bool {
+    missing.iter().all(|(path, kind)| kind_at(root, path) == Some(*kind))
 }

@@ -31,7 +31,7 @@ pub(crate) enum Failure {
     Workspace(Box<commit::Error>),
     /// A plan could not be committed.
     Commit(Box<commit::CommitError>),
-    /// What a library reports as programs see it.
+    /// The report of a library, as programs see it.
     Tool(Box<ToolError>),
     /// Why a patch was not applied, or not all of it.
     Failed(Box<(Input, Failed)>),
@@ -65,7 +65,7 @@ impl From<apply_patch_api::files::GlobError> for Failure {
 }
 
 impl Failure {
-    /// What was left out of this program when it was built is asked for.
+    /// Something is asked for that was left out of this program when it was built.
     #[cfg(not(all(feature = "git", feature = "mcp", feature = "shell")))]
     pub(crate) fn built_without(what: &str) -> Self {
         Self::Usage(format!(
@@ -83,18 +83,21 @@ impl Failure {
 
     /// The failure as programs see it.
     pub(crate) fn error(&self) -> ToolError {
-        let plain = |class, kind, message: &String| ToolError::new(class, kind, message);
         let error = match self {
-            Self::Usage(message) => plain(FailureClass::Usage, ErrorKind::CommandFailed, message),
-            Self::Input(message) => plain(FailureClass::Failed, ErrorKind::CommandFailed, message),
+            Self::Usage(message) => {
+                ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
+            }
+            Self::Input(message) => {
+                ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message)
+            }
             Self::Unreadable(message) => InputError::Unreadable(message.clone()).tool_error(b""),
             Self::Refused(message) => {
-                plain(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+                ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
                     .remedies([Remedy::Ask(ForPerson::Own("apply it at a terminal".into()))])
             }
             Self::TooLong => {
                 let message = format!("the patch is longer than {MAX_PATCH_SIZE} bytes");
-                plain(FailureClass::Failed, ErrorKind::FileTooLarge, &message)
+                ToolError::new(FailureClass::Failed, ErrorKind::FileTooLarge, message)
                     .remedies([Remedy::Split])
             }
             Self::Parse(parse) if parse.0.sent.diff.is_none() => {
@@ -112,7 +115,7 @@ impl Failure {
         error.kept_as(self.kept().cloned())
     }
 
-    /// What would be applied of a patch that does not apply as a whole.
+    /// The part that would be applied of a patch that does not apply as a whole.
     pub(crate) fn planned(&self) -> Option<&Plan> {
         match self {
             Self::Failed(failed) if failed.1.dry_run => {

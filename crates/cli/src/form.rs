@@ -1,4 +1,4 @@
-//! What the input is: a patch in the envelope, a diff, operations as JSON, or SEARCH/REPLACE
+//! The form of the input: a patch in the envelope, a diff, operations as JSON, or SEARCH/REPLACE
 //! blocks.
 
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
@@ -45,8 +45,10 @@ pub(crate) fn all_chosen(
     if inputs.len() > 1 && matches!(from.part, Some(Part::Nth(_))) {
         return Err(Failure::Usage("`--part N` is for one FILE, and several are named".into()));
     }
-    let read = |input: Source| chosen(global, input.read()?, from, options);
-    let mut read = inputs.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut read = inputs
+        .into_iter()
+        .map(|input| chosen(global, input.read()?, from, options))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut input = match read.pop() {
         Some(only) if read.is_empty() => only,
         last => {

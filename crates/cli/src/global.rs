@@ -1,4 +1,4 @@
-//! What every command knows: the flags of every command, and the settings.
+//! The flags of every command, and the settings.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -46,7 +46,7 @@ pub(crate) struct Global {
     /// The settings; until they are read, the defaults.
     #[arg(skip = Settings::preset(Profile::default(), ApprovalPolicy::Never))]
     pub(crate) settings: Settings,
-    /// What they were made of.
+    /// The layers that they were made of.
     #[arg(skip)]
     pub(crate) layers: Layers,
     /// The input, if it was read already to find out where its paths begin.

@@ -40,11 +40,11 @@ impl Input {
 
     pub(crate) fn of(sent: PatchText, name: impl Into<String>) -> Self {
         let name = name.into();
-        let part = |CallLines { call_id, lines }: &CallLines| {
+        let mut parts = Vec::with_capacity(sent.calls.len());
+        for CallLines { call_id, lines } in &sent.calls {
             let name = format!("{name}, diff of {call_id}");
-            InputPart { name, lines: lines.clone(), line: 1 }
-        };
-        let parts = sent.calls.iter().map(part).collect();
+            parts.push(InputPart { name, lines: lines.clone(), line: 1 });
+        }
         Self { sent, name, changed_by: BTreeMap::new(), kept: None, parts }
     }
 

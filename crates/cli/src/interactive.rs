@@ -96,7 +96,9 @@ impl PatchForm {
     fn binary(self, patch: &Patch, section: &Section<'_>, binary: &Binary<'_>) -> Vec<u8> {
         let moves = section.destination().is_some();
         let mut out = self.header(section, moves, section.executable, false);
-        if let (Some(old), Some(new)) = (binary.old_id, binary.new_id) {
+        if let Some(old) = binary.old_id
+            && let Some(new) = binary.new_id
+        {
             out.extend_from_slice(format!("index {old}..{new}\n").as_bytes());
         }
         let lines = patch.bytes(section.span.clone()).split_inclusive(|&byte| byte == b'\n');

@@ -21,7 +21,7 @@ pub(crate) fn print(value: &impl Serialize) {
     render::written_or(result, || serde_json::to_value(value).ok().as_ref().and_then(in_a_line));
 }
 
-/// What an answer says, with the transactions that were made: for those who do not get it.
+/// The sentence of an answer, with the transactions that were made: for those who do not get it.
 fn in_a_line(answer: &Value) -> Option<String> {
     let text = answer["output"].as_str().or_else(|| answer["error"]["message"].as_str())?;
     let data = &answer["data"];
@@ -58,8 +58,9 @@ pub(crate) fn refusal(error: Value) -> Value {
 
 /// Prints a line of JSON.
 pub(crate) fn line(text: &str) {
-    let in_a_line = || in_a_line(&serde_json::from_str(text).ok()?);
-    render::written_or(writeln!(io::stdout(), "{}", escape(text)), in_a_line);
+    render::written_or(writeln!(io::stdout(), "{}", escape(text)), || {
+        in_a_line(&serde_json::from_str(text).ok()?)
+    });
 }
 
 /// JSON in one line, without what a terminal would obey.
@@ -78,20 +79,23 @@ impl Formatter for ForTerminals {
 /// Writes what a terminal would obey as JSON's own escapes: a person may look at the answer, and a
 /// program reads the same.
 fn escape(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| render::is_unsafe(c) || apply_patch_api::files::is_invisible(c);
-    if !text.chars().any(hidden) {
+    if !text.chars().any(is_hidden) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         // Only strings have such characters; the C0 ones are escaped already.
-        if hidden(c) {
+        if is_hidden(c) {
             c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}"))
         } else {
             out.push(c)
         }
     }
     out.into()
+}
+
+fn is_hidden(c: char) -> bool {
+    render::is_unsafe(c) || apply_patch_api::files::is_invisible(c)
 }
 
 /// The envelope of a plan that is not committed.

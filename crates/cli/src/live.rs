@@ -58,8 +58,7 @@ fn of_diff() -> Failure {
     Failure::Usage(message.into())
 }
 
-/// What is on standard error: on a terminal a line that changes, else a line for each finished
-/// section.
+/// The lines on standard error: on a terminal one that changes, else one for each finished section.
 struct View {
     live: bool,
     /// A letter and the path or paths, for each section.

@@ -17,7 +17,7 @@ const PATIENCE: u32 = 10;
 /// The longest bar.
 const LONGEST: usize = 30;
 
-/// What is shown.
+/// The part of the work that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Files are read and the change is planned, or another process is waited for.
@@ -28,17 +28,24 @@ enum Stage {
     Hidden,
 }
 
+/// The line on the terminal.
+#[derive(Debug)]
+struct StageLine {
+    stage: Stage,
+    is_drawn: bool,
+}
+
 /// Shows how far a change is; only on a terminal, and only when it lasts.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    /// The stage and whether it is on the terminal; `None` where nothing is ever shown.
-    shown: Option<Arc<Mutex<(Stage, bool)>>>,
+    /// `None` where nothing is ever shown.
+    shown: Option<Arc<Mutex<StageLine>>>,
 }
 
 impl Progress {
     pub(crate) fn new(quiet: bool) -> Self {
         let shown = (!quiet && *outside::STDERR_IS_TERMINAL)
-            .then(|| Arc::new(Mutex::new((Stage::Preparing, false))));
+            .then(|| Arc::new(Mutex::new(StageLine { stage: Stage::Preparing, is_drawn: false })));
         if let Some(shown) = shown.clone() {
             // The thread ends with the process. Without it nothing is shown.
             let _ = thread::Builder::new().spawn(move || {
@@ -47,7 +54,7 @@ impl Progress {
                 while Arc::strong_count(&shown) > 1 {
                     thread::sleep(INTERVAL);
                     let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-                    seen = if shown.0 == Stage::Hidden { 0 } else { seen + 1 };
+                    seen = if shown.stage == Stage::Hidden { 0 } else { seen + 1 };
                     if seen >= PATIENCE {
                         draw(&mut shown);
                     }
@@ -85,8 +92,8 @@ impl Progress {
     fn stage(&self, next: impl FnOnce(Stage) -> Stage) {
         let Some(shown) = &self.shown else { return };
         let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.0 = next(shown.0);
-        if shown.0 == Stage::Hidden {
+        shown.stage = next(shown.stage);
+        if shown.stage == Stage::Hidden {
             draw(&mut shown);
         }
     }
@@ -98,14 +105,14 @@ impl Drop for Progress {
     }
 }
 
-fn draw((stage, is_shown): &mut (Stage, bool)) {
+fn draw(shown: &mut StageLine) {
     let width = render::error_width().unwrap_or(80);
-    let text = line(*stage, width);
-    if *is_shown || !text.is_empty() {
+    let text = line(shown.stage, width);
+    if shown.is_drawn || !text.is_empty() {
         // Nothing can be done about a closed standard error.
         let _ = write!(std::io::stderr().lock(), "\r\u{1b}[K{text}");
     }
-    *is_shown = !text.is_empty();
+    shown.is_drawn = !text.is_empty();
 }
 
 /// A stage in a line that is shorter than `width`.

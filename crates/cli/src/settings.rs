@@ -31,17 +31,18 @@ pub(crate) struct Shown {
     pub(crate) key: &'static str,
     /// The value and where it comes from; `None` for the default.
     pub(crate) given: Option<(String, String)>,
-    /// What the workspace allows at most.
+    /// The most that the workspace allows.
     pub(crate) bound: Option<String>,
 }
 
-/// What flags leave open: the environment, the user's file, and the bounds of the workspace's.
+/// The places that flags leave open: the environment, the user's file, and the bounds of the
+/// workspace's.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     environment: Layer,
     user: Layer,
     bounds: Layer,
-    /// What is wrong with the files and the environment.
+    /// The faults of the files and the environment.
     broken: Vec<String>,
     /// The workspace, where there is one.
     root: Option<Root>,
@@ -78,7 +79,7 @@ impl Sources {
         }
         let Some(root) = open_workspace(root).map_err(Failure::Usage)? else { return Ok(sources) };
         sources.add_bounds(bounds(&root), &Prefix::default());
-        // What holds for a directory of the project holds for each directory in it.
+        // The bounds of a directory of the project hold for each directory in it.
         for (above, prefix) in commit::directories_above(&root) {
             sources.add_bounds(bounds(&above), &prefix);
         }
@@ -101,8 +102,8 @@ impl Sources {
         })
     }
 
-    /// What is wrong with the files and the environment. What they say is not known then, so
-    /// nothing may be changed that they could forbid.
+    /// The faults of the files and the environment. Their settings are not known then, so nothing
+    /// may be changed that they could forbid.
     pub(crate) fn broken(&self) -> &[String] {
         &self.broken
     }
@@ -133,17 +134,18 @@ impl Sources {
 
     /// Every key, for `doctor`.
     pub(crate) fn shown(&self) -> Vec<Shown> {
-        let shown = |key: &'static str| Shown {
-            key,
-            given: match self.environment.text(key) {
-                Some(text) => Some((text, format!("${}", variable(key)))),
-                None => self.user.text(key).map(|text| {
-                    (text, user_file().map(|path| path.display().to_string()).unwrap_or_default())
-                }),
-            },
-            bound: self.bounds.text(key),
-        };
-        keys().map(shown).collect()
+        keys()
+            .map(|key| Shown { key, given: self.given(key), bound: self.bounds.text(key) })
+            .collect()
+    }
+
+    /// The value of a key, and where it was found.
+    fn given(&self, key: &str) -> Option<(String, String)> {
+        if let Some(text) = self.environment.text(key) {
+            return Some((text, format!("${}", variable(key))));
+        }
+        let text = self.user.text(key)?;
+        Some((text, user_file().map(|path| path.display().to_string()).unwrap_or_default()))
     }
 }
 
@@ -160,9 +162,8 @@ fn environment(find: impl Fn(&str) -> Option<OsString>) -> Result<Layer, String>
     for key in keys() {
         let name = variable(key);
         let Some(value) = find(&name) else { continue };
-        let wrong = |problem: String| format!("${name}: {problem}");
-        let text = value.to_str().ok_or_else(|| wrong("it is not UTF-8".into()))?;
-        layer.read(key, key, Raw::Text(text)).map_err(wrong)?;
+        let text = value.to_str().ok_or_else(|| format!("${name}: it is not UTF-8"))?;
+        layer.read(key, key, Raw::Text(text)).map_err(|problem| format!("${name}: {problem}"))?;
     }
     Ok(layer)
 }
@@ -183,7 +184,7 @@ fn near(word: &str) -> Option<&'static str> {
 pub(crate) fn unknown<'n>(
     names: impl Iterator<Item = &'n str>,
 ) -> impl Iterator<Item = (&'n str, Option<String>)> {
-    /// What programs around this one set, and those that it starts get.
+    /// The variables of programs around this one, and those that it sets for others.
     const OTHERS: [&str; 4] = ["TURN", "CHECKED_STATE", "FILE", "NATIVE"];
     let own = names.filter_map(|name| Some((name, name.strip_prefix(VARIABLES)?)));
     own.filter(|(name, word)| !OTHERS.contains(word) && variables().all(|known| known != *name))
@@ -262,12 +263,23 @@ fn unreadable(problem: impl fmt::Display) -> String {
 /// Reads a file: known keys, with values that they can have. Errors name the place and never quote
 /// what stands there.
 fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, String> {
-    let wrong = |problem: &dyn fmt::Display| format!("{}: {problem}", path.display());
-    let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"it is not UTF-8"))?;
-    let wrong_at =
-        |offset: usize, problem: String| wrong(&format!("{}: {problem}", place(text, offset)));
-    let table = DeTable::parse(text).map_err(|error| {
-        wrong_at(error.span().map_or(text.len(), |span| span.start), "this is not TOML".into())
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| format!("{}: it is not UTF-8", path.display()))?;
+    read_keys(text).map_err(|fault| {
+        format!("{}: {}: {}", path.display(), place(text, fault.offset), fault.problem)
+    })
+}
+
+/// A fault of a configuration file.
+struct FileFault {
+    offset: usize,
+    problem: String,
+}
+
+fn read_keys(text: &str) -> Result<Layer, FileFault> {
+    let table = DeTable::parse(text).map_err(|error| FileFault {
+        offset: error.span().map_or(text.len(), |span| span.start),
+        problem: "this is not TOML".into(),
     })?;
     let mut layer = Layer::default();
     for (name, value) in table.get_ref() {
@@ -276,11 +288,12 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, String> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the keys are {}", keys().collect::<Vec<_>>().join(", ")),
             };
-            return Err(wrong_at(name.span().start, format!("unknown key; {advice}")));
+            let problem = format!("unknown key; {advice}");
+            return Err(FileFault { offset: name.span().start, problem });
         };
         layer
             .read(key, key, Raw::File(&json(value.get_ref())))
-            .map_err(|problem| wrong_at(value.span().start, problem))?;
+            .map_err(|problem| FileFault { offset: value.span().start, problem })?;
     }
     Ok(layer)
 }

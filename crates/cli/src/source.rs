@@ -17,13 +17,13 @@ use crate::outside::{self, InputFile};
 pub(crate) enum Source {
     File(InputFile, String),
     Stdin,
-    /// What the clipboard had.
+    /// The text of the clipboard.
     Clipboard(Vec<u8>),
-    /// What was read already.
+    /// An input that was read already.
     Read(Box<Input>),
 }
 
-/// What a person is told at whose terminal a patch is read.
+/// The message to a person at whose terminal a patch is read.
 pub(crate) const READS_TERMINAL: &str =
     "reading a patch from the terminal; end with `*** End Patch` or Ctrl-D";
 
@@ -138,8 +138,9 @@ fn typed() -> std::io::Result<Vec<u8>> {
     };
     let mut bytes = Vec::new();
     let mut stdin = std::io::stdin().lock().take(MAX_PATCH_SIZE + 1);
-    let (mut begun, mut ended) = (false, false);
-    // What was pasted behind the end is read too: the shell would run it.
+    let mut begun = false;
+    let mut ended = false;
+    // Text that was pasted behind the end is read, too: the shell would run it.
     while !ended || outside::has_typed() {
         let start = bytes.len();
         if stdin.read_until(b'\n', &mut bytes)? == 0 {

@@ -55,15 +55,15 @@ pub(crate) struct FileLines {
     last: usize,
 }
 
-fn lines(text: &str) -> Result<FileLines, String> {
-    let read = || {
+impl FileLines {
+    fn read(text: &str) -> Option<Self> {
         let (file, range) = text.rsplit_once(':')?;
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(FileLines {
-            file: file.to_owned(),
-            first: first.parse().ok()?,
-            last: last.parse().ok()?,
-        })
-    };
-    read().ok_or_else(|| "a file, a colon and its lines, as in `src/a.rs:10-80`".to_owned())
+        Some(Self { file: file.to_owned(), first: first.parse().ok()?, last: last.parse().ok()? })
+    }
+}
+
+fn lines(text: &str) -> Result<FileLines, String> {
+    FileLines::read(text)
+        .ok_or_else(|| "a file, a colon and its lines, as in `src/a.rs:10-80`".to_owned())
 }

@@ -35,13 +35,13 @@ impl std::convert::From<InputArgs> for Inputs {
 }
 
 impl Inputs {
-    /// What is named first; `-` for the clipboard.
+    /// The first file that is named; `-` for the clipboard.
     pub(crate) fn first(&self) -> Option<&Path> {
         if self.clipboard { Some(Path::new("-")) } else { self.files.first().map(PathBuf::as_path) }
     }
 }
 
-/// What the input is, for the commands that take more than a patch in the envelope.
+/// The form of the input, for the commands that take more than a patch in the envelope.
 #[derive(Debug, Args)]
 pub(crate) struct From {
     /// Form of the input; `auto` finds the patch, diff or operations in it, also in a chat answer
@@ -94,11 +94,12 @@ pub(crate) struct Patterns(Vec<PathPattern>);
 const INCLUDE: &str = "include";
 const EXCLUDE: &str = "exclude";
 
+fn glob(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("GLOB").action(ArgAction::Append).help(help)
+}
+
 impl Args for Patterns {
     fn augment_args(command: Command) -> Command {
-        let glob = |name: &'static str, help: &'static str| {
-            Arg::new(name).long(name).value_name("GLOB").action(ArgAction::Append).help(help)
-        };
         command
             .arg(glob(
                 INCLUDE,

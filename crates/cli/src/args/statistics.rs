@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// What is counted of each file.
+/// The counts that are printed of each file.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = None)]
 pub(crate) struct Statistics {

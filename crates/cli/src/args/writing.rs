@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::choice::choice;
 
-/// What every command that writes has in common.
+/// The flags of every command that writes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Writing {
@@ -28,7 +28,7 @@ impl Writing {
     }
 }
 
-/// What every command that takes the lock has in common.
+/// The flags of every command that takes the lock.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Waiting {

@@ -109,6 +109,13 @@ pub(crate) struct ApplyArgs {
     pub(crate) reporting: args::Reporting,
 }
 
+impl ApplyArgs {
+    /// Whether nothing is written.
+    fn looks_only(&self) -> bool {
+        self.dry_run || self.check
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     apply-patch check answer.patch\n  \
@@ -162,8 +169,7 @@ pub(super) fn looked(
     let sources = global.sources(&args.input)?;
     let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
     let input = amended(input, &args.parts, &session, &options)?;
-    let show = |patch: &Patch, plan: &Plan| show(&options, patch, plan);
-    look(global, &session, &input, &options, atomicity, &show)
+    look(global, &session, &input, &options, atomicity, &|patch, plan| show(&options, patch, plan))
 }
 
 /// Returns which sections are applied where some do not apply.
@@ -185,7 +191,7 @@ fn amended(
 ) -> Result<Input, Failure> {
     let Some(id) = &parts.amend else { return Ok(input) };
     let sent = session.amended(id, &input.sent, options).map_err(|error| {
-        // What does not parse in it is drawn.
+        // An error of the parser is drawn.
         match form::parsed(&input, options) {
             Err(failure) => failure,
             Ok(_) => Failure::Tool(Box::new(error)),
@@ -211,7 +217,9 @@ fn look(
         Ok(report) => report,
         Err(failed) => {
             let failure = told(session, Failure::Failed(Box::new((input.clone(), failed))));
-            if let (Some(plan), false) = (failure.planned(), global.json) {
+            if !global.json
+                && let Some(plan) = failure.planned()
+            {
                 show(&patch, plan)?;
             }
             return Err(failure);
@@ -263,8 +271,9 @@ pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> 
     let mut events = None;
     run(global, args, &mut session, &mut events).inspect_err(|failure| {
         let error = failure.error();
-        if let (Failure::Parse(_), Some(session), false) =
-            (failure, &*session, args.dry_run || args.check)
+        if matches!(failure, Failure::Parse(_))
+            && !args.looks_only()
+            && let Some(session) = &*session
         {
             session.failed("apply", Operation::Patch, &error, &mut ());
         }
@@ -280,7 +289,7 @@ fn run(
 ) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut options = options(global, &args.rules)?;
-    let looks_only = args.dry_run || args.check;
+    let looks_only = args.looks_only();
     let asked = if looks_only { ApprovalPolicy::Never } else { global.settings.approve };
     let mut approvals = Approvals::new(asked);
     let guard = approvals.take_guarded(global.settings.policy()?);
@@ -306,8 +315,9 @@ fn run(
         return Ok(Exit::Done);
     }
     if looks_only {
-        let show = |_: &Patch, plan: &Plan| preview(global, args, plan);
-        return look(global, session, &input, &options, atomicity, &show);
+        return look(global, session, &input, &options, atomicity, &|_, plan| {
+            preview(global, args, plan)
+        });
     }
     if args.interactive {
         input = match choose(input, session, &options)? {
@@ -318,10 +328,9 @@ fn run(
     // An editor is another program, and has to read and write elsewhere.
     let prompt = Prompt::new(!args.parts.no_atomic && !args.sandbox);
     prompt.deletes_approved(args.interactive);
+    let attempt = Attempt { global, args, session, options: &options, atomicity, prompt: &prompt };
     loop {
-        let asking = (&mut approvals, &prompt);
-        let how = (&options, atomicity);
-        let exit = attempt(global, args, session, how, &input, asking, events);
+        let exit = attempt.run(&input, &mut approvals, events);
         let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
@@ -368,58 +377,71 @@ fn keep(session: &Session, options: &Options, failure: Failure) -> Failure {
 fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<Input>, Failure> {
     let form = interactive::PatchForm::of(&input);
     let patch = form::parsed(&input, options)?;
-    // What is expected of the files of the whole patch is checked when that is planned.
+    // The states that are expected of the files are checked when the whole patch is planned.
     let alone = Options { expected: BTreeMap::new(), ..options.clone() };
-    let plan =
-        |patch: &Patch| apply_patch_api::engine::plan(session.workspace().root(), patch, &alone);
-    let chosen = interactive::choose(&patch, form, &plan)?;
+    let chosen = interactive::choose(&patch, form, &|patch| {
+        apply_patch_api::engine::plan(session.workspace().root(), patch, &alone)
+    })?;
     if !chosen.left_out.is_empty() {
         render::message(&format!("left out: {}", chosen.left_out.join("; ")));
     }
     Ok(chosen.patch)
 }
 
-/// Applies the patch, if it is approved; `None` when the person wants to edit it first.
-fn attempt(
-    global: &Global,
-    args: &ApplyArgs,
-    session: &Session,
-    (options, atomicity): (&Options, Atomicity),
-    input: &Input,
-    (approvals, prompt): (&mut Approvals, &Prompt),
-    events: &mut Option<Events<'static>>,
-) -> Result<Option<Exit>, Failure> {
-    let patch = &form::parsed(input, options)?;
-    let mut host = TerminalHost::new(prompt, events.as_mut(), global.quiet || global.json);
-    let result = session.apply_in_place_of(
-        prompt.proposal(),
-        "apply",
-        patch,
-        options.clone(),
-        atomicity,
-        &mut approvals.ask(&mut host),
-    );
-    let failed = match result {
-        Ok(reports) => {
-            match events {
-                Some(events) => {
-                    events.end_call(&json::applied(&reports, !args.parts.no_atomic, None), None)
-                }
-                None => report(global, args, &reports),
+/// The way in which a patch is applied, however often the person edits it first.
+struct Attempt<'a> {
+    global: &'a Global,
+    args: &'a ApplyArgs,
+    session: &'a Session,
+    options: &'a Options,
+    atomicity: Atomicity,
+    prompt: &'a Prompt,
+}
+
+impl Attempt<'_> {
+    /// Applies the patch, if it is approved; `None` when the person wants to edit it first.
+    fn run(
+        &self,
+        input: &Input,
+        approvals: &mut Approvals,
+        events: &mut Option<Events<'static>>,
+    ) -> Result<Option<Exit>, Failure> {
+        let Self { global, args, prompt, .. } = self;
+        let patch = &form::parsed(input, self.options)?;
+        let mut host = TerminalHost::new(prompt, events.as_mut(), global.quiet || global.json);
+        let result = self.session.apply_in_place_of(
+            prompt.proposal(),
+            "apply",
+            patch,
+            self.options.clone(),
+            self.atomicity,
+            &mut approvals.ask(&mut host),
+        );
+        match (result, events) {
+            (Ok(reports), Some(events)) => {
+                events.end_call(&json::applied(&reports, !args.parts.no_atomic, None), None);
+                Ok(Some(Exit::Done))
             }
-            return Ok(Some(Exit::Done));
+            (Ok(reports), None) => {
+                report(global, args, &reports);
+                Ok(Some(Exit::Done))
+            }
+            (Err(failed), _) if matches!(failed.error, commit::Error::Declined) => {
+                declined(prompt, input, failed)
+            }
+            (Err(failed), _) => Err(Failure::Failed(Box::new((input.clone(), failed)))),
         }
-        Err(failed) => failed,
-    };
-    match &failed.error {
-        commit::Error::Declined => match prompt.instead() {
-            Some(Instead::Edit) => Ok(None),
-            Some(Instead::Nothing(why)) if failed.reports.is_empty() => {
-                Err(Failure::Refused(approve::no_answer(why)))
-            }
-            Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(no_terminal()),
-            _ => Err(Failure::Failed(Box::new((input.clone(), failed)))),
-        },
+    }
+}
+
+/// The end of an attempt that was not approved; `None` when the person wants to edit the patch.
+fn declined(prompt: &Prompt, input: &Input, failed: Failed) -> Result<Option<Exit>, Failure> {
+    match prompt.instead() {
+        Some(Instead::Edit) => Ok(None),
+        Some(Instead::Nothing(why)) if failed.reports.is_empty() => {
+            Err(Failure::Refused(approve::no_answer(why)))
+        }
+        Some(Instead::NoTerminal) if failed.reports.is_empty() => Err(no_terminal()),
         _ => Err(Failure::Failed(Box::new((input.clone(), failed)))),
     }
 }

@@ -157,7 +157,7 @@ impl Command {
     /// the top of the work tree by it.
     pub(super) fn patch(&self) -> Option<(Inputs, &args::From)> {
         match self {
-            // What is confined or shown as it comes has to know its root before.
+            // A patch that is read in a sandbox, or shown as it comes, has its root before.
             Self::Apply(args) if args.sandbox || args.stream => None,
             Self::Apply(args) => Some((args.input.clone(), &args.from)),
             Self::Check(args) | Self::Explain(args) => Some((args.input.clone(), &args.from)),
@@ -187,16 +187,13 @@ impl Command {
 
     /// The settings from its flags, its default profile, and who approves by default.
     pub(super) fn flags(&self) -> (Layer, Profile, ApprovalPolicy) {
-        let writing = |writing: &args::Writing| writing.over(Layer::default());
-        let rules = |approve, rules: &args::Rules, writing: &args::Writing| Layer {
-            approve,
-            ..writing.over(rules.layer())
-        };
         let layer = match self {
-            Self::Apply(args) => args.checks.over(rules(args.approve, &args.rules, &args.writing)),
+            Self::Apply(args) => {
+                args.checks.over(applying(args.approve, &args.rules, &args.writing))
+            }
             #[cfg(feature = "git")]
-            Self::Git(args) => rules(args.approve, &args.rules, &args.writing),
-            Self::Ops(args) => rules(args.caution.approve, &args.rules, &args.writing),
+            Self::Git(args) => applying(args.approve, &args.rules, &args.writing),
+            Self::Ops(args) => applying(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),
             Self::Tool(args) => Layer {
                 approve: args.caution.approve,
@@ -204,16 +201,16 @@ impl Command {
             },
             Self::Check(args) | Self::Explain(args) => args.formatting.over(args.rules.layer()),
             Self::Convert(args) => args.rules.layer(),
-            Self::Undo(args) => writing(&args.writing),
-            Self::Redo(args) => writing(&args.writing),
-            Self::Recover(args) => writing(&args.writing),
+            Self::Undo(args) => args.writing.over(Layer::default()),
+            Self::Redo(args) => args.writing.over(Layer::default()),
+            Self::Recover(args) => args.writing.over(Layer::default()),
             Self::Uninstall(args) => {
                 Layer { lock_timeout: args.waiting.lock_timeout, ..Layer::default() }
             }
             Self::Trash(
                 TrashCommand::Restore { writing: args, .. }
                 | TrashCommand::Purge(PurgeArgs { writing: args, .. }),
-            ) => writing(args),
+            ) => args.over(Layer::default()),
             _ => Layer::default(),
         };
         let profile =
@@ -251,6 +248,15 @@ impl Command {
     }
 }
 
+/// The settings from the flags of a command that applies a patch.
+fn applying(
+    approve: Option<ApprovalPolicy>,
+    rules: &args::Rules,
+    writing: &args::Writing,
+) -> Layer {
+    Layer { approve, ..writing.over(rules.layer()) }
+}
+
 /// Whether the version is all that is asked for. To build the definitions takes a hundred times as
 /// long as to print it.
 pub(crate) fn asks_version(args: &[OsString]) -> bool {
@@ -285,12 +291,14 @@ fn parse_whole(args: Vec<OsString>) -> Result<Cli, clap::Error> {
         cli => cli?,
     };
     let Command::Help(help) = &cli.command else { return Ok(cli) };
-    let (mut args, mut within) = (vec![OsString::from("apply-patch")], Cli::command());
+    let mut args = vec![OsString::from("apply-patch")];
+    let mut within = Cli::command();
     for word in &help.command {
         let Some(command) = within.find_subcommand(word).cloned() else {
             return Err(unknown(word.as_ref()));
         };
-        (within, args) = (command, [args, vec![word.into()]].concat());
+        within = command;
+        args.push(word.into());
     }
     args.push("--help".into());
     parse_whole(args)
@@ -342,11 +350,12 @@ pub(super) fn with_apply() -> clap::Command {
 
 /// Whether a word can only be meant as a command: it is not a file, and looks like no path.
 fn is_mistaken(word: &OsStr) -> bool {
-    let looks = |word: &str| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    word.to_str().is_some_and(|word| !word.starts_with('-') && looks(word))
-        && !outside::exists(Path::new(word))
+    let is_name = word.to_str().is_some_and(|word| {
+        !word.is_empty()
+            && !word.starts_with('-')
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    });
+    is_name && !outside::exists(Path::new(word))
 }
 
 /// Words that people try as commands, from git and other tools, and what they mean here.
@@ -438,12 +447,12 @@ fn unknown(word: &OsStr) -> clap::Error {
 /// is not known, and what there is to choose from where an argument is missing. Of flags the parser
 /// would name one that has little to do with what was written.
 fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
-    let given = |kind: ContextKind| match error.get(kind) {
+    let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(all)) => all.first().cloned(),
         _ => None,
     };
-    let Some(argument) = given(ContextKind::InvalidArg) else { return error };
+    let Some(argument) = argument else { return error };
     let mut commands = with_apply();
     commands.build();
     // As the parser found it: a subcommand of a subcommand is within it.
@@ -452,31 +461,11 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
         command = command.find_subcommand(word).unwrap_or(command);
     }
     match error.kind() {
-        // Otherwise it is a word too many.
+        // Otherwise there is a word too many.
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            let said = format!("unknown option `{argument}`");
-            let meant = match command.get_name() {
-                "apply" => MEANT_FLAGS.iter().find(|(flags, _)| flags.contains(&&*argument)),
-                "git" => MEANT_BY_GIT.iter().find(|(flags, _)| flags.contains(&&*argument)),
-                _ => None,
-            };
-            let word = argument.strip_prefix("--").unwrap_or_default();
-            let is_command = || commands.find_subcommand(word).is_some();
-            let flags = || command.get_arguments().filter_map(clap::Arg::get_long);
-            let near = || {
-                let near = flags().filter(|name| is_near(word, name));
-                near.min_by_key(|name| strsim::osa_distance(word, name))
-            };
-            let name = command.get_bin_name().unwrap_or("apply-patch");
-            let hint = match meant {
-                Some((_, hint)) => (*hint).to_owned(),
-                None if is_command() => format!("it is a command: `apply-patch {word} …`"),
-                None => match near() {
-                    Some(name) => format!("did you mean `--{name}`?"),
-                    None => format!("`{name} --help` lists the options"),
-                },
-            };
-            clap::Error::raw(ErrorKind::UnknownArgument, format!("{said}; {hint}\n"))
+            let hint = option_hint(&commands, command, &argument);
+            let message = format!("unknown option `{argument}`; {hint}\n");
+            clap::Error::raw(ErrorKind::UnknownArgument, message)
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = command.get_arguments().find(|arg| {
@@ -492,6 +481,34 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
             clap::Error::raw(ErrorKind::MissingRequiredArgument, message)
         }
         _ => error,
+    }
+}
+
+/// The option or the command that is meant by an option that a command does not have.
+fn option_hint(commands: &clap::Command, command: &clap::Command, argument: &str) -> String {
+    let meant = match command.get_name() {
+        "apply" => MEANT_FLAGS.iter().find(|(flags, _)| flags.contains(&argument)),
+        "git" => MEANT_BY_GIT.iter().find(|(flags, _)| flags.contains(&argument)),
+        _ => None,
+    };
+    if let Some((_, hint)) = meant {
+        return (*hint).to_owned();
+    }
+    let word = argument.strip_prefix("--").unwrap_or_default();
+    if commands.find_subcommand(word).is_some() {
+        return format!("it is a command: `apply-patch {word} …`");
+    }
+    let nearest = command
+        .get_arguments()
+        .filter_map(clap::Arg::get_long)
+        .filter(|name| is_near(word, name))
+        .min_by_key(|name| strsim::osa_distance(word, name));
+    match nearest {
+        Some(name) => format!("did you mean `--{name}`?"),
+        None => {
+            let name = command.get_bin_name().unwrap_or("apply-patch");
+            format!("`{name} --help` lists the options")
+        }
     }
 }
 

@@ -34,16 +34,12 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
     let options = apply::options(global, &args.rules)?;
     let sources = global.sources(&args.input.clone().into())?;
     let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
-    let mut files = || {
+    let output = "converted";
+    let converted = convert::convert(&input.sent, args.to, &options, &mut || {
         let session = workspace::recovered(global).map_err(|failure| failure.error())?;
         Ok(Files::from(session.workspace().root()))
-    };
-    let tell = |notes: Vec<String>| {
-        let told = notes.iter().filter(|_| !global.quiet);
-        told.for_each(|note| render::message(&format!("note: {note}")));
-    };
-    let output = "converted";
-    match convert::convert(&input.sent, args.to, &options, &mut files) {
+    });
+    match converted {
         Ok(Converted::Text(text, notes)) if global.json => {
             let text = String::from_utf8(text).map_err(|_| {
                 Failure::Usage("the patch is not UTF-8, and JSON is: leave out `--json`".into())
@@ -56,12 +52,12 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             Ok(Exit::Done)
         }
         Ok(Converted::Text(text, notes)) => {
-            tell(notes);
+            tell(global, &notes);
             render::raw(&text);
             Ok(Exit::Done)
         }
         Ok(Converted::Items(items, notes)) => {
-            tell(notes);
+            tell(global, &notes);
             json::print(&items);
             Ok(Exit::Done)
         }
@@ -69,5 +65,11 @@ pub(crate) fn convert(global: &Global, args: &ConvertArgs) -> Result<Exit, Failu
             Err(Failure::Unreadable(format!("{}: {message}", input.name)))
         }
         Err(error) => Err(form::failure(&input, error)),
+    }
+}
+
+fn tell(global: &Global, notes: &[String]) {
+    for note in notes.iter().filter(|_| !global.quiet) {
+        render::message(&format!("note: {note}"));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use apply_patch_api::engine::{Note, Order, Pass, Patch, Placed, Plan, PlanNote};
-use apply_patch_api::grammar::{LineKind, Section, SectionOperation, Submodule};
+use apply_patch_api::grammar::{Hunk, LineKind, Section, SectionOperation, Submodule};
 use apply_patch_api::tools::changes::{HunkAnswer, carried_text};
 use serde_json::json;
 
@@ -16,13 +16,13 @@ use crate::{json, render};
 
 pub(crate) fn explain(global: &Global, args: &apply::CheckArgs) -> Result<Exit, Failure> {
     apply::looked(global, args, |options, patch, plan| {
-        print(global, patch, plan, (options.placement.order, !args.parts.no_atomic));
+        print(global, patch, plan, options.placement.order, !args.parts.no_atomic);
         Ok(())
     })
 }
 
 /// Prints what a plan does with each hunk.
-pub(super) fn print(global: &Global, patch: &Patch, plan: &Plan, (order, atomic): (Order, bool)) {
+pub(super) fn print(global: &Global, patch: &Patch, plan: &Plan, order: Order, atomic: bool) {
     let lines = words(patch, plan, order, atomic);
     if global.json {
         let output = format!("it applies: {}", render::summary(plan));
@@ -38,8 +38,8 @@ fn words(patch: &Patch, plan: &Plan, order: Order, atomic: bool) -> Vec<String> 
     for (index, section) in patch.sections().iter().enumerate() {
         let place = patch.place_in_text(index);
         if plan.left_out().contains(&index) {
-            let (nth, line) = (place + 1, section.line());
-            lines.push(format!("Section {nth} (patch line {line}) is left out."));
+            let nth = place + 1;
+            lines.push(format!("Section {nth} (patch line {}) is left out.", section.line()));
             continue;
         }
         lines.push(section_words(place, section));
@@ -128,6 +128,10 @@ fn binary_words(path: &str, operation: &SectionOperation<'_>) -> String {
     }
 }
 
+fn count_of(hunk: &Hunk<'_>, kind: LineKind) -> usize {
+    hunk.lines.iter().filter(|line| line.kind == kind).count()
+}
+
 fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
     let hunk = &section.hunks()[placed.hunk];
     if placed.notes.contains(&Note::AlreadyApplied) {
@@ -140,9 +144,9 @@ fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
             placed.first_line
         );
     }
-    let of = |kind: LineKind| hunk.lines.iter().filter(|line| line.kind == kind).count();
-    let (deleted, inserted, context) =
-        (of(LineKind::Delete), of(LineKind::Insert), of(LineKind::Context));
+    let deleted = count_of(hunk, LineKind::Delete);
+    let inserted = count_of(hunk, LineKind::Insert);
+    let context = count_of(hunk, LineKind::Context);
     let what = match (deleted, inserted) {
         (0, 0) => "changes nothing".to_owned(),
         (0, inserted) => format!("inserts {}", count(inserted, "line")),

@@ -1,5 +1,7 @@
 //! Reads the files that a grammar is made for.
 
+use std::collections::BTreeMap;
+
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::files::Access;
 use apply_patch_api::{FitRequest, FittedGrammar};
@@ -19,10 +21,12 @@ pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar,
         let (bytes, _) = root.read(&path, MAX_PATCH_SIZE)?;
         files.push((path.to_string(), bytes));
     }
-    let named =
-        |(name, lines): (String, _)| Ok((root.check(&name, Access::Read)?.to_string(), lines));
+    let mut shown = BTreeMap::new();
+    for (name, lines) in args.lines() {
+        shown.insert(root.check(&name, Access::Read)?.to_string(), lines);
+    }
     let request = FitRequest {
-        lines: args.lines().into_iter().map(named).collect::<Result<_, Failure>>()?,
+        lines: shown,
         paths: paths(args)?,
         operations: args.operations.clone(),
         profile: args.profile.map(|profile| profile.as_str().to_owned()),

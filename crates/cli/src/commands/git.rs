@@ -27,6 +27,7 @@ use crate::failure::Failure;
 use crate::form;
 use crate::global::Global;
 use crate::host::TerminalHost;
+use crate::input::Input;
 use crate::{args, events, json, render, source};
 
 #[derive(Debug, Args)]
@@ -134,8 +135,7 @@ pub(crate) fn git(global: &Global, args: &GitArgs) -> Result<Exit, Failure> {
         None => workspace::base(global, &args.rules)?,
     };
     if args.batch {
-        let approvals = (&mut approvals, global.settings.approve);
-        return batch(&session, args, &options, approvals);
+        return batch(&session, args, &options, &mut approvals, global.settings.approve);
     }
     let mut events = None;
     let result = one(global, args, &session, &options, &mut approvals, &mut events);
@@ -154,12 +154,10 @@ fn one(
     let input = form::all_chosen(global, sources, &args.from, &options.parse)?;
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     let patch = &form::parsed(&input, options)?;
-    let failure = |error: ToolError| match error.rejects {
-        Some(rejects) => Failure::rejected(&input, rejects),
-        None => Failure::Tool(Box::new(error)),
-    };
     if args.dry_run || args.explain {
-        let planned = session.plan(patch, options, &args.request()).map_err(failure)?;
+        let planned = session
+            .plan(patch, options, &args.request())
+            .map_err(|error| failure(&input, error))?;
         preview(global, args, patch, options, &planned)?;
         return Ok(Exit::Done);
     }
@@ -175,7 +173,15 @@ fn one(
             Ok(Exit::Done)
         }
         Err(_) if prompt.instead() == Some(Instead::NoTerminal) => Err(apply::no_terminal()),
-        Err(error) => Err(failure(error)),
+        Err(error) => Err(failure(&input, error)),
+    }
+}
+
+/// The failure of a patch to a commit, with its rejects, if there are any.
+fn failure(input: &Input, error: ToolError) -> Failure {
+    match error.rejects {
+        Some(rejects) => Failure::rejected(input, rejects),
+        None => Failure::Tool(Box::new(error)),
     }
 }
 
@@ -188,7 +194,7 @@ fn preview(
 ) -> Result<(), Failure> {
     let plan = &planned.report.plan;
     if args.explain {
-        explain::print(global, patch, plan, (options.placement.order, true));
+        explain::print(global, patch, plan, options.placement.order, true);
     } else if global.json {
         let data = planned.data(true, DiffDetail::Full)?;
         json::print(&envelope::Success::new(
@@ -327,10 +333,12 @@ fn batch(
     session: &GitSession,
     args: &GitArgs,
     options: &Options,
-    (approvals, policy): (&mut Approvals, ApprovalPolicy),
+    approvals: &mut Approvals,
+    policy: ApprovalPolicy,
 ) -> Result<Exit, Failure> {
     let together = if policy == ApprovalPolicy::Never { TOGETHER } else { 1 };
-    let (mut landed, mut failed) = (0_usize, None);
+    let mut landed = 0_usize;
+    let mut failed = None;
     let prompt = Prompt::new(false);
     let mut host = BatchHost(&prompt);
     let mut host = approvals.ask(&mut host);
@@ -340,7 +348,9 @@ fn batch(
         // It ends with the input, or where that cannot be read, and so does what follows.
         scope.spawn(move || read_requests(args, options, ahead, &sender));
         while let Ok(first) = receiver.recv() {
-            let (mut ids, mut parsed, mut unread) = (Vec::new(), Vec::new(), None);
+            let mut ids = Vec::new();
+            let mut parsed = Vec::new();
+            let mut unread = None;
             let more = receiver.try_iter().take(together - 1);
             for (length, next) in std::iter::once(first).chain(more) {
                 ahead.took(length);
@@ -382,10 +392,12 @@ fn answer(id: Value, result: Result<GitReport, ToolError>) {
     json::print(&answer);
 }
 
-/// Reads what a line asks for; with its id.
+fn usage(message: String) -> ToolError {
+    ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
+}
+
+/// Reads the request of a line; with its id.
 fn request(args: &GitArgs, options: &Options, line: &[u8]) -> Requested {
-    let usage =
-        |message: String| ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message);
     let BatchLine { id, onto, branch, message, author, carry, patch } =
         match serde_json::from_slice(line) {
             Ok(line) => line,

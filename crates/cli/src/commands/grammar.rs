@@ -163,7 +163,9 @@ pub(crate) fn tool_spec(global: &Global, args: &ToolSpecArgs) -> Result<Exit, Fa
     if fitted.is_some() && format.is_none() {
         return Err(Failure::Usage(format!("{} takes no grammar", args.provider)));
     }
-    if let (Some(fitted), Some(format)) = (&fitted, format) {
+    if let Some(fitted) = &fitted
+        && let Some(format) = format
+    {
         options.definition = Some(text(fitted, format)?);
         options.grammar = Some(format);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use apply_patch_api::engine::commit::Workspace;
+use apply_patch_api::engine::commit::{LogEntry, Workspace};
 use apply_patch_api::engine::remedy::ForPerson;
 use apply_patch_api::engine::{HistoryDiffs, Remedy};
 use apply_patch_api::grammar::diff::{self, DiffOptions};
@@ -103,11 +103,13 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
     if args.stats {
         return stats(global, workspace, args.since);
     }
-    let beneath = |path: &String| workspace.root().relative(path).unwrap_or_else(|| path.clone());
-    let paths = args.paths.iter().map(beneath).collect();
-    let of_session = |name: &String| history::session(workspace, name);
-    let session = args.session.as_ref().map(of_session).transpose();
-    let session = session.map_err(|error| Failure::Tool(Box::new(error)))?;
+    let paths = args
+        .paths
+        .iter()
+        .map(|path| workspace.root().relative(path).unwrap_or_else(|| path.clone()))
+        .collect();
+    let session = args.session.as_ref().map(|name| history::session(workspace, name));
+    let session = session.transpose().map_err(|error| Failure::Tool(Box::new(error)))?;
     let wanted = Wanted { max_count: args.max_count, since: args.since, session, paths };
     let (grouped, unverified) = wanted.read(workspace)?;
     let store = workspace.store()?;
@@ -182,8 +184,8 @@ fn stats(
     since: Option<SystemTime>,
 ) -> Result<Exit, Failure> {
     let stats = audit::stats(workspace, since.unwrap_or(SystemTime::UNIX_EPOCH))?;
-    let (committed, failed) =
-        (render::count(stats.transactions, "transaction"), render::count(stats.failed, "call"));
+    let committed = render::count(stats.transactions, "transaction");
+    let failed = render::count(stats.failed, "call");
     let output = match stats.since.get(..10) {
         Some(day) => format!("{committed} committed, {failed} refused, since {day}"),
         None => "the audit logs have nothing".to_owned(),
@@ -193,16 +195,8 @@ fn stats(
         return Ok(Exit::Done);
     }
     render::line(&output);
-    let refused = |title: &str, counts: &BTreeMap<String, usize>| {
-        let mut rows: Vec<_> = counts.iter().collect();
-        rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
-        if !rows.is_empty() {
-            render::line(&format!("\n{title:<24} {:>9}", "refused"));
-        }
-        rows.iter().for_each(|(name, count)| render::line(&format!("{name:<24} {count:>9}")));
-    };
-    refused("reason", &stats.by_reason);
-    refused("profile", &stats.by_profile);
+    print_refused("reason", &stats.by_reason);
+    print_refused("profile", &stats.by_profile);
     for (title, counts) in [("agent", &stats.by_agent), ("day", &stats.by_day)] {
         if !counts.is_empty() {
             render::line(&format!("\n{title:<24} {:>9} {:>9}", "committed", "refused"));
@@ -214,12 +208,22 @@ fn stats(
     Ok(Exit::Done)
 }
 
+/// Prints how many calls were refused by each of these, the most first.
+fn print_refused(title: &str, counts: &BTreeMap<String, usize>) {
+    let mut rows: Vec<_> = counts.iter().collect();
+    rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    if !rows.is_empty() {
+        render::line(&format!("\n{title:<24} {:>9}", "refused"));
+    }
+    rows.iter().for_each(|(name, count)| render::line(&format!("{name:<24} {count:>9}")));
+}
+
 /// Checks the audit logs.
 fn verify(global: &Global, workspace: &Workspace, session: Option<&str>) -> Result<Exit, Failure> {
     let session = session.map(str::parse).transpose();
     let session = session.map_err(|error: BadName| Failure::Usage(error.to_string()))?;
     let sessions = audit::verify(workspace, session.as_ref())?;
-    if let (Some(session), []) = (&session, &sessions[..]) {
+    if let Some(session) = session.as_ref().filter(|_| sessions.is_empty()) {
         let message = format!("there is no audit log of session {session}");
         let error = ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message);
         return Err(Failure::Tool(Box::new(error)));
@@ -329,21 +333,17 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
         Named::Transaction(id) => (false, vec![workspace.show(id)?]),
         Named::Turn(_, entries) => (true, entries),
     };
-    let headline = |time| {
-        let of_turn = || format!("{} {}", render::turn_name(&entries), render::turn_what(&entries));
-        if turn { of_turn() } else { render::headline(&entries[0], time) }
-    };
     if global.json {
         let data = if turn {
             history::turn(workspace, &entries)?
         } else {
             history::transaction(workspace, &entries[0], true)?
         };
-        json::done(headline(format_time), data);
+        json::done(headline(&entries, turn, format_time), data);
         return Ok(Exit::Done);
     }
     let diff = workspace.turn_diff(&entries)?.diff();
-    let headline = headline(format_local_time);
+    let headline = headline(&entries, turn, format_local_time);
     if args.format == DiffFormat::Html {
         render::raw(render::page(&headline, &diff).as_bytes());
         return Ok(Exit::Done);
@@ -372,13 +372,19 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// A turn or a transaction in one line.
+fn headline(entries: &[LogEntry], is_turn: bool, time: fn(SystemTime) -> String) -> String {
+    if is_turn {
+        format!("{} {}", render::turn_name(entries), render::turn_what(entries))
+    } else {
+        render::headline(&entries[0], time)
+    }
+}
+
 /// Where a hunk was carried.
 fn carried(one: &Carried) -> String {
-    let lines = |(first, last): (usize, usize)| first..=last;
-    format!(
-        "{}: hunk {} {}",
-        one.path,
-        one.hunk + 1,
-        carried_text(&lines(one.from), &lines(one.to), one.already_there)
-    )
+    let from = one.from.0..=one.from.1;
+    let to = one.to.0..=one.to.1;
+    let text = carried_text(&from, &to, one.already_there);
+    format!("{}: hunk {} {text}", one.path, one.hunk + 1)
 }

@@ -1,5 +1,5 @@
-//! `apply-patch mcp-config`: how a client is told of the server: the client's own command, or what
-//! its file has to have.
+//! `apply-patch mcp-config`: how a client is told of the server: the client's own command, or the
+//! settings for its file.
 
 use std::path::{Path, PathBuf};
 
@@ -91,19 +91,12 @@ fn command(global: &Global, scope: ConfigScope, words: &[String]) -> String {
 
 /// How the server is to be started.
 fn server(global: &Global, args: &McpConfigArgs, scope: ConfigScope) -> Result<Server, Failure> {
-    let text = |path: &Path| match path.to_str() {
-        Some(text) => Ok(text.to_owned()),
-        None => Err(Failure::Input(format!(
-            "{} is not UTF-8, which configuration files are",
-            path.display()
-        ))),
-    };
     let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
     // Others have it elsewhere.
     let program = if scope == ConfigScope::Project && is_on_path(&program) {
         NAME.to_owned()
     } else {
-        text(&program)?
+        path_text(&program)?
     };
     let variables: Vec<_> = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]
         .map(str::to_owned)
@@ -114,18 +107,29 @@ fn server(global: &Global, args: &McpConfigArgs, scope: ConfigScope) -> Result<S
         .iter()
         .filter_map(|name| Some((name.clone(), json!(std::env::var(name).ok()?))))
         .collect();
-    let names = |tools: &mut dyn Iterator<Item = Tool>| {
-        tools.map(|tool| tool.legal_name().to_owned()).collect()
-    };
     Ok(Server {
         program,
-        project: text(&apply_patch_api::files::real_path(global.root())?)?,
+        project: path_text(&apply_patch_api::files::real_path(global.root())?)?,
         approve: args.approve,
         variables,
         set,
-        readers: names(&mut Tool::served().filter(|tool| tool.is_read_only())),
-        tools: names(&mut Tool::served()),
+        readers: legal_names(Tool::served().filter(|tool| tool.is_read_only())),
+        tools: legal_names(Tool::served()),
     })
+}
+
+fn legal_names(tools: impl Iterator<Item = Tool>) -> Vec<String> {
+    tools.map(|tool| tool.legal_name().to_owned()).collect()
+}
+
+fn path_text(path: &Path) -> Result<String, Failure> {
+    match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(Failure::Input(format!(
+            "{} is not UTF-8, which configuration files are",
+            path.display()
+        ))),
+    }
 }
 
 /// Whether a shell finds this program by its name.

@@ -1,4 +1,4 @@
-//! What stands in for git where the feature `git` is off.
+//! The stand-in for git where the feature `git` is off.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! What stands in for the files of a commit where the feature `git` is off.
+//! The stand-in for the files of a commit where the feature `git` is off.
 
 use std::path::PathBuf;
 

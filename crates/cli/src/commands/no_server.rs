@@ -1,4 +1,4 @@
-//! What stands in for the MCP server where the feature `mcp` is off.
+//! The stand-in for the MCP server where the feature `mcp` is off.
 
 use super::serve::ServeArgs;
 use crate::exit::Exit;

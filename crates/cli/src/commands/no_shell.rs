@@ -1,4 +1,4 @@
-//! What stands in for `apply-patch intercept` where the feature `shell` is off.
+//! The stand-in for `apply-patch intercept` where the feature `shell` is off.
 
 use std::ffi::OsString;
 

@@ -43,10 +43,9 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
         workspace::confine(global, session.workspace(), Some(&args.rules))?;
     }
     let input = source.read()?;
-    let unreadable = |error: InputError| Failure::Unreadable(format!("{}: {error}", input.name));
     let text = apply_patch_api::engine::decode(input.bytes())
         .map_err(|error| Failure::parse(&input, error))?;
-    let calls = ops::calls(text).map_err(unreadable)?;
+    let calls = ops::calls(text).map_err(|error| unreadable(&input, &error))?;
     let patch_text = match ops::to_envelope(&calls) {
         Ok(text) => text,
         Err(InputError::BadCall { call_id, message }) => {
@@ -55,14 +54,14 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
             }));
             return Ok(Exit::DoesNotApply);
         }
-        Err(error) => return Err(unreadable(error)),
+        Err(error) => return Err(unreadable(&input, &error)),
     };
     let converted = Input::new(patch_text, input.name.clone());
     let patch =
         converted.parse(&options.parse).map_err(|error| Failure::parse(&converted, error))?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, true);
-    // What is guarded stays refused: a program names what it allows.
+    // Guarded files stay refused: a program names those that it allows.
     let mut approvals = Approvals::new(global.settings.approve);
     let applied =
         session.apply("ops", &patch, options, Atomicity::Whole, &mut approvals.ask(&mut host));
@@ -92,20 +91,29 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
     let message = format!("{}{printed}{next}", error.message);
     let rejects: &[Reject] =
         if let commit::Error::Rejected(rejects) = failure { rejects } else { &[] };
-    let of_call = |call: &PatchCall| {
-        let index = calls.iter().position(|other| std::ptr::eq(other, call));
-        let own: Vec<_> = rejects
-            .iter()
-            .filter(|reject| reject.section == index || reject.section.is_none())
-            .map(|reject| ops::explain(calls, reject))
-            .collect();
-        if rejects.is_empty() {
-            return Some(message.clone());
-        }
-        (!own.is_empty()).then(|| own.join("\n"))
-    };
-    json::print(&answers(calls, |call| Err(of_call(call))));
+    json::print(&answers(calls, |call| {
+        Err(if rejects.is_empty() {
+            Some(message.clone())
+        } else {
+            rejects_of(calls, call, rejects)
+        })
+    }));
     interrupt::exit_of(&Failure::Failed(Box::new((input, failed))).error())
+}
+
+/// The rejects of a call, in lines, with those of no call; `None` where there are none.
+fn rejects_of(calls: &[PatchCall], call: &PatchCall, rejects: &[Reject]) -> Option<String> {
+    let index = calls.iter().position(|other| std::ptr::eq(other, call));
+    let own: Vec<_> = rejects
+        .iter()
+        .filter(|reject| reject.section == index || reject.section.is_none())
+        .map(|reject| ops::explain(calls, reject))
+        .collect();
+    (!own.is_empty()).then(|| own.join("\n"))
+}
+
+fn unreadable(input: &Input, error: &InputError) -> Failure {
+    Failure::Unreadable(format!("{}: {error}", input.name))
 }
 
 /// Says what a reader should know about the hunks of a call.
@@ -113,7 +121,16 @@ fn told(call: &PatchCall, reports: &[Report]) -> String {
     let (FileOperation::CreateFile { path: own, .. }
     | FileOperation::UpdateFile { path: own, .. }
     | FileOperation::DeleteFile { path: own }) = &call.operation;
-    let note = |note: &PlanNote| match note {
+    reports
+        .iter()
+        .flat_map(|report| report.plan.notes())
+        .filter_map(|note| told_of(own, note))
+        .collect()
+}
+
+/// A note about a file, behind what is said of its call.
+fn told_of(own: &str, note: &PlanNote) -> Option<String> {
+    match note {
         PlanNote::Hunk { path, hunk, note } if path == own => {
             Some(format!("; hunk {} {}", hunk + 1, render::note_text(note)))
         }
@@ -125,9 +142,11 @@ fn told(call: &PatchCall, reports: &[Report]) -> String {
             Some(format!("; {}", render::conflict_markers_text(*line)))
         }
         _ => None,
-    };
-    reports.iter().flat_map(|report| report.plan.notes()).filter_map(note).collect()
+    }
 }
+
+const OTHER_FAILED: &str =
+    "not applied, because another operation of this response failed; nothing was changed";
 
 /// One answer for each call; `None` in a failure means that another call failed.
 fn answers(
@@ -138,14 +157,7 @@ fn answers(
         .iter()
         .map(|call| match of(call) {
             Ok(text) => CallOutput::new(call, true, text),
-            Err(own) => {
-                let other = || {
-                    "not applied, because another operation of this response failed; nothing \
-                        was changed"
-                        .into()
-                };
-                CallOutput::new(call, false, own.unwrap_or_else(other))
-            }
+            Err(own) => CallOutput::new(call, false, own.unwrap_or_else(|| OTHER_FAILED.into())),
         })
         .collect()
 }

@@ -80,7 +80,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     let mut events = events::of(global.root(), &session, &args.reporting);
     let call_id = events::call_id(&args.reporting)?;
     let prompt = Prompt::new(false);
-    // What is guarded stays refused: a program names what it allows.
+    // Guarded files stay refused: a program names those that it allows.
     let mut approvals = Approvals::new(global.settings.approve);
     let exit = match prepare(global, args) {
         Err(failure) => failed(args, failure.error()),

@@ -121,7 +121,8 @@ fn list(global: &Global, all: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     for entry in entries {
-        let (age, size) = (render::age(entry.time), render::size(entry.size));
+        let age = render::age(entry.time);
+        let size = render::size(entry.size);
         render::line(&format!(
             "{}/{}  {age:>10}  {size:>9}  {}",
             entry.id.short(),
@@ -182,7 +183,7 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
         }
     }
     let (found, lines) = purged(global, &session, &retention, args.dry_run)?;
-    let (count, bytes) = (found.transactions.len(), found.bytes);
+    let count = found.transactions.len();
     let verb = if args.dry_run { "would be removed" } else { "removed" };
     let output = match count {
         0 => "there is nothing to remove".to_owned(),
@@ -193,7 +194,7 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
             output,
             json!({
                 "transactions": count,
-                "bytes": bytes,
+                "bytes": found.bytes,
                 "logLines": lines,
                 "dryRun": args.dry_run,
             }),
@@ -216,7 +217,7 @@ fn purged(
         return Ok((Purged::default(), 0));
     }
     let locked = workspace.lock(global.settings.lock_timeout)?;
-    // What is purged cannot tell later what became of it.
+    // A purged transaction cannot tell later how it ended.
     workspace::log_recovered(session, locked.recovered());
     Ok(session.purge(&locked, retention, dry_run)?)
 }

@@ -98,22 +98,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         })
     })?;
     if let Some(span) = span {
-        let plan = |session: &Session, cancellation: &Cancellation| {
-            session.plan_undo_span(&span, args.carry, cancellation)
-        };
-        if is_elsewhere(&session, || plan(&session, &Cancellation::NEVER)) {
-            session = workspace::project(&session);
-        }
-        let never = ApprovalPolicy::Never;
-        return execute(
-            global,
-            &session,
-            "undo",
-            args.dry_run,
-            args.detail.diff,
-            never,
-            |cancellation| plan(&session, cancellation),
-        );
+        return undo_span(global, args, session, &span);
     }
     let mut id = args.id.as_deref().map(|id| workspace::id(session.workspace(), id)).transpose()?;
     let mut given = args.paths.clone();
@@ -126,21 +111,19 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         });
     }
     if outside {
-        // What lies elsewhere in the project is undone in all of it.
+        // Files elsewhere in the project are undone in all of it.
         given = given.iter().map(|path| session.workspace().prefix().join(path)).collect();
         session = workspace::project(&session);
         id = last_of(session.workspace(), id, &given)?;
     }
     let paths = checked(session.workspace(), &given)?;
-    let plan = |trust, carry, cancellation: &Cancellation| {
-        session.plan_undo(id, &paths, carry, trust, cancellation)
-    };
-    let (mut trust, mut carry) = (args.trust, args.carry);
+    let mut trust = args.trust;
+    let mut carry = args.carry;
     let mut approval = ApprovalPolicy::Never;
     let may_ask = !args.dry_run && !global.json && preset() != ApprovalPolicy::Never;
     if may_ask
         && !trust
-        && let Err(error) = plan(false, carry, &Cancellation::NEVER)
+        && let Err(error) = session.plan_undo(id, &paths, carry, false, &Cancellation::NEVER)
     {
         trust = id.is_some_and(|id| error.to_be_trusted() == [id]);
         carry |= id.is_none() && matches!(error, commit::Error::Drifted { carry: true, .. });
@@ -151,7 +134,23 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         }
     }
     execute(global, &session, "undo", args.dry_run, args.detail.diff, approval, |cancellation| {
-        plan(trust, carry, cancellation)
+        session.plan_undo(id, &paths, carry, trust, cancellation)
+    })
+}
+
+/// Undoes several transactions as one.
+fn undo_span(
+    global: &Global,
+    args: &UndoArgs,
+    mut session: Session,
+    span: &Span,
+) -> Result<Exit, Failure> {
+    if is_elsewhere(&session, || session.plan_undo_span(span, args.carry, &Cancellation::NEVER)) {
+        session = workspace::project(&session);
+    }
+    let never = ApprovalPolicy::Never;
+    execute(global, &session, "undo", args.dry_run, args.detail.diff, never, |cancellation| {
+        session.plan_undo_span(span, args.carry, cancellation)
     })
 }
 
@@ -164,9 +163,11 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
             Named::Transaction(id) => id,
             Named::Turn(_, entries) if history::is_undone(&entries) => {
                 let newest = &entries[0];
-                let is_own = |by| entries.iter().any(|entry| entry.journal.header.id == by);
                 let mut undos = entries.iter().flat_map(|entry| entry.undone_by);
-                if undos.any(|by| Some(by) != newest.undone_by && !is_own(by)) {
+                if undos.any(|by| {
+                    Some(by) != newest.undone_by
+                        && entries.iter().all(|entry| entry.journal.header.id != by)
+                }) {
                     let name = args.id.as_deref().unwrap_or_default();
                     return Err(Failure::Usage(format!(
                         "turn {name} was not undone as one: redo each undo of it by its id, the \
@@ -199,27 +200,33 @@ fn is_elsewhere(session: &Session, plan: impl FnOnce() -> Result<Plan, commit::E
 
 /// Plans what `undo` without arguments does.
 pub(super) fn next(session: &Session) -> Result<Plan, commit::Error> {
-    let plan = |session: &Session| session.plan_undo(None, &[], false, false, &Cancellation::NEVER);
-    match plan(session) {
+    match plan_last(session) {
         Err(commit::Error::Elsewhere { .. }) if !session.workspace().prefix().is_empty() => {
-            plan(&workspace::project(session))
+            plan_last(&workspace::project(session))
         }
         planned => planned,
     }
 }
 
+fn plan_last(session: &Session) -> Result<Plan, commit::Error> {
+    session.plan_undo(None, &[], false, false, &Cancellation::NEVER)
+}
+
 /// Returns which transactions are undone as one, if several are named.
 fn span(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
-    let failed = |error| Failure::Tool(Box::new(error));
-    if let Some(name) = &args.session {
-        return Span::of_session(workspace, name).map(Some).map_err(failed);
-    }
-    if let Some(text) = &args.since {
-        return Span::since(workspace, text).map(Some).map_err(failed);
-    }
-    if let Some(name) = &args.turn {
-        return Span::of_turn(workspace, name).map(Some).map_err(failed);
-    }
+    let span = if let Some(name) = &args.session {
+        Span::of_session(workspace, name)
+    } else if let Some(text) = &args.since {
+        Span::since(workspace, text)
+    } else if let Some(name) = &args.turn {
+        Span::of_turn(workspace, name)
+    } else {
+        return turn_of_id(workspace, args);
+    };
+    span.map(Some).map_err(|error| Failure::Tool(Box::new(error)))
+}
+
+fn turn_of_id(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
     let Some(name) = &args.id else { return Ok(None) };
     match workspace::named(workspace, name)? {
         Named::Transaction(_) => Ok(None),
@@ -248,15 +255,14 @@ fn last_of(
         return Ok(id);
     }
     let found = workspace.last_change_of(&checked(workspace, paths)?)?;
-    let none = || {
+    found.map(Some).ok_or_else(|| {
         let words: Vec<_> = paths.iter().map(|path| hints::shell_word(path)).collect();
         let words = words.join(" ");
-        format!(
+        Failure::Usage(format!(
             "no transaction that is not undone changed {words}; `apply-patch log -- {words}` \
              shows what did"
-        )
-    };
-    found.map(Some).ok_or_else(|| Failure::Usage(none()))
+        ))
+    })
 }
 
 /// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff. To name a
@@ -313,13 +319,13 @@ pub(super) fn note_project(global: &Global, session: &Session) {
 fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail: DiffDetail) {
     let Report { transaction, plan, .. } = report;
     let id = transaction.map(TransactionId::short);
-    let seen = |path: &str| workspace.seen(path);
     if global.json {
         let mut data = restored(report, detail);
         for file in data["changedFiles"].as_array_mut().into_iter().flatten() {
             for key in ["path", "toPath"] {
-                let path = file.get(key).and_then(|path| path.as_str()).map(seen);
-                path.into_iter().for_each(|path| file[key] = path.into());
+                if let Some(path) = file.get(key).and_then(|path| path.as_str()) {
+                    file[key] = workspace.seen(path).into();
+                }
             }
         }
         json::done(format!("{} restored", render::count(plan.changes().len(), "file")), data);
@@ -329,7 +335,7 @@ fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail:
         return;
     }
     render::notes(plan);
-    render::names_seen(plan, &seen);
+    render::names_seen(plan, &|path| workspace.seen(path));
     match id {
         Some(id) => {
             render::done(&format!("; undo it with `apply-patch undo {id}`"), &id.to_string());

@@ -1,4 +1,4 @@
-//! What the commands that open a workspace share.
+//! The workspace and the session of a command.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ pub(super) fn recovered(global: &Global) -> Result<Session, Failure> {
 
 /// Recovers what an earlier run left half way, before a command that only looks.
 ///
-/// What cannot be recovered here is reported by the commands that write.
+/// A transaction that cannot be recovered here is reported by the commands that write.
 pub(super) fn tidy(global: &Global, session: &Session) {
     let recovered = session.workspace().recover_if_idle().unwrap_or_default();
     if !recovered.is_empty() {

@@ -11,7 +11,7 @@ use apply_patch_api::trash::format_local_time;
 use super::human::{age, count, cut};
 use super::print::ID;
 
-/// What does not hold any more.
+/// A transaction that does not hold any more.
 const UNDONE: Style = Style::new().dimmed();
 
 /// How much of the name of a session is shown.
@@ -45,7 +45,7 @@ pub(crate) fn turn_line(entries: &[LogEntry], brief: bool, width: Option<usize>)
     cut(&format!("{}{age} {}", turn_name(entries), turn_what(entries)), width)
 }
 
-/// What a turn did, to the first of its files by name, and who did it.
+/// The changes of a turn, the first of its files by name, and who made them.
 pub(crate) fn turn_what(entries: &[LogEntry]) -> String {
     let header = &entries[0].journal.header;
     let changes = entries.iter().rev().flat_map(|entry| history::changes(&entry.journal));
@@ -100,7 +100,7 @@ pub(crate) fn holds(entry: &LogEntry) -> bool {
     entry.undone_by.is_none() && !entry.aborted
 }
 
-/// What a transaction did, to the first of its files by name, and what did it.
+/// The changes of a transaction, the first of its files by name, and the tool that made them.
 pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
     let changes = history::changes(&entry.journal);
     let mut line = match &changes[..] {
@@ -126,7 +126,7 @@ fn who(entry: &LogEntry) -> String {
     by(names.chain(session))
 }
 
-/// What a transaction undoes, and what became of it.
+/// The transactions that one undoes, and the one that undid it.
 fn since(entry: &LogEntry) -> String {
     let header = &entry.journal.header;
     let mut line = String::new();

@@ -42,7 +42,10 @@ pub(crate) fn page(title: &str, diff: &[u8]) -> String {
             DiffPart::Context(line) => file.context(&line),
             DiffPart::Change(deleted, inserted) => {
                 let (left, right) = highlighter.pieces(&deleted, &inserted);
-                file.change((&deleted, &left), (&inserted, &right));
+                file.change(
+                    &Side { lines: &deleted, pieces: &left },
+                    &Side { lines: &inserted, pieces: &right },
+                );
             }
         }
     }
@@ -106,8 +109,8 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
 
 /// How many files and lines change.
 fn totals(files: &[HtmlFile]) -> String {
-    let sum = |lines: fn(&HtmlFile) -> usize| files.iter().map(lines).sum();
-    let (inserted, deleted): (usize, usize) = (sum(|file| file.inserted), sum(|file| file.deleted));
+    let inserted = files.iter().map(|file| file.inserted).sum();
+    let deleted = files.iter().map(|file| file.deleted).sum();
     format!("{}, {}", count(files.len(), "file"), line_counts(inserted, deleted))
 }
 
@@ -126,7 +129,7 @@ enum HtmlPlace {
 /// A file of the page.
 #[derive(Debug, Default)]
 struct HtmlFile {
-    /// What becomes of it, if it is more than updated: a letter, and the word.
+    /// The letter and the word for a change that is more than an update.
     operation: Option<(char, &'static str)>,
     /// Escaped already.
     name: String,
@@ -136,6 +139,18 @@ struct HtmlFile {
     numbers: (u64, u64),
     deleted: usize,
     inserted: usize,
+}
+
+/// One side of a change: its lines, and each of them in pieces.
+struct Side<'c, 'd> {
+    lines: &'c [DiffLine<'d>],
+    pieces: &'c [Pieces],
+}
+
+impl<'c, 'd> Side<'c, 'd> {
+    fn line(&self, nth: usize) -> Option<(&'c DiffLine<'d>, &'c Pieces)> {
+        self.lines.get(nth).zip(self.pieces.get(nth))
+    }
 }
 
 impl HtmlFile {
@@ -154,9 +169,8 @@ impl HtmlFile {
             ("rename from ", ('R', "moved")),
             ("copy from ", ('C', "copied")),
         ];
-        let begins = |(begin, _): &&(&str, _)| text.starts_with(begin);
-        let found = operations.iter().find(begins).map(|(_, operation)| *operation);
-        self.operation = found.or(self.operation);
+        let found = operations.into_iter().find(|(begin, _)| text.starts_with(begin));
+        self.operation = found.map(|(_, operation)| operation).or(self.operation);
         // These repeat the name.
         if !text.starts_with("--- ") && !text.starts_with("+++ ") {
             let _ = writeln!(self.out, "<p>{}</p>", escaped(text));
@@ -198,18 +212,18 @@ impl HtmlFile {
         self.numbers = (left + 1, right + 1);
     }
 
-    fn change(&mut self, old: (&[DiffLine<'_>], &[Pieces]), new: (&[DiffLine<'_>], &[Pieces])) {
+    fn change(&mut self, old: &Side<'_, '_>, new: &Side<'_, '_>) {
         self.group(HtmlPlace::Change);
         let (left, right) = self.numbers;
-        for (nth, at) in (0..old.0.len().max(new.0.len())).zip(0..) {
+        for (nth, at) in (0..old.lines.len().max(new.lines.len())).zip(0..) {
             self.out += "<tr>";
-            cell(&mut self.out, old.0.get(nth).zip(old.1.get(nth)), left + at, " class=\"del\"");
-            cell(&mut self.out, new.0.get(nth).zip(new.1.get(nth)), right + at, " class=\"ins\"");
+            cell(&mut self.out, old.line(nth), left + at, " class=\"del\"");
+            cell(&mut self.out, new.line(nth), right + at, " class=\"ins\"");
             self.out += "</tr>\n";
         }
-        self.numbers = (left + old.0.len() as u64, right + new.0.len() as u64);
-        self.deleted += old.0.len();
-        self.inserted += new.0.len();
+        self.numbers = (left + old.lines.len() as u64, right + new.lines.len() as u64);
+        self.deleted += old.lines.len();
+        self.inserted += new.lines.len();
     }
 }
 
@@ -232,11 +246,13 @@ fn cell(out: &mut String, side: Option<(&DiffLine<'_>, &Pieces)>, number: u64, c
 /// The numbers of the first lines of a hunk.
 fn first_lines(text: &str) -> (u64, u64) {
     let mut words = text.split(' ').skip(1);
-    let mut next = |sign| {
-        let range = words.next()?.strip_prefix(sign)?;
-        range.split(',').next()?.parse().ok()
-    };
-    (next('-').unwrap_or(0), next('+').unwrap_or(0))
+    let old = words.next().and_then(|range| first_line(range, '-')).unwrap_or(0);
+    let new = words.next().and_then(|range| first_line(range, '+')).unwrap_or(0);
+    (old, new)
+}
+
+fn first_line(range: &str, sign: char) -> Option<u64> {
+    range.strip_prefix(sign)?.split(',').next()?.parse().ok()
 }
 
 /// `a/x b/x` as one name where it is one.

@@ -28,7 +28,8 @@ pub(crate) fn size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    let (mut number, mut unit) = (bytes as f64 / 1024.0, 0);
+    let mut number = bytes as f64 / 1024.0;
+    let mut unit = 0;
     while number >= 1024.0 && unit + 1 < UNITS.len() {
         (number, unit) = (number / 1024.0, unit + 1);
     }

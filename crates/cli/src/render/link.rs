@@ -23,18 +23,21 @@ pub(super) fn are_shown() -> bool {
 
 /// Whether the terminal of these variables has links.
 fn has_links(variable: &dyn Fn(&str) -> Option<String>) -> bool {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    if let Some(force) = set("FORCE_HYPERLINK") {
+    if let Some(force) = set(variable, "FORCE_HYPERLINK") {
         return force != "0";
     }
-    if set("TERM").is_some_and(|term| term == "dumb") {
+    if set(variable, "TERM").is_some_and(|term| term == "dumb") {
         return false;
     }
-    MARKS.iter().any(|name| set(name).is_some())
-        || set("TERM_PROGRAM").is_some_and(|program| PROGRAMS.contains(&&*program))
-        || set("VTE_VERSION")
+    MARKS.iter().any(|name| set(variable, name).is_some())
+        || set(variable, "TERM_PROGRAM").is_some_and(|program| PROGRAMS.contains(&&*program))
+        || set(variable, "VTE_VERSION")
             .and_then(|version| version.parse().ok())
             .is_some_and(|version: u32| version >= VTE)
+}
+
+fn set(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    variable(name).filter(|value| !value.is_empty())
 }
 
 /// A text that a terminal may get, as a link to a file.

@@ -68,12 +68,12 @@ fn add(
     }
 }
 
-/// What follows the options in the help of a command.
+/// The text after the options in the help of a command.
 #[derive(Debug, Default)]
 struct AfterHelp {
     paragraphs: Vec<String>,
     examples: Vec<String>,
-    /// What its exit codes mean, where that is not what they mean elsewhere.
+    /// The meaning of its exit codes, where they have another one than elsewhere.
     exits: Option<String>,
 }
 
@@ -94,34 +94,42 @@ impl AfterHelp {
     }
 }
 
+fn written(man: &Man, write: fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut bytes = Vec::new();
+    write(man, &mut bytes).expect("memory takes what is written");
+    String::from_utf8(bytes).expect("the definitions are UTF-8")
+}
+
+/// A part of a page without the definitions that the title has already.
+fn without_start(part: &str, start: usize) -> &str {
+    part.get(start..).unwrap_or_default()
+}
+
 fn page(man: &Man, command: &Command, parent: Option<&str>, names: &BTreeSet<String>) -> String {
-    let written = |write: fn(&Man, &mut dyn std::io::Write) -> std::io::Result<()>| {
-        let mut bytes = Vec::new();
-        write(man, &mut bytes).expect("memory takes what is written");
-        String::from_utf8(bytes).expect("the definitions are UTF-8")
-    };
     // Without a command, `apply` is meant.
     let after = AfterHelp::of(match parent {
         None => command.find_subcommand("apply").unwrap_or(command),
         Some(_) => command,
     });
-    let mut page = written(|man, out| man.render_title(out));
-    // Each part begins with the same definitions.
-    let start = page.find(".TH").unwrap_or_default();
-    let part = |written: &str| written.get(start..).unwrap_or_default().to_owned();
-    page += &part(&written(|man, out| man.render_name_section(out)));
-    page += &part(&written(|man, out| man.render_synopsis_section(out)));
-    page += &part(&written(|man, out| man.render_description_section(out)));
     let mut more = Roff::new();
     for paragraph in &after.paragraphs {
         more.control("PP", []).text([roman(paragraph)]);
     }
-    page += &part(&more.render());
-    page += &part(&sections_within(&written(|man, out| man.render_options_section(out))));
+    let mut parts = vec![
+        written(man, |man, out| man.render_name_section(out)),
+        written(man, |man, out| man.render_synopsis_section(out)),
+        written(man, |man, out| man.render_description_section(out)),
+        more.render(),
+        sections_within(&written(man, |man, out| man.render_options_section(out))),
+    ];
     if command.has_subcommands() {
-        page += &part(&written(|man, out| man.render_subcommands_section(out)));
+        parts.push(written(man, |man, out| man.render_subcommands_section(out)));
     }
-    page += &part(&rest(command, &after, parent, names).render());
+    parts.push(rest(command, &after, parent, names).render());
+    let mut page = written(man, |man, out| man.render_title(out));
+    // Each part begins with the same definitions.
+    let start = page.find(".TH").unwrap_or_default();
+    page.extend(parts.iter().map(|part| without_start(part, start)));
     escaped(&page)
 }
 
@@ -155,24 +163,21 @@ fn rest(
         }
         roff.control("fi", []);
     }
-    let has = |name: &str| {
-        command.get_arguments().any(|arg| arg.get_long() == Some(name) && !arg.is_hide_set())
-    };
     roff.control("SH", ["EXIT STATUS"]);
     if let Some(exits) = &after.exits {
         roff.text([roman(exits)]);
     } else {
-        let ends = |exit: &Exit| match exit {
+        let exits = Exit::ALL.iter().filter(|(exit, _)| match exit {
             Exit::NotApplyPatch => parent.is_none(),
-            Exit::Unverified => parent.is_none() || has("verify-timeout"),
+            Exit::Unverified => parent.is_none() || has(command, "verify-timeout"),
             _ => true,
-        };
-        let exits = Exit::ALL.iter().filter(|(exit, _)| ends(exit));
+        });
         items(&mut roff, exits.map(|(exit, meaning)| ((*exit as u8).to_string(), *meaning)));
     }
-    if has("root") {
+    if has(command, "root") {
         roff.control("SH", ["ENVIRONMENT"]);
-        let heeded = settings::described().filter(|(key, ..)| parent.is_none() || has(key));
+        let heeded =
+            settings::described().filter(|(key, ..)| parent.is_none() || has(command, key));
         items(&mut roff, heeded.map(|(_, variable, what)| (variable, what)));
         items(&mut roff, VARIABLES.map(|(name, what)| (name.to_owned(), what)));
         roff.control("SH", ["FILES"]);
@@ -187,6 +192,11 @@ fn rest(
     }
     roff.text(line);
     roff
+}
+
+/// Whether the help of a command has an option.
+fn has(command: &Command, name: &str) -> bool {
+    command.get_arguments().any(|arg| arg.get_long() == Some(name) && !arg.is_hide_set())
 }
 
 fn items<'a>(roff: &mut Roff, items: impl IntoIterator<Item = (String, &'a str)>) {

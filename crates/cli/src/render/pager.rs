@@ -77,7 +77,7 @@ struct PagerReader {
     child: Child,
     /// Until the pager has ended.
     stdin: Option<ChildStdin>,
-    /// What it got, until that is more than a pipe takes: then it is being read.
+    /// The bytes that it got, until they are more than a pipe takes: then they are being read.
     kept: Option<Vec<u8>>,
 }
 

@@ -89,11 +89,13 @@ static SHOWN: AtomicBool = AtomicBool::new(false);
 /// Prints a piece of the output of another program on standard error.
 pub(crate) fn output(text: &str) {
     SHOWN.store(true, Ordering::Relaxed);
-    let safe = |line: &str| match line.strip_suffix('\n') {
-        Some(line) => sanitize(line.strip_suffix('\r').unwrap_or(line)).into_owned() + "\n",
-        None => sanitize(line).into_owned(),
-    };
-    let safe: String = text.split_inclusive('\n').map(safe).collect();
+    let safe: String = text
+        .split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => sanitize(line.strip_suffix('\r').unwrap_or(line)).into_owned() + "\n",
+            None => sanitize(line).into_owned(),
+        })
+        .collect();
     let _ = anstream::stderr().write_all(safe.as_bytes());
 }
 
@@ -131,10 +133,11 @@ pub(crate) fn done(text: &str, id: &str) {
 fn laid_out(before: &str, text: &str) -> String {
     /// A longer line quotes something that was given; its ends tell what.
     const LINE: usize = 4000;
-    let line = |line: &str| {
-        if line.len() > LINE { without_middle(line, LINE / 4) } else { line.into() }.into_owned()
-    };
-    let text = text.split('\n').map(line).collect::<Vec<_>>().join("\n");
+    let lines: Vec<_> = text
+        .split('\n')
+        .map(|line| if line.len() > LINE { without_middle(line, LINE / 4) } else { line.into() })
+        .collect();
+    let text = lines.join("\n");
     let text = format!("{before}{}", sanitize(&text));
     error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n"
 }

@@ -39,25 +39,20 @@ pub(crate) fn stat(files: &[FileStatistics]) {
 
 /// The same as text, without what a terminal would obey; in columns where there is a width.
 pub(crate) fn stat_text(files: &[FileStatistics], width: Option<usize>) -> String {
-    let count = |lines: Option<usize>| lines.unwrap_or_default();
-    let row = |file| (stat_name(file), (count(file.inserted), count(file.deleted)));
-    let rows: Vec<_> = files.iter().map(row).collect();
+    let rows: Vec<_> = files.iter().map(StatRow::of).collect();
     let text = match width {
         Some(width) => bars(&rows, width),
-        None => rows
-            .iter()
-            .map(|(name, (inserted, deleted))| {
-                format!("{} | +{inserted} -{deleted}\n", sanitize(name))
-            })
-            .collect(),
+        None => {
+            rows.iter().map(|row| format!("{} | {}\n", sanitize(&row.name), row.counts())).collect()
+        }
     };
     text + &stat_totals(files) + "\n"
 }
 
 /// How many files and lines change, in a line.
 pub(crate) fn stat_totals(files: &[FileStatistics]) -> String {
-    let sum = |lines: fn(&FileStatistics) -> Option<usize>| files.iter().filter_map(lines).sum();
-    let (inserted, deleted): (usize, usize) = (sum(|file| file.inserted), sum(|file| file.deleted));
+    let inserted = files.iter().filter_map(|file| file.inserted).sum();
+    let deleted = files.iter().filter_map(|file| file.deleted).sum();
     let operations = totals(files.iter().map(|file| file.operation));
     format!("{operations}, {}", line_counts(inserted, deleted))
 }
@@ -81,9 +76,11 @@ fn stat_name(file: &FileStatistics) -> String {
 fn numstat(files: &[FileStatistics], nul: bool) {
     let mut out = Vec::new();
     for file in files {
-        let count = |lines: Option<usize>| lines.map_or("-".to_owned(), |lines| lines.to_string());
-        let counts = format!("{}\t{}\t", count(file.inserted), count(file.deleted));
-        out.extend_from_slice(counts.as_bytes());
+        for lines in [file.inserted, file.deleted] {
+            let count = lines.map_or("-".to_owned(), |lines| lines.to_string());
+            out.extend_from_slice(count.as_bytes());
+            out.push(b'\t');
+        }
         if nul {
             out.extend_from_slice(file.last_path().as_bytes());
             out.push(0);
@@ -99,26 +96,32 @@ fn numstat(files: &[FileStatistics], nul: bool) {
     }
 }
 
-/// What happens to a file as a whole, in the lines of git.
+fn percentage(percent: Option<u8>) -> String {
+    percent.map(|percent| format!(" ({percent}%)")).unwrap_or_default()
+}
+
+fn mode_words(mode: Option<u32>) -> String {
+    mode.map(|mode| format!(" mode {}", octal(mode))).unwrap_or_default()
+}
+
+/// The change of a file as a whole, in the lines of git.
 fn summary(file: &FileStatistics) -> Vec<String> {
     let FileHeader { old_mode, new_mode, similarity, dissimilarity, .. } = file.stated;
-    let percent = |percent: Option<u8>| percent.map(|percent| format!(" ({percent}%)"));
-    let of_mode = |mode: Option<u32>| mode.map(|mode| format!(" mode {}", octal(mode)));
     let path = shown(&file.path);
     let (first, names_file) = match (file.operation, &file.to_path, dissimilarity) {
         (FileOperation::Create, ..) => {
-            return vec![format!(" create{} {path}", of_mode(new_mode).unwrap_or_default())];
+            return vec![format!(" create{} {path}", mode_words(new_mode))];
         }
         (FileOperation::Delete, ..) => {
-            return vec![format!(" delete{} {path}", of_mode(old_mode).unwrap_or_default())];
+            return vec![format!(" delete{} {path}", mode_words(old_mode))];
         }
         (operation @ (FileOperation::Move | FileOperation::Copy), Some(to), _) => {
             let word = if operation == FileOperation::Copy { "copy" } else { "rename" };
-            let percent = percent(similarity).unwrap_or_default();
+            let percent = percentage(similarity);
             (Some(format!(" {word} {}{percent}", both(&path, &shown(to)))), true)
         }
         (_, _, Some(_)) => {
-            let percent = percent(dissimilarity).unwrap_or_default();
+            let percent = percentage(dissimilarity);
             (Some(format!(" rewrite {path}{percent}")), true)
         }
         _ => (None, false),
@@ -150,38 +153,55 @@ fn both(old: &str, new: &str) -> String {
     }
 }
 
+/// A file of `--stat`.
+struct StatRow {
+    name: String,
+    inserted: usize,
+    deleted: usize,
+}
+
+impl StatRow {
+    fn of(file: &FileStatistics) -> Self {
+        Self {
+            name: stat_name(file),
+            inserted: file.inserted.unwrap_or_default(),
+            deleted: file.deleted.unwrap_or_default(),
+        }
+    }
+
+    fn counts(&self) -> String {
+        format!("+{} -{}", self.inserted, self.deleted)
+    }
+}
+
 /// The rows as columns of at most `width`, where the names leave room for that.
-fn bars(rows: &[(String, (usize, usize))], width: usize) -> String {
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|(name, (inserted, deleted))| {
-            (sanitize(name), format!("+{inserted} -{deleted}"), *inserted, *deleted)
-        })
-        .collect();
-    let longest =
-        |of: &dyn Fn(&(_, String, _, _)) -> usize| rows.iter().map(of).max().unwrap_or_default();
-    let counts = longest(&|row| row.1.len());
-    let names =
-        longest(&|row: &(std::borrow::Cow<'_, str>, String, usize, usize)| row.0.chars().count());
-    let names = names.min(width.saturating_sub(counts + LEAST + 5));
-    let room = width.saturating_sub(names + counts + 5).max(LEAST);
-    let most = longest(&|row| row.2 + row.3);
-    let scaled = |lines: usize| match most {
-        0 => 0,
-        _ if most <= room => lines,
-        // What changes at all is seen.
-        _ => (lines * room / most).max(usize::from(lines > 0)),
-    };
+fn bars(rows: &[StatRow], width: usize) -> String {
+    let names: Vec<_> = rows.iter().map(|row| sanitize(&row.name)).collect();
+    let counts: Vec<_> = rows.iter().map(StatRow::counts).collect();
+    let counts_width = counts.iter().map(String::len).max().unwrap_or_default();
+    let names_width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+    let names_width = names_width.min(width.saturating_sub(counts_width + LEAST + 5));
+    let room = width.saturating_sub(names_width + counts_width + 5).max(LEAST);
+    let most = rows.iter().map(|row| row.inserted + row.deleted).max().unwrap_or_default();
     let mut out = String::new();
-    for (name, count, inserted, deleted) in &rows {
-        let plus = "+".repeat(scaled(*inserted));
-        let minus = "-".repeat(scaled(*deleted));
+    for ((row, name), count) in rows.iter().zip(&names).zip(&counts) {
+        let plus = "+".repeat(scaled(row.inserted, most, room));
+        let minus = "-".repeat(scaled(row.deleted, most, room));
         out += &format!(
-            "{name:names$} | {count:counts$}  \
+            "{name:names_width$} | {count:counts_width$}  \
              {INSERTED}{plus}{INSERTED:#}{DELETED}{minus}{DELETED:#}\n"
         );
     }
     out
+}
+
+/// The length of the bar of so many lines, of `most` in `room`: any change is seen.
+fn scaled(lines: usize, most: usize, room: usize) -> usize {
+    match most {
+        0 => 0,
+        _ if most <= room => lines,
+        _ => (lines * room / most).max(usize::from(lines > 0)),
+    }
 }
 
 #[cfg(test)]
@@ -191,9 +211,9 @@ mod tests {
     #[test]
     fn bars_fit_into_the_terminal() {
         let rows = [
-            ("M a".to_owned(), (3, 1)),
-            ("A long/name".to_owned(), (200, 0)),
-            ("D b".to_owned(), (0, 0)),
+            StatRow { name: "M a".to_owned(), inserted: 3, deleted: 1 },
+            StatRow { name: "A long/name".to_owned(), inserted: 200, deleted: 0 },
+            StatRow { name: "D b".to_owned(), inserted: 0, deleted: 0 },
         ];
         let plain = |width| anstream::adapter::strip_str(&bars(&rows, width)).to_string();
         let wide: Vec<_> = plain(300).lines().map(str::to_owned).collect();

@@ -22,6 +22,19 @@ pub(crate) struct DiffLine<'d> {
     pub(crate) no_newline: bool,
 }
 
+impl<'d> DiffLine<'d> {
+    /// The line of a hunk, which begins with a sign unless it is empty.
+    fn of(line: &'d [u8]) -> Self {
+        let body = line.get(1..).unwrap_or_default();
+        let text = body.strip_suffix(b"\r");
+        Self {
+            crlf: text.is_some(),
+            text: String::from_utf8_lossy(text.unwrap_or(body)),
+            no_newline: false,
+        }
+    }
+}
+
 /// A part of a diff.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DiffPart<'d> {
@@ -39,32 +52,24 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<DiffPart<'_>> {
     let mut parts = Vec::new();
     let mut in_hunk = false;
     for line in diff.split_inclusive(|&byte| byte == b'\n') {
-        let text = |bytes| String::from_utf8_lossy(bytes);
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         in_hunk = match line.first() {
             Some(b'@') => true,
             Some(b' ' | b'+' | b'-' | b'\\') | None => in_hunk,
             _ => false,
         };
-        let body = || {
-            let body = line.get(1..).unwrap_or_default();
-            match body.strip_suffix(b"\r") {
-                Some(body) => DiffLine { text: text(body), crlf: true, no_newline: false },
-                None => DiffLine { text: text(body), crlf: false, no_newline: false },
-            }
-        };
         match line.first() {
-            _ if !in_hunk => parts.push(DiffPart::Header(text(line))),
-            Some(b'@') => parts.push(DiffPart::Hunk(text(line))),
+            _ if !in_hunk => parts.push(DiffPart::Header(String::from_utf8_lossy(line))),
+            Some(b'@') => parts.push(DiffPart::Hunk(String::from_utf8_lossy(line))),
             Some(b'-') => match parts.last_mut() {
                 Some(DiffPart::Change(deleted, inserted)) if inserted.is_empty() => {
-                    deleted.push(body())
+                    deleted.push(DiffLine::of(line))
                 }
-                _ => parts.push(DiffPart::Change(vec![body()], Vec::new())),
+                _ => parts.push(DiffPart::Change(vec![DiffLine::of(line)], Vec::new())),
             },
             Some(b'+') => match parts.last_mut() {
-                Some(DiffPart::Change(_, inserted)) => inserted.push(body()),
-                _ => parts.push(DiffPart::Change(Vec::new(), vec![body()])),
+                Some(DiffPart::Change(_, inserted)) => inserted.push(DiffLine::of(line)),
+                _ => parts.push(DiffPart::Change(Vec::new(), vec![DiffLine::of(line)])),
             },
             Some(b'\\') => {
                 let last = match parts.last_mut() {
@@ -78,7 +83,7 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<DiffPart<'_>> {
                     last.no_newline = true;
                 }
             }
-            _ => parts.push(DiffPart::Context(body())),
+            _ => parts.push(DiffPart::Context(DiffLine::of(line))),
         }
     }
     parts
@@ -105,7 +110,8 @@ impl Highlighter {
         deleted: &[DiffLine<'_>],
         inserted: &[DiffLine<'_>],
     ) -> (Vec<Pieces>, Vec<Pieces>) {
-        let (old, new) = (words(deleted), words(inserted));
+        let old = words(deleted);
+        let new = words(inserted);
         let is_compared = !deleted.is_empty()
             && !inserted.is_empty()
             && old.len() + new.len() <= MAX_WORDS
@@ -118,12 +124,13 @@ impl Highlighter {
 
 /// The words of lines, and the blanks between them; after each line stands a line feed.
 fn words<'l>(lines: &'l [DiffLine<'_>]) -> Vec<&'l [u8]> {
-    let of_line = |line: &'l DiffLine<'_>| {
-        let is_blank = |byte: &u8| byte.is_ascii_whitespace();
-        let words = line.text.as_bytes().chunk_by(move |a, b| is_blank(a) == is_blank(b));
-        words.chain([&b"\n"[..]])
-    };
-    lines.iter().flat_map(of_line).collect()
+    let mut words = Vec::new();
+    for line in lines {
+        let bytes = line.text.as_bytes();
+        words.extend(bytes.chunk_by(|a, b| a.is_ascii_whitespace() == b.is_ascii_whitespace()));
+        words.push(b"\n");
+    }
+    words
 }
 
 /// Lines in pieces, of their words and the ranges of those that differ.
@@ -132,29 +139,29 @@ fn pieces(words: &[&[u8]], differing: Vec<Range<usize>>) -> Vec<Pieces> {
     for range in differing {
         words[range].iter_mut().for_each(|(differs, _)| *differs = true);
     }
-    let lines = words.split_inclusive(|(_, word)| *word == b"\n");
-    let in_pieces = |line: &[(bool, &[u8])]| {
-        let (_, line) = line.split_last().expect("BUG: each line ends with a line feed");
-        let same = line.chunk_by(|(one, _), (other, _)| one == other);
-        let text = |piece: &[(bool, &[u8])]| {
-            let bytes: Vec<u8> = piece.iter().flat_map(|(_, word)| *word).copied().collect();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        let pieces: Pieces = same.map(|piece| (piece[0].0, text(piece))).collect();
-        if stands_out(&pieces) { pieces } else { as_one(pieces) }
-    };
-    lines.map(in_pieces).collect()
+    words.split_inclusive(|(_, word)| *word == b"\n").map(line_pieces).collect()
+}
+
+/// The words of a line joined where they all differ, or all are the same.
+fn line_pieces(line: &[(bool, &[u8])]) -> Pieces {
+    let (_, line) = line.split_last().expect("BUG: each line ends with a line feed");
+    let mut pieces = Pieces::new();
+    for piece in line.chunk_by(|(one, _), (other, _)| one == other) {
+        let bytes: Vec<u8> = piece.iter().flat_map(|(_, word)| *word).copied().collect();
+        pieces.push((piece[0].0, String::from_utf8_lossy(&bytes).into_owned()));
+    }
+    if stands_out(&pieces) { pieces } else { as_one(pieces) }
 }
 
 /// Whether most of the line is common to both sides: only then is it useful to mark the words that
 /// differ.
 fn stands_out(pieces: &Pieces) -> bool {
-    let visible = |differing: bool| {
-        let texts =
-            pieces.iter().filter(|(differs, _)| *differs == differing).map(|(_, text)| text);
-        texts.flat_map(|text| text.chars()).filter(|c| !c.is_whitespace()).count()
-    };
-    let (common, differing) = (visible(false), visible(true));
+    let mut common = 0;
+    let mut differing = 0;
+    for (differs, text) in pieces {
+        let visible = text.chars().filter(|c| !c.is_whitespace()).count();
+        *if *differs { &mut differing } else { &mut common } += visible;
+    }
     differing * 3 <= (common + differing) * 2
 }
 
