@@ -51,12 +51,12 @@ pub struct Section<'p> {
     /// no lines and no hunks then.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub submodule: Option<Submodule<'p>>,
-    /// What happens to the file.
+    /// The change of the file.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub operation: SectionOperation<'p>,
 }
 
-/// What a git diff says about a submodule.
+/// The commits of a submodule in a git diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Submodule<'p> {
@@ -143,7 +143,7 @@ impl<'p> Section<'p> {
     }
 }
 
-/// What happens to a file.
+/// The change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(
@@ -173,7 +173,7 @@ pub enum SectionOperation<'p> {
     },
 }
 
-/// What the end of a line in a patch says about the end of the line in the file.
+/// The meaning of the end of a line in a patch for the end of the line in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LineEndings {
     /// Nothing: the patch itself was stored with CRLF, as the line of `*** Begin Patch` shows.
@@ -202,15 +202,15 @@ impl LineEndings {
 pub struct AddedLines<'p> {
     /// The lines, each with its plus sign and its terminator; empty for an empty file.
     pub text: &'p [u8],
-    /// What the terminators mean.
+    /// The meaning of the terminators.
     pub endings: LineEndings,
     /// Whether a marker says that the last line has no line feed.
     pub no_newline: bool,
-    /// What shows whether the last line is whole, where it ends a diff.
+    /// The signs that the last line is whole, where it ends a diff.
     pub last: Option<LastLine<'p>>,
 }
 
-/// What shows whether a new file was cut off within its last line.
+/// The signs that a new file was not cut off within its last line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastLine<'p> {
     /// The id in git that the file has when it is whole.
@@ -271,18 +271,18 @@ pub struct Hunk<'p> {
     /// The same of the new file.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub new_start: Option<u32>,
-    /// What the terminators of the lines mean.
+    /// The meaning of the terminators of the lines.
     // As data, the lines show it.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub endings: LineEndings,
-    /// What the last hunk of a diff lacks, where nothing shows that the text is whole.
+    /// The lines that the last hunk of a diff lacks, where nothing shows that the text is whole.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub shortfall: Option<Box<Shortfall<'p>>>,
     /// The lines, without markers.
     pub lines: Vec<Line<'p>>,
 }
 
-/// What the last hunk of a diff lacks by its numbers, and nothing stands behind it that ends it:
+/// The lines that the last hunk of a diff lacks by its numbers, where nothing behind it ends it:
 /// the text was cut off, or its author counted wrong. The file may tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortfall<'p> {
@@ -304,14 +304,12 @@ impl Shortfall<'_> {
     /// Returns the same of the reversed hunk.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        let swapped = |(old, new)| (new, old);
-        Self {
-            promised: swapped(self.promised),
-            missing: swapped(self.missing),
-            starts: swapped(self.starts),
-            ids: self.ids.map(|(old, new)| (new, old)),
-            ..*self
+        let mut reversed = Self { ids: self.ids.map(|(old, new)| (new, old)), ..*self };
+        let Self { promised, missing, starts, .. } = &mut reversed;
+        for (old, new) in [promised, missing, starts] {
+            std::mem::swap(old, new);
         }
+        reversed
     }
 }
 
@@ -414,7 +412,8 @@ impl LineKind {
 /// the last lines are empty and lack even their blank.
 pub(crate) fn hunk_lines(text: &[u8], number: u32, endings: LineEndings) -> (Vec<Line<'_>>, usize) {
     let count = memchr::memchr_iter(b'\n', text).count() + usize::from(!text.ends_with(b"\n"));
-    let (mut lines, mut bare) = (Vec::<Line<'_>>::with_capacity(count), 0);
+    let mut lines = Vec::<Line<'_>>::with_capacity(count);
+    let mut bare = 0;
     let mut last: &[u8] = b"";
     for (text, number) in (TextLines { rest: text }).zip(number..) {
         let (kind, content) = match text {

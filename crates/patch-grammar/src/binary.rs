@@ -32,7 +32,7 @@ pub const MAX_PATCH: u64 = 512 << 20;
 #[cfg(feature = "binary-diffs")]
 const MOST_COMPRESSED: u64 = 1032;
 
-/// What a git diff says about the bytes of a file.
+/// The bytes of a file in a git diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Binary<'p> {
@@ -66,7 +66,7 @@ impl Binary<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct BinaryPart<'p> {
-    /// What its bytes are.
+    /// The meaning of its bytes.
     pub kind: BinaryKind,
     /// How many bytes it has when it is decompressed.
     pub size: u64,
@@ -79,13 +79,13 @@ pub struct BinaryPart<'p> {
     base85: &'p [u8],
 }
 
-/// What the bytes of a part are.
+/// The meaning of the bytes of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub enum BinaryKind {
     /// The file.
     Literal,
-    /// What makes it of the other file.
+    /// Steps that make it of the other file.
     Delta,
 }
 
@@ -103,7 +103,7 @@ impl BinaryKind {
     }
 }
 
-/// What is wrong with a part.
+/// A fault of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BinaryDamage {
     /// It is too large, or all parts together are.
@@ -116,6 +116,11 @@ pub(crate) enum BinaryDamage {
     NotBuilt,
 }
 
+/// Returns how many bytes are left after a file of this size.
+fn without(left: u64, size: u64) -> Result<u64, BinaryDamage> {
+    left.checked_sub(size).filter(|_| size <= MAX_FILE).ok_or(BinaryDamage::TooLarge)
+}
+
 impl<'p> BinaryPart<'p> {
     /// Checks everything but the file that it is applied to. `left` is how many bytes the parts of
     /// the patch may still make.
@@ -126,22 +131,15 @@ impl<'p> BinaryPart<'p> {
         line: u32,
         left: &mut u64,
     ) -> Result<Self, BinaryDamage> {
-        let mut takes = |size: u64| {
-            *left = left
-                .checked_sub(size)
-                .filter(|_| size <= MAX_FILE)
-                .ok_or(BinaryDamage::TooLarge)?;
-            Ok(())
-        };
         if !cfg!(feature = "binary-diffs") {
             return Err(BinaryDamage::NotBuilt);
         }
-        takes(size)?;
+        *left = without(*left, size)?;
         let mut part = Self { kind, size, file_size: size, line, base85 };
         let bytes = part.bytes().ok_or(BinaryDamage::Compression)?;
         if kind == BinaryKind::Delta {
             part.file_size = delta::checked(&bytes).ok_or(BinaryDamage::Delta)?.result;
-            takes(part.file_size)?;
+            *left = without(*left, part.file_size)?;
         }
         Ok(part)
     }

@@ -31,7 +31,7 @@ use crate::marker::{self, LITERAL, Marker};
 use crate::outside::{self, BLOCK_SIGNS, is_block_marker, opens_block};
 use crate::parse::decode;
 
-/// What blocks become.
+/// The envelope that blocks become.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Converted {
@@ -51,6 +51,13 @@ struct SearchReplaceBlock<'t> {
     path: String,
     old: Vec<BlockLine<'t>>,
     new: Vec<BlockLine<'t>>,
+}
+
+impl SearchReplaceBlock<'_> {
+    /// Returns the line that names the file, or else the first.
+    fn opening(&self) -> usize {
+        self.named_in.unwrap_or(self.lines.start)
+    }
 }
 
 /// A line of a block; lines are counted from 0.
@@ -89,16 +96,13 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
         end = range.end;
     }
     outside::check(text.as_bytes(), &lines, around.clone())?;
-    let fence = |line: &[u8]| line.starts_with(b"```") || line.starts_with(b"~~~");
-    let says = |at: usize| {
-        let line = lines.get(at).trim_ascii();
-        !line.is_empty() && !fence(line)
-    };
     let mut notes = vec![match blocks.len() {
         1 => "read a SEARCH/REPLACE block".to_owned(),
         count => format!("read {count} SEARCH/REPLACE blocks"),
     }];
-    notes.extend(left_out(around.into_iter().filter(|range| range.clone().any(says))));
+    notes.extend(left_out(
+        around.into_iter().filter(|range| range.clone().any(|at| says_something(lines.get(at)))),
+    ));
     let mut made: HashSet<(String, Vec<&str>)> = HashSet::new();
     blocks.retain(|block| {
         let new = block.new.iter().map(|line| line.text).collect();
@@ -114,26 +118,37 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
     Ok(Converted { text, lines, notes })
 }
 
+/// Returns whether a line is neither empty nor a fence.
+fn says_something(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    !line.is_empty() && !line.starts_with(b"```") && !line.starts_with(b"~~~")
+}
+
 /// Writes the lines of a hunk, prefixes included, as those of a block. Returns `None` if one of
 /// them would be read as a marker.
 #[must_use]
 pub fn of_hunk(lines: &[String]) -> Option<Vec<String>> {
-    const RULE: &str = "=======";
-    let side = |other: char| {
-        let lines = lines.iter().filter(move |line| !line.starts_with(other));
-        lines.map(|line| line.get(1..).unwrap_or_default().to_owned())
-    };
-    let marks = |line: &String| {
-        let closes = BLOCK_SIGNS.iter().any(|&(_, sign)| closes(line, sign));
-        closes || opens_block(line.as_bytes()) || line.trim() == RULE
-    };
-    let (old, new) = (side('+'), side('-'));
-    if old.clone().chain(new.clone()).any(|line| marks(&line)) {
-        return None;
-    }
-    let marker = |text: &str| std::iter::once(text.to_owned());
-    let above = marker("<<<<<<< SEARCH").chain(old).chain(marker(RULE));
-    Some(above.chain(new).chain(marker(">>>>>>> REPLACE")).collect())
+    let mut block = vec!["<<<<<<< SEARCH".to_owned()];
+    block.extend(side(lines, '+'));
+    block.push(RULE.to_owned());
+    block.extend(side(lines, '-'));
+    block.push(">>>>>>> REPLACE".to_owned());
+    let is_marked = side(lines, '+').chain(side(lines, '-')).any(|line| marks(&line));
+    (!is_marked).then_some(block)
+}
+
+const RULE: &str = "=======";
+
+/// Returns the lines of a hunk without their signs, but for those of the other side.
+fn side(lines: &[String], other: char) -> impl Iterator<Item = String> {
+    let lines = lines.iter().filter(move |line| !line.starts_with(other));
+    lines.map(|line| line.get(1..).unwrap_or_default().to_owned())
+}
+
+/// Returns whether a line would be read as a marker of a block.
+fn marks(line: &str) -> bool {
+    let closes = BLOCK_SIGNS.iter().any(|&(_, sign)| closes(line, sign));
+    closes || opens_block(line.as_bytes()) || line.trim() == RULE
 }
 
 /// Returns whether a line closes a block, by this sign.
@@ -144,8 +159,8 @@ fn closes(line: &str, sign: u8) -> bool {
 /// Writes blocks as an envelope. Also returns from which line each of its lines is.
 fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
     let mut out = Writer::default();
-    let opening = |block: &SearchReplaceBlock<'_>| block.named_in.unwrap_or(block.lines.start);
-    let mut from: Vec<usize> = blocks.first().map(opening).into_iter().collect();
+    let mut from: Vec<usize> = Vec::new();
+    from.extend(blocks.first().map(SearchReplaceBlock::opening));
     // The file of the section that is open, and the lines that its blocks insert: a block that
     // removes one of them is a section of its own, as it acts on what those before it left.
     let mut open: Option<(&str, HashSet<&str>)> = None;
@@ -153,24 +168,23 @@ fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
         let mut lines = String::new();
         if block.old.is_empty() {
             open = None;
-            from.push(opening(block));
+            from.push(block.opening());
             out.header(Marker::Add, &block.path, None);
             block.new.iter().for_each(|line| marker::push_line(&mut lines, '+', line.text));
             from.extend(block.new.iter().map(|line| line.at));
         } else {
             let hunk = hunk(&block.old, &block.new);
-            let texts =
-                |of| hunk.iter().filter(move |(kind, _)| *kind == of).map(|(_, line)| line.text);
             let goes_on = open.as_ref().is_some_and(|(path, inserted)| {
-                *path == block.path && !texts(LineKind::Delete).any(|line| inserted.contains(line))
+                *path == block.path
+                    && !texts(&hunk, LineKind::Delete).any(|line| inserted.contains(line))
             });
             if !goes_on {
                 out.header(Marker::Update, &block.path, None);
-                from.push(opening(block));
+                from.push(block.opening());
                 open = Some((&block.path, HashSet::new()));
             }
             if let Some((_, inserted)) = &mut open {
-                inserted.extend(texts(LineKind::Insert));
+                inserted.extend(texts(&hunk, LineKind::Insert));
             }
             marker::push_header(&mut lines, None);
             from.push(block.lines.start);
@@ -185,22 +199,36 @@ fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
     (out.finish(), from)
 }
 
+/// Returns the texts of the lines of a kind.
+fn texts<'h, 't>(
+    hunk: &'h [(LineKind, BlockLine<'t>)],
+    of: LineKind,
+) -> impl Iterator<Item = &'t str> + use<'h, 't> {
+    hunk.iter().filter(move |(kind, _)| *kind == of).map(|(_, line)| line.text)
+}
+
 /// Takes the lines that both begin and end with as context.
 fn hunk<'t>(old: &[BlockLine<'t>], new: &[BlockLine<'t>]) -> Vec<(LineKind, BlockLine<'t>)> {
-    let same = |(old, new): &(&BlockLine<'_>, &BlockLine<'_>)| old.text == new.text;
-    let above = old.iter().zip(new).take_while(same).count();
-    let (rest_old, rest_new) = (&old[above..], &new[above..]);
-    let below = rest_old.iter().rev().zip(rest_new.iter().rev()).take_while(same).count();
-    let of = |kind, lines: &[BlockLine<'t>]| {
-        lines.iter().map(move |line| (kind, *line)).collect::<Vec<_>>()
-    };
-    [
-        of(LineKind::Context, &old[..above]),
-        of(LineKind::Delete, &rest_old[..rest_old.len() - below]),
-        of(LineKind::Insert, &rest_new[..rest_new.len() - below]),
-        of(LineKind::Context, &rest_old[rest_old.len() - below..]),
-    ]
-    .concat()
+    let above = common(old.iter(), new.iter());
+    let old_rest = &old[above..];
+    let new_rest = &new[above..];
+    let below = common(old_rest.iter().rev(), new_rest.iter().rev());
+    let (deleted, below) = old_rest.split_at(old_rest.len() - below);
+    let inserted = &new_rest[..new_rest.len() - below.len()];
+    let mut hunk = Vec::with_capacity(old.len() + inserted.len());
+    hunk.extend(old[..above].iter().map(|line| (LineKind::Context, *line)));
+    hunk.extend(deleted.iter().map(|line| (LineKind::Delete, *line)));
+    hunk.extend(inserted.iter().map(|line| (LineKind::Insert, *line)));
+    hunk.extend(below.iter().map(|line| (LineKind::Context, *line)));
+    hunk
+}
+
+/// Returns how many lines are the same on both sides, up to the first that differs.
+fn common<'l, 't: 'l>(
+    old: impl Iterator<Item = &'l BlockLine<'t>>,
+    new: impl Iterator<Item = &'l BlockLine<'t>>,
+) -> usize {
+    old.zip(new).take_while(|(old, new)| old.text == new.text).count()
 }
 
 struct BlockReader<'l, 't> {
@@ -222,12 +250,15 @@ impl<'t> BlockReader<'_, 't> {
     }
 
     fn blocks(mut self) -> Result<Vec<SearchReplaceBlock<'t>>, ParseError> {
-        let (mut blocks, mut at, mut end): (Vec<SearchReplaceBlock<'t>>, _, _) = (Vec::new(), 0, 0);
+        let mut blocks: Vec<SearchReplaceBlock<'t>> = Vec::new();
+        let mut at = 0;
+        let mut end = 0;
         while at < self.lines.len() {
             let line = self.get(at);
             if opens_block(line.as_bytes()) {
                 let block = self.block(at, end)?;
-                (at, end) = (block.lines.end, block.lines.end);
+                at = block.lines.end;
+                end = block.lines.end;
                 self.last = Some(block.path.clone());
                 blocks.push(block);
                 continue;
@@ -244,92 +275,11 @@ impl<'t> BlockReader<'_, 't> {
 
     /// Reads the block that opens in line `at`; the one before it ended before line `floor`.
     fn block(&self, at: usize, floor: usize) -> Result<SearchReplaceBlock<'t>, ParseError> {
-        let opening = self.get(at);
-        let indent = opening.len() - opening.trim_start_matches(' ').len();
-        let sign = opening.trim().as_bytes()[0];
-        let close =
-            BLOCK_SIGNS.into_iter().find(|signs| signs.0 == sign).map_or(b'>', |signs| signs.1);
-        let signs = opening.trim().bytes().take_while(|&byte| byte == sign).count();
-        let is_rule = |line: &str| line.trim_end().trim_start_matches(' ') == "=".repeat(signs);
-        let bad = |at, expected| self.failure(at, ParseErrorKind::BadBlock, expected);
-        // Five signs or more, but not the word; a last line may be cut off before it.
-        let nearly_closes = |at: &usize| {
-            let line = self.get(*at).trim();
-            let is_cut_off = self.lines.range(*at).end == self.text.len()
-                && !self.text.ends_with('\n')
-                && [">>>>>>> REPLACE", "+++++++ REPLACE"].iter().any(|it| it.starts_with(line));
-            !is_cut_off && (5..=9).contains(&line.bytes().take_while(|&byte| byte == close).count())
-        };
-        let is_last = |at: usize| {
-            let mut rest = (at + 1..self.lines.len()).map(|at| self.get(at).trim());
-            rest.all(|line| line.is_empty() || line.starts_with("```"))
-        };
-        let (mut rule, mut mixed, mut end) = (None, Vec::new(), at + 1);
-        loop {
-            let line = self.get(end);
-            if end >= self.lines.len() || opens_block(line.as_bytes()) {
-                // Models mix the signs of two tools. Where more text follows the last such line,
-                // that line may be of the text, and the block be cut off.
-                end = match mixed[..] {
-                    [mixed] if end < self.lines.len() || is_last(mixed) => mixed,
-                    [] | [_] => {
-                        let nearly =
-                            rule.and_then(|rule| (rule + 1..end).rev().find(nearly_closes));
-                        return Err(match nearly {
-                            Some(at) => bad(at, "`>>>>>>> REPLACE` here, with this word"),
-                            None => bad(end, "`=======` and `>>>>>>> REPLACE` before this line"),
-                        });
-                    }
-                    [_, other, ..] => {
-                        return Err(bad(other, "one line that closes the block; this is another"));
-                    }
-                };
-                break;
-            }
-            if closes(line, close) {
-                break;
-            }
-            if rule.is_some() && BLOCK_SIGNS.iter().any(|&(_, sign)| closes(line, sign)) {
-                mixed.push(end);
-            }
-            if is_rule(line) && rule.replace(end).is_some() {
-                let is_last = end + 1 < self.lines.len() && closes(self.get(end + 1), close);
-                let expected = if is_last {
-                    "one line `=======` in the block: leave this one out, which has nothing below it"
-                } else {
-                    "one line `=======` in the block; this is another"
-                };
-                return Err(bad(end, expected));
-            }
-            end += 1;
-        }
-        let rule = rule.ok_or_else(|| bad(end, "`=======` before this line"))?;
-        // Some tools have line numbers here, above a rule of their own.
-        let is_number = |at: &usize| {
-            let line = self.get(*at).trim_start();
-            line.starts_with(":start_line:") || line.starts_with(":end_line:")
-        };
-        let mut first = at + 1 + (at + 1..rule).take_while(is_number).count();
-        if first > at + 1 {
-            first += usize::from(self.get(first).trim() == "-------");
-            if is_number(&(rule + 1)) {
-                return Err(bad(rule + 1, "no line number below `=======`"));
-            }
-        }
-        let side = |range: Range<usize>| -> Result<Vec<BlockLine<'t>>, ParseError> {
-            range
-                .map(|at| {
-                    let line = self.get(at);
-                    let blanks = line.len() - line.trim_start_matches(' ').len();
-                    if blanks < indent && !line.trim().is_empty() {
-                        let expected = "the indentation of the line `<<<<<<< SEARCH`";
-                        return Err(bad(at, expected));
-                    }
-                    Ok(BlockLine { text: &line[blanks.min(indent)..], at })
-                })
-                .collect()
-        };
-        let (old, new) = (side(first..rule)?, side(rule + 1..end)?);
+        let opening = BlockOpening::of(self.get(at));
+        let BlockBounds { rule, end } = self.bounds(at, &opening)?;
+        let first = self.below_numbers(at, rule)?;
+        let old = self.side(first..rule, opening.indent)?;
+        let new = self.side(rule + 1..end, opening.indent)?;
         // Text between two blocks may be about another file.
         let last = self.last.as_ref().filter(|_| (floor..at).all(|at| self.says_nothing(at)));
         let (path, named_in) = match (self.path(at, floor, old.is_empty()), last) {
@@ -345,15 +295,131 @@ impl<'t> BlockReader<'_, 't> {
         Ok(SearchReplaceBlock { lines: at..end + 1, named_in, path, old, new })
     }
 
+    fn bad(&self, at: usize, expected: &'static str) -> ParseError {
+        self.failure(at, ParseErrorKind::BadBlock, expected)
+    }
+
+    /// Finds the rule of the block that opens in line `at`, and the line that closes it.
+    fn bounds(&self, at: usize, opening: &BlockOpening) -> Result<BlockBounds, ParseError> {
+        let mut rule = None;
+        // The lines that would close a block of the other tool.
+        let mut mixed = Vec::new();
+        let mut end = at + 1;
+        loop {
+            let line = self.get(end);
+            if end >= self.lines.len() || opens_block(line.as_bytes()) {
+                end = self.mixed_end(opening, rule, &mixed, end)?;
+                break;
+            }
+            if closes(line, opening.close) {
+                break;
+            }
+            if rule.is_some() && BLOCK_SIGNS.iter().any(|&(_, sign)| closes(line, sign)) {
+                mixed.push(end);
+            }
+            if opening.is_rule(line) && rule.replace(end).is_some() {
+                let is_last =
+                    end + 1 < self.lines.len() && closes(self.get(end + 1), opening.close);
+                let expected = if is_last {
+                    "one line `=======` in the block: leave this one out, which has nothing below it"
+                } else {
+                    "one line `=======` in the block; this is another"
+                };
+                return Err(self.bad(end, expected));
+            }
+            end += 1;
+        }
+        let rule = rule.ok_or_else(|| self.bad(end, "`=======` before this line"))?;
+        Ok(BlockBounds { rule, end })
+    }
+
+    /// Returns the line that closes a block with the sign of the other tool: models mix the two. No
+    /// line before `end` has its own sign.
+    ///
+    /// Where more text follows the last such line, that line may be of the text, and the block be
+    /// cut off.
+    fn mixed_end(
+        &self,
+        opening: &BlockOpening,
+        rule: Option<usize>,
+        mixed: &[usize],
+        end: usize,
+    ) -> Result<usize, ParseError> {
+        match mixed {
+            &[mixed] if end < self.lines.len() || self.is_last(mixed) => Ok(mixed),
+            [] | [_] => {
+                let mut below = rule.map_or(end..end, |rule| rule + 1..end).rev();
+                Err(match below.find(|&at| self.nearly_closes(at, opening.close)) {
+                    Some(at) => self.bad(at, "`>>>>>>> REPLACE` here, with this word"),
+                    None => self.bad(end, "`=======` and `>>>>>>> REPLACE` before this line"),
+                })
+            }
+            &[_, other, ..] => {
+                Err(self.bad(other, "one line that closes the block; this is another"))
+            }
+        }
+    }
+
+    /// Returns whether only empty lines and fences follow a line.
+    fn is_last(&self, at: usize) -> bool {
+        let mut rest = (at + 1..self.lines.len()).map(|at| self.get(at).trim());
+        rest.all(|line| line.is_empty() || line.starts_with("```"))
+    }
+
+    /// Returns whether a line has five signs or more, but not the word; a last line may be cut off
+    /// before the word.
+    fn nearly_closes(&self, at: usize, close: u8) -> bool {
+        let line = self.get(at).trim();
+        let is_cut_off = self.lines.range(at).end == self.text.len()
+            && !self.text.ends_with('\n')
+            && [">>>>>>> REPLACE", "+++++++ REPLACE"].iter().any(|whole| whole.starts_with(line));
+        !is_cut_off && (5..=9).contains(&line.bytes().take_while(|&byte| byte == close).count())
+    }
+
+    /// Returns the first line of the old side: some tools have line numbers above, and a rule of
+    /// their own.
+    fn below_numbers(&self, at: usize, rule: usize) -> Result<usize, ParseError> {
+        let first = at + 1;
+        let numbers = (first..rule).take_while(|&at| is_line_number(self.get(at))).count();
+        if numbers == 0 {
+            return Ok(first);
+        }
+        if is_line_number(self.get(rule + 1)) {
+            return Err(self.bad(rule + 1, "no line number below `=======`"));
+        }
+        let first = first + numbers;
+        Ok(first + usize::from(self.get(first).trim() == "-------"))
+    }
+
+    /// Returns the lines of a side without the indentation of the block.
+    fn side(&self, range: Range<usize>, indent: usize) -> Result<Vec<BlockLine<'t>>, ParseError> {
+        let mut side = Vec::with_capacity(range.len());
+        for at in range {
+            let line = self.get(at);
+            let blanks = line.len() - line.trim_start_matches(' ').len();
+            if blanks < indent && !line.trim().is_empty() {
+                return Err(self.bad(at, "the indentation of the line `<<<<<<< SEARCH`"));
+            }
+            side.push(BlockLine { text: &line[blanks.min(indent)..], at });
+        }
+        Ok(side)
+    }
+
     /// Returns the line between the two fences above the block in line `at`: one around the path,
     /// or one that is open, and that of the block.
     fn between_fences(&self, at: usize, floor: usize) -> Option<usize> {
-        let above =
-            |from: usize| (floor..from).rev().take(2).find(|&at| !self.get(at).trim().is_empty());
-        let is_fence = |at: usize| Fence::opened_by(self.get(at)).is_some();
-        let second = above(at).filter(|&at| is_fence(at))?;
-        let line = above(second).filter(|&at| !is_fence(at))?;
-        above(line).filter(|&at| is_fence(at)).map(|_| line)
+        let second = self.near_above(at, floor).filter(|&at| self.is_fence(at))?;
+        let line = self.near_above(second, floor).filter(|&at| !self.is_fence(at))?;
+        self.near_above(line, floor).filter(|&at| self.is_fence(at)).map(|_| line)
+    }
+
+    /// Returns the line above, past one empty line.
+    fn near_above(&self, from: usize, floor: usize) -> Option<usize> {
+        (floor..from).rev().take(2).find(|&at| !self.get(at).trim().is_empty())
+    }
+
+    fn is_fence(&self, at: usize) -> bool {
+        Fence::opened_by(self.get(at)).is_some()
     }
 
     /// Returns the one word of the line above a block that looks like the path of its file.
@@ -384,15 +450,16 @@ impl<'t> BlockReader<'_, 't> {
             || (Fence::opened_by(line).is_some() && !line.contains([' ', '=', ':']))
     }
 
+    /// Returns the line above, past tags and one empty line.
+    fn past_tags(&self, from: usize, floor: usize) -> Option<usize> {
+        let lines = (floor..from).rev().filter(|&at| !is_tag(self.get(at)));
+        lines.take(2).find(|&at| !self.get(at).trim().is_empty())
+    }
+
     /// Finds the line that names the file of the block in line `at`; `is_new` says whether the block
     /// makes it.
     fn path(&self, at: usize, floor: usize, is_new: bool) -> Option<(String, usize)> {
-        let above = |from: usize| {
-            let says = |at: &usize| !self.get(*at).trim().is_empty();
-            let is_tag = |at: &usize| is_tag(self.get(*at));
-            (floor..from).rev().filter(|at| !is_tag(at)).take(2).find(says)
-        };
-        let line = above(at);
+        let line = self.past_tags(at, floor);
         if let Some(between) = self.between_fences(at, floor)
             && let Some(path) = named(self.get(between), Says::Nothing, is_new)
         {
@@ -408,7 +475,7 @@ impl<'t> BlockReader<'_, 't> {
                 if let Some(path) = named(words, Says::Nothing, is_new) {
                     return Some((path, *fence));
                 }
-                let line = above(*fence)?;
+                let line = self.past_tags(*fence, floor)?;
                 named(self.get(line), Says::Nothing, is_new).map(|path| (path, line))
             }
             _ => {
@@ -419,9 +486,44 @@ impl<'t> BlockReader<'_, 't> {
     }
 }
 
+/// The line that opens a block.
+struct BlockOpening {
+    indent: usize,
+    /// How many signs the line has, and so the rule.
+    signs: usize,
+    /// The sign of the line that closes the block.
+    close: u8,
+}
+
+impl BlockOpening {
+    fn of(line: &str) -> Self {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let line = line.trim().as_bytes();
+        let sign = line[0];
+        let signs = line.iter().take_while(|&&byte| byte == sign).count();
+        let close = BLOCK_SIGNS.into_iter().find(|&(open, _)| open == sign);
+        Self { indent, signs, close: close.map_or(b'>', |(_, close)| close) }
+    }
+
+    fn is_rule(&self, line: &str) -> bool {
+        let line = line.trim_end().trim_start_matches(' ');
+        line.len() == self.signs && line.bytes().all(|byte| byte == b'=')
+    }
+}
+
+/// The lines of a block that are its rule and its end.
+struct BlockBounds {
+    rule: usize,
+    end: usize,
+}
+
+fn is_line_number(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with(":start_line:") || line.starts_with(":end_line:")
+}
+
 /// Returns whether a line is a tag that stands around blocks, alone or with a language behind it:
-/// what is around them in a call that is written as XML, or what some tools ask for in place of a
-/// fence.
+/// one of a call that is written as XML, or one that some tools ask for in place of a fence.
 fn is_tag(line: &str) -> bool {
     const TAGS: [&str; 8] =
         ["diff", "content", "source", "code", "pre", "codeblock", "sourcecode", "replace_in_file"];

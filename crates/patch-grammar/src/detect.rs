@@ -29,7 +29,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 const SHOWN: usize = 10;
 
 crate::names::named! {
-    /// What a part of a text looks like.
+    /// The form that a part of a text seems to have.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum DetectedKind {
         /// A patch between `*** Begin Patch` and `*** End Patch`.
@@ -42,12 +42,12 @@ crate::names::named! {
 /// The one patch of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
-    /// What it looks like.
+    /// The form that it seems to have.
     pub kind: DetectedKind,
     /// The patch itself, after an empty line for each line before it, so that line numbers stay
     /// true.
     pub text: Vec<u8>,
-    /// What was removed to get the patch; none when the text was nothing but the patch.
+    /// Notes on what was removed to get the patch; none when the text was nothing but the patch.
     pub notes: Vec<String>,
     /// Whether something other than blanks stood behind it.
     pub ended: bool,
@@ -65,7 +65,7 @@ pub enum DetectError {
 /// One of several patches of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectedPart {
-    /// What it looks like.
+    /// The form that it seems to have.
     pub kind: DetectedKind,
     /// Its 1-based lines, last excluded.
     pub lines: Range<usize>,
@@ -103,22 +103,25 @@ impl fmt::Display for DetectError {
 /// the markers, and all lines between that begin with `**` are headers.
 #[must_use]
 pub fn is_bare(text: &[u8]) -> bool {
-    let (begin, end) = (BEGIN.as_bytes(), END.as_bytes());
-    let ends_line = |rest: &[u8]| matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..]);
-    let Some(rest) = text.strip_prefix(begin).filter(|rest| ends_line(rest)) else { return false };
+    let Some(rest @ ([] | [b'\n', ..] | [b'\r', b'\n', ..])) = text.strip_prefix(BEGIN.as_bytes())
+    else {
+        return false;
+    };
     let body = text.trim_ascii_end();
-    if !body.ends_with(end)
+    if !body.ends_with(END.as_bytes())
         || text[body.len()..].iter().any(|byte| !matches!(byte, b'\r' | b'\n'))
         || !rest.trim_ascii_start().starts_with(b"*** ")
     {
         return false;
     }
-    let is_header = |line: &[u8]| {
-        let headers = Marker::ALL.iter().filter(|one| !matches!(one, Marker::Begin | Marker::End));
-        headers.map(|marker| marker.as_str()).any(|header| line.starts_with(header.as_bytes()))
-    };
-    let last = body.len() - end.len();
+    let last = body.len() - END.len();
     headers_of(text).all(|(at, line, next)| at == last || (is_header(line) && is_plain(line, next)))
+}
+
+/// Returns whether a line begins with a marker other than the first and the last.
+fn is_header(line: &[u8]) -> bool {
+    let headers = Marker::ALL.iter().filter(|one| !matches!(one, Marker::Begin | Marker::End));
+    headers.map(|marker| marker.as_str()).any(|header| line.starts_with(header.as_bytes()))
 }
 
 /// Returns the lines that begin with two stars, but for the first: where each begins, the line, and
@@ -159,25 +162,34 @@ pub fn may_stand_alone(text: &[u8]) -> bool {
 #[must_use]
 pub fn find_bare(text: &[u8]) -> Option<Bare> {
     let top = if text.starts_with(BOM) { BOM.len() } else { 0 };
-    let begins = |&at: &usize| at == top || text[at - 1] == b'\n';
-    let start = memmem::find_iter(text, BEGIN).find(begins)?;
+    let start = memmem::find_iter(text, BEGIN).find(|&at| at == top || text[at - 1] == b'\n')?;
     let end = start + memmem::find(&text[start..], format!("\n{END}").as_bytes())? + 1;
     let end = memchr::memchr(b'\n', &text[end..]).map_or(text.len(), |feed| end + feed + 1);
     let range = start..end;
     if !is_bare(&text[range.clone()]) {
         return None;
     }
-    let count = |part: &[u8]| memchr::memchr_iter(b'\n', part).count();
-    let before = count(&text[..start]);
-    let lines =
-        before..before + count(&text[range.clone()]) + usize::from(!text[..end].ends_with(b"\n"));
-    let says = |part: &[u8]| !String::from_utf8_lossy(part).trim().is_empty();
-    let (above, below) = (&text[top..start], &text[end..]);
-    let after = lines.end + count(below) + usize::from(!below.ends_with(b"\n"));
-    let before = says(above).then_some(0..lines.start);
-    let after = says(below).then_some(lines.end..after);
+    let before = count_feeds(&text[..start]);
+    let lines = before..before + count_lines(&text[range.clone()]);
+    let below = &text[end..];
+    let after = lines.end..lines.end + count_lines(below);
+    let before = says_something(&text[top..start]).then_some(0..lines.start);
+    let after = says_something(below).then_some(after);
     let notes = note(DetectedKind::Envelope, &lines, before, after).into_iter().collect();
     Some(Bare { range, notes })
+}
+
+fn count_feeds(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
+}
+
+/// Returns the number of lines, of which the last need not end in a line feed.
+fn count_lines(text: &[u8]) -> usize {
+    count_feeds(text) + usize::from(!text.ends_with(b"\n"))
+}
+
+fn says_something(text: &[u8]) -> bool {
+    !String::from_utf8_lossy(text).trim().is_empty()
 }
 
 /// Finds the one patch in `text`.
@@ -197,7 +209,7 @@ pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// What it looks like.
+    /// The form that it seems to have.
     pub kind: DetectedKind,
     /// Its 1-based lines, last excluded.
     pub lines: Range<usize>,
@@ -271,7 +283,7 @@ pub fn check_around(text: &[u8], found: &[Found]) -> Result<(), ParseError> {
 #[derive(Debug, Default)]
 struct Comment {
     fence: Option<Fence>,
-    /// What closes the open comment.
+    /// The text that closes the open comment.
     open: Option<&'static str>,
 }
 
@@ -320,7 +332,7 @@ fn definition(line: &str) -> Option<&'static str> {
 pub struct Bare {
     /// Where it stands, in bytes.
     pub range: Range<usize>,
-    /// What was left out; empty if there is nothing around it.
+    /// Notes on what was left out; empty if there is nothing around it.
     pub notes: Vec<String>,
 }
 
@@ -332,9 +344,10 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
     // Only ASCII characters decide what a line looks like.
     let shape = String::from_utf8_lossy(text);
     let lines: Vec<&str> = shape.split_inclusive('\n').collect();
-    let says = |line: &&str| !line.trim().is_empty();
-    let (first, last) = (lines.iter().position(says), lines.iter().rposition(says));
-    let found = |one: PatchCandidate| {
+    let first = lines.iter().position(|line| !line.trim().is_empty());
+    let last = lines.iter().rposition(|line| !line.trim().is_empty());
+    let mut all = Vec::new();
+    for one in candidates(&lines, &whole) {
         let before = first.filter(|&first| first < one.lines.start).map(|_| 0..one.lines.start);
         let after = last.filter(|&last| last >= one.lines.end).map(|_| one.lines.end..lines.len());
         let ended = after.is_some();
@@ -347,9 +360,9 @@ pub fn find_all(text: &[u8]) -> Vec<Found> {
         if one.indent > 0 {
             notes.push(format!("removed the indentation of {} blanks", one.indent));
         }
-        Found { kind: one.kind, lines: numbers(&one.lines), text, ended, notes }
-    };
-    candidates(&lines, &whole).into_iter().map(found).collect()
+        all.push(Found { kind: one.kind, lines: numbers(&one.lines), text, ended, notes });
+    }
+    all
 }
 
 /// Says which lines were taken and which were left out, if any were.
@@ -374,7 +387,9 @@ struct PatchCandidate {
 }
 
 fn candidates(lines: &[&str], whole: &Lines<'_>) -> Vec<PatchCandidate> {
-    let (mut all, mut fence, mut at) = (Vec::new(), None::<Fence>, 0);
+    let mut all = Vec::new();
+    let mut fence = None::<Fence>;
+    let mut at = 0;
     // The lines before this one lead to no diff.
     let mut leads_nowhere = 0;
     let ends = Ends::of(lines);
@@ -452,10 +467,10 @@ fn envelope(
     let length = ends.after(at, indent).map(|end| end - at).unwrap_or_else(|| {
         // The parser reports a missing end; the text after the fence is not a part of the patch in
         // any case.
-        let stops = |line: &&str| {
+        let stop = rest.iter().position(|line| {
             fence.is_some_and(|fence| fence.is_closed_by(line)) || line.trim_end() == BEGIN
-        };
-        rest.iter().position(stops).unwrap_or(rest.len())
+        });
+        stop.unwrap_or(rest.len())
     });
     let lines_of = at..at + 1 + length;
     // Blanks before every line are indentation; before some lines they are context, or padding that

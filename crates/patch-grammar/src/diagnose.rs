@@ -54,11 +54,11 @@ pub(crate) fn from_pest(
     at_offset(text.as_bytes(), base + line_start, within, kind, expected)
 }
 
-/// What is expected where a patch was cut off. It does not ask for the last marker alone: that
-/// would close half a change.
+/// The text that is expected where a patch was cut off. The last marker alone would close half a
+/// change.
 pub(crate) const REST: &str = "the rest of the patch, down to `*** End Patch`";
 
-/// What the lines before the bad one opened.
+/// The part of a patch that the lines before the bad one opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
     Outside,

@@ -58,8 +58,8 @@ pub fn are_parted(patch: &Patch, one: &Section<'_>, other: &Section<'_>) -> bool
 /// change may be missing.
 #[must_use]
 pub fn may_be_cut_off(patch: &Patch) -> Option<ParseError> {
-    let hunks = || patch.sections().iter().flat_map(Section::hunks);
-    let (hunk, found) = hunks().find_map(|hunk| Some((hunk, hunk.shortfall.as_deref()?)))?;
+    let mut hunks = patch.sections().iter().flat_map(Section::hunks);
+    let (hunk, found) = hunks.find_map(|hunk| Some((hunk, hunk.shortfall.as_deref()?)))?;
     let Shortfall { promised, missing, others_are_right, .. } = *found;
     let is_likely = missing.0 != missing.1 || (others_are_right && missing != (0, 0));
     is_likely.then(|| {
@@ -107,10 +107,51 @@ impl Default for DiffOptions {
 /// The first thing that is wrong, or that no plan can express, with its line and column.
 pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, ParseError> {
     let given = text.into();
-    let read = |text: &Text| {
+    let mut text = given.clone();
+    let mut read = ReadFiles::of(&text, options);
+    if let Err(DiffFailure { kind: ParseErrorKind::NoDiff, .. }) = &read.files
+        && let Some(error) = other_form(given.whole())
+    {
+        return Err(error);
+    }
+    if read.is_framed {
+        text = without_framing(&text);
+        read = ReadFiles::of(&text, options);
+        read.warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
+    }
+    // Lines are the same in both texts; bytes are counted in the text that was given.
+    let ReadFiles { files, warnings, .. } = read;
+    let files = files.map_err(|failure| located(&given, failure))?;
+    let bare = memchr::memchr(b'\r', text.as_bytes()).is_none();
+    let endings = if bare { LineEndings::Unmarked } else { LineEndings::Exact };
+    Patch::read(text, |text| {
+        let mut room = binary::MAX_PATCH;
+        let sections = files.into_iter().map(|file| section(text, file, endings, &mut room));
+        let sections = sections.collect::<Result<_, _>>();
+        Ok((sections.map_err(|failure| located(&given, failure))?, warnings))
+    })
+}
+
+fn located(given: &Text, failure: DiffFailure) -> ParseError {
+    let DiffFailure { line, within, kind, expected } = failure;
+    let start = given.lines().range(line).start;
+    diagnose::at_offset(given.whole(), start, within, kind, vec![expected])
+}
+
+/// The files of a diff, as they were read.
+struct ReadFiles {
+    files: Result<Vec<DiffFile>, DiffFailure>,
+    warnings: Vec<Warning>,
+    /// The diff itself was stored with CRLF.
+    is_framed: bool,
+}
+
+impl ReadFiles {
+    fn of(text: &Text, options: &DiffOptions) -> Self {
         let lines = text.lines();
         let mut reader = Reader::new(&lines, options.strip, options.max_sections);
-        (reader.skip_binary, reader.recount) = (options.skip_binary, options.recount);
+        reader.skip_binary = options.skip_binary;
+        reader.recount = options.recount;
         reader.ended = options.ended;
         let mut files = Vec::new();
         let mut left_out = false;
@@ -123,12 +164,11 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
                 Err(failure) => break Err(failure),
             }
         };
-        let Reader { warnings, framed, others_are_right, .. } = reader;
-        let mut warnings = warnings;
+        let Reader { mut warnings, framed, others_are_right, .. } = reader;
         if options.strip.is_none() {
             warnings.extend(leave_out_prefix(&mut files));
         }
-        // Nothing is to be chosen.
+        // A new file has one name.
         for file in files.iter_mut().filter(|file| file.operation == DiffOperation::Add) {
             file.old_name = None;
         }
@@ -136,45 +176,13 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         for shortfall in hunks.filter_map(|hunk| hunk.shortfall.as_mut()) {
             shortfall.others_are_right = others_are_right == Some(true);
         }
-        (result.map(|()| files), warnings, framed.unwrap_or(false))
-    };
-    let mut text = given.clone();
-    let (mut files, mut warnings, framed) = read(&text);
-    if let Err(DiffFailure { kind: ParseErrorKind::NoDiff, .. }) = &files
-        && let Some(error) = other_form(given.whole())
-    {
-        return Err(error);
+        Self { files: result.map(|()| files), warnings, is_framed: framed.unwrap_or(false) }
     }
-    if framed {
-        text = without_framing(&text);
-        (files, warnings, _) = read(&text);
-        warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
-    }
-    // Lines are the same in both texts; bytes are counted in the text that was given.
-    let located = |DiffFailure { line, within, kind, expected }| {
-        let start = given.lines().range(line).start;
-        diagnose::at_offset(given.whole(), start, within, kind, vec![expected])
-    };
-    let files = files.map_err(located)?;
-    let bare = memchr::memchr(b'\r', text.as_bytes()).is_none();
-    let endings = if bare { LineEndings::Unmarked } else { LineEndings::Exact };
-    Patch::read(text, |text| {
-        let mut room = binary::MAX_PATCH;
-        let sections = files.into_iter().map(|file| section(text, file, endings, &mut room));
-        Ok((sections.collect::<Result<_, _>>().map_err(located)?, warnings))
-    })
 }
 
 /// Leaves out what stands before the paths of a diff of new files only, and says so: their two names
 /// tell it, as `old/x` and `new/x` do.
 fn leave_out_prefix(files: &mut [DiffFile]) -> Option<Warning> {
-    let prefix = |file: &DiffFile| {
-        let names = [&file.old_name.as_ref().filter(|_| file.is_new())?.text, &file.path.text];
-        let [old, new] = names.map(|name| name.split('/').collect::<Vec<_>>());
-        let at = old.iter().zip(&new).position(|(old, new)| old != new)?;
-        let same = old.len() == new.len() && at + 1 < new.len() && old[at + 1..] == new[at + 1..];
-        same.then(|| new[..=at].join("/") + "/")
-    };
     let first = prefix(files.first()?)?;
     if !files.iter().all(|file| prefix(file).as_ref() == Some(&first)) {
         return None;
@@ -187,6 +195,30 @@ fn leave_out_prefix(files: &mut [DiffFile]) -> Option<Warning> {
     Some(Warning { kind: WarningKind::PrefixLeftOut { prefix: first }, line })
 }
 
+/// Returns the beginning of the path of a new file up to the one part in which its names differ.
+fn prefix(file: &DiffFile) -> Option<String> {
+    let old = file.old_name.as_ref().filter(|_| file.is_new())?;
+    let old: Vec<_> = old.text.split('/').collect();
+    let new: Vec<_> = file.path.text.split('/').collect();
+    let at = old.iter().zip(&new).position(|(old, new)| old != new)?;
+    let same = old.len() == new.len() && at + 1 < new.len() && old[at + 1..] == new[at + 1..];
+    same.then(|| new[..=at].join("/") + "/")
+}
+
+fn spanned(name: Name) -> Spanned<'static> {
+    Spanned { text: Cow::Owned(name.text), span: name.span, line: name.line }
+}
+
+/// Returns the id that stands in a range of the text.
+fn id_at<'p>(text: &'p [u8], span: &Range<usize>) -> Option<&'p str> {
+    std::str::from_utf8(&text[span.clone()]).ok()
+}
+
+/// Returns the id of a commit; none for the zeros that stand for no commit.
+fn commit_at<'p>(text: &'p [u8], span: Option<&Range<usize>>) -> Option<&'p str> {
+    id_at(text, span?).filter(|id| id.bytes().any(|digit| digit != b'0'))
+}
+
 /// `room` is how many bytes binary parts may still make.
 fn section<'p>(
     text: &'p [u8],
@@ -194,9 +226,8 @@ fn section<'p>(
     endings: LineEndings,
     room: &mut u64,
 ) -> Result<Section<'p>, DiffFailure> {
-    let spanned = |Name { text, span, line }| Spanned { text: Cow::Owned(text), span, line };
     let ids = file.ids.as_ref();
-    let hunks = || file.hunks.iter().map(|part| hunk(text, part, endings, ids)).collect();
+    let hunks = file.hunks.iter().map(|part| hunk(text, part, endings, ids));
     let binary = match &file.binary {
         Some(parts) => Some(Box::new(binary_of(text, parts, room)?)),
         None => None,
@@ -213,21 +244,21 @@ fn section<'p>(
             let lines = AddedLines::of_body(lines, LineEndings::Exact);
             SectionOperation::Add(AddedLines { last, ..lines })
         }
-        DiffOperation::Delete => SectionOperation::Delete(Some(hunks())),
+        DiffOperation::Delete => SectionOperation::Delete(Some(hunks.collect())),
         DiffOperation::Update { to } => {
-            SectionOperation::Update { move_to: to.map(spanned), hunks: hunks() }
+            SectionOperation::Update { move_to: to.map(spanned), hunks: hunks.collect() }
         }
-        DiffOperation::Copy { to } => SectionOperation::Copy { to: spanned(to), hunks: hunks() },
+        DiffOperation::Copy { to } => {
+            SectionOperation::Copy { to: spanned(to), hunks: hunks.collect() }
+        }
     };
-    let submodule = file.submodule.as_ref().map(|ids| {
-        let id = |span: &Option<Range<usize>>| {
-            let id = std::str::from_utf8(&text[span.clone()?]).ok()?;
-            id.bytes().any(|digit| digit != b'0').then_some(id)
-        };
-        Submodule { old: id(&ids.0), new: id(&ids.1) }
+    let submodule = file.submodule.as_ref().map(|(old, new)| Submodule {
+        old: commit_at(text, old.as_ref()),
+        new: commit_at(text, new.as_ref()),
     });
     let DiffFile { path, old_name, executable, link, span, .. } = file;
-    let (path, old_name) = (spanned(path), old_name.map(spanned));
+    let path = spanned(path);
+    let old_name = old_name.map(spanned);
     Ok(Section { path, old_name, operation, executable, link, binary, submodule, span })
 }
 
@@ -236,30 +267,36 @@ fn binary_of<'p>(
     parts: &BinaryParts,
     room: &mut u64,
 ) -> Result<Binary<'p>, DiffFailure> {
-    let mut part = |part: &PartLines| {
-        let PartLines { kind, size, line, .. } = *part;
-        let checked = BinaryPart::checked(kind, size, &text[part.base85.clone()], line, room);
-        checked.map_err(|damage| {
-            let (kind, expected) = match damage {
-                BinaryDamage::TooLarge => (ParseErrorKind::LargeBinary, "smaller files"),
-                BinaryDamage::Compression => {
-                    (ParseErrorKind::BadBinary, "as many bytes as the line says, compressed")
-                }
-                BinaryDamage::Delta => (ParseErrorKind::BadBinary, "a delta"),
-                BinaryDamage::NotBuilt => (
-                    ParseErrorKind::BadBinary,
-                    "a program with the feature `binary-diffs` of patch-grammar",
-                ),
-            };
-            DiffFailure { line: line as usize - 1, within: 0, kind, expected }
-        })
-    };
-    let id = |span: &Option<Range<usize>>| std::str::from_utf8(&text[span.clone()?]).ok();
+    let forward = binary_part(text, &parts.forward, room)?;
+    let reverse = parts.reverse.as_ref().map(|part| binary_part(text, part, room));
     Ok(Binary {
-        forward: part(&parts.forward)?,
-        reverse: parts.reverse.as_ref().map(part).transpose()?,
-        old_id: id(&parts.old_id),
-        new_id: id(&parts.new_id),
+        forward,
+        reverse: reverse.transpose()?,
+        old_id: parts.old_id.as_ref().and_then(|span| id_at(text, span)),
+        new_id: parts.new_id.as_ref().and_then(|span| id_at(text, span)),
+    })
+}
+
+fn binary_part<'p>(
+    text: &'p [u8],
+    part: &PartLines,
+    room: &mut u64,
+) -> Result<BinaryPart<'p>, DiffFailure> {
+    let PartLines { kind, size, line, .. } = *part;
+    let checked = BinaryPart::checked(kind, size, &text[part.base85.clone()], line, room);
+    checked.map_err(|damage| {
+        let (kind, expected) = match damage {
+            BinaryDamage::TooLarge => (ParseErrorKind::LargeBinary, "smaller files"),
+            BinaryDamage::Compression => {
+                (ParseErrorKind::BadBinary, "as many bytes as the line says, compressed")
+            }
+            BinaryDamage::Delta => (ParseErrorKind::BadBinary, "a delta"),
+            BinaryDamage::NotBuilt => (
+                ParseErrorKind::BadBinary,
+                "a program with the feature `binary-diffs` of patch-grammar",
+            ),
+        };
+        DiffFailure { line: line as usize - 1, within: 0, kind, expected }
     })
 }
 
@@ -269,9 +306,9 @@ fn shortfall<'p>(
     part: &HunkPart,
     ids: Option<&(Range<usize>, Range<usize>)>,
 ) -> Option<Shortfall<'p>> {
-    let id = |span: &Range<usize>| std::str::from_utf8(&text[span.clone()]).ok();
     let found = part.shortfall.clone()?;
-    Some(Shortfall { ids: ids.and_then(|(old, new)| Some((id(old)?, id(new)?))), ..found })
+    let ids = ids.and_then(|(old, new)| Some((id_at(text, old)?, id_at(text, new)?)));
+    Some(Shortfall { ids, ..found })
 }
 
 fn hunk<'p>(
@@ -281,14 +318,14 @@ fn hunk<'p>(
     ids: Option<&(Range<usize>, Range<usize>)>,
 ) -> Hunk<'p> {
     let (lines, _) = hunk_lines(&text[part.body.clone()], part.line + 1, endings);
-    let header = |span: &Range<usize>| {
-        let text = Cow::Borrowed(std::str::from_utf8(&text[span.clone()]).ok()?);
-        Some(Spanned { text, span: span.clone(), line: part.line })
-    };
     // A hunk that only inserts has nothing to do with the function above it.
     let shows_old = lines.iter().any(|line| line.kind != LineKind::Insert);
-    let headers =
-        part.heading.as_ref().filter(|_| shows_old).and_then(header).into_iter().collect();
+    let heading = part.heading.clone().filter(|_| shows_old);
+    let header = heading.and_then(|span| {
+        let text = Cow::Borrowed(std::str::from_utf8(&text[span.clone()]).ok()?);
+        Some(Spanned { text, span, line: part.line })
+    });
+    let headers = header.into_iter().collect();
     Hunk {
         opened: true,
         headers,

@@ -58,7 +58,8 @@ impl Writer {
     /// Returns the whole envelope.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
-        let (begin, end) = (Marker::Begin.as_str().as_bytes(), Marker::End.as_str().as_bytes());
+        let begin = Marker::Begin.as_str().as_bytes();
+        let end = Marker::End.as_str().as_bytes();
         [begin, b"\n", &self.sections, end, b"\n"].concat()
     }
 }
@@ -72,11 +73,11 @@ pub struct Inexpressible {
     pub path: String,
     /// The 1-based line of the patch.
     pub line: u32,
-    /// What cannot be expressed.
+    /// The part that cannot be expressed.
     pub problem: Unsaid,
 }
 
-/// What an envelope cannot express.
+/// The things that an envelope cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsaid {
@@ -126,12 +127,11 @@ pub enum Unsaid {
 pub fn write(patch: &Patch) -> Result<Vec<u8>, Inexpressible> {
     let mut out = Writer::default();
     for section in patch.sections() {
-        let inexpressible = |problem| Inexpressible {
+        write_section(&mut out, section).map_err(|problem| Inexpressible {
             path: section.path.text.to_string(),
             line: section.line(),
             problem,
-        };
-        write_section(&mut out, section).map_err(inexpressible)?;
+        })?;
     }
     Ok(out.finish())
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a text that should be a patch, and what was overlooked in one that is.
+//! The faults of a text that should be a patch, and those that were overlooked in one that is.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub(crate) use pest_itself::error::Error;
 /// The first thing in a text that keeps it from being a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// What is wrong.
+    /// The fault.
     pub kind: ParseErrorKind,
     /// The 1-based line.
     pub line: u32,
@@ -20,7 +20,7 @@ pub struct ParseError {
     pub column: u32,
     /// The byte range to point at; empty at the end of the text.
     pub span: Range<usize>,
-    /// What could stand there, in words; never empty.
+    /// The things that could stand there, in words; never empty.
     pub expected: Vec<&'static str>,
     /// The text that stands there instead, cut after 80 characters; `None` at the end of the text.
     pub seen: Option<String>,
@@ -30,11 +30,11 @@ crate::names::named! {
     /// A form of a text that cannot be applied.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OtherForm {
-        /// What `diff -c` writes.
+        /// The output of `diff -c`.
         Context = "a context diff",
-        /// What `diff` alone writes.
+        /// The output of `diff` alone.
         Normal = "a normal diff",
-        /// What `diff -e` writes.
+        /// The output of `diff -e`.
         Ed = "an ed script",
         /// Any text, but in UTF-16.
         Utf16 = "UTF-16 text",
@@ -42,7 +42,7 @@ crate::names::named! {
 }
 
 crate::names::named! {
-    /// What is wrong with a text that should be a patch.
+    /// A fault of a text that should be a patch.
     #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
     #[non_exhaustive]
     pub error enum ParseErrorKind {
@@ -84,7 +84,7 @@ crate::names::named! {
         /// A SEARCH/REPLACE block does not say which file it changes.
         #[error("no line names the file of this block{}", may_be_meant(meant.as_deref()))]
         NoBlockPath {
-            /// What looks like a path in the line above, beside other words.
+            /// The word in the line above that looks like a path, beside other words.
             meant: Option<String>,
         } = "no_path",
         /// A SEARCH/REPLACE block lacks a marker, or has one too many.
@@ -272,13 +272,13 @@ impl std::error::Error for ParseError {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// What it is.
+    /// The thing that was overlooked.
     pub kind: WarningKind,
     /// The 1-based line.
     pub line: u32,
 }
 
-/// What was overlooked.
+/// A thing that was overlooked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
@@ -299,7 +299,7 @@ pub enum WarningKind {
     },
     /// A hunk of a diff has no numbers.
     NoHunkNumbers,
-    /// What stands before the paths of a diff of new files was left out, as their two names tell.
+    /// The first parts of the paths of a diff of new files were left out, as their two names tell.
     PrefixLeftOut {
         /// The first parts of each path.
         prefix: String,

@@ -24,7 +24,7 @@ crate::names::named! {
     pub enum Dialect {
         /// Everything a model should write.
         Whole = "whole",
-        /// What codex-trained models write.
+        /// The language of codex-trained models.
         Codex = "codex",
         /// The whole language without what is refused later whatever the files are: paths that are
         /// not beneath the root or that name `.git`, names that no platform takes, hunks that

@@ -6,7 +6,7 @@
 extern crate alloc;
 extern crate pest as pest_itself;
 extern crate self as pest;
-// What the tests have in common names it as others do.
+// The helpers of the tests name the crate as others do.
 #[cfg(test)]
 extern crate self as patch_grammar;
 

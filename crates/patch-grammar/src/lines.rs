@@ -16,7 +16,8 @@ pub(crate) struct Lines<'t> {
 impl<'t> Lines<'t> {
     pub(crate) fn new(text: &'t [u8], part: Range<usize>) -> Self {
         let first = memchr::memchr_iter(b'\n', &text[..part.start]).count();
-        let (text, start) = (&text[..part.end], part.start);
+        let text = &text[..part.end];
+        let start = part.start;
         let feeds = memchr::memchr_iter(b'\n', &text[start..]);
         let mut starts = Vec::with_capacity(feeds.clone().count() + 2);
         starts.push(start);
@@ -39,7 +40,8 @@ impl<'t> Lines<'t> {
 
     /// Returns the byte range of a line; for `len()`, the end of the text.
     pub(crate) fn range(&self, at: usize) -> Range<usize> {
-        let (at, end) = (at.saturating_sub(self.first), self.starts.len() - 1);
+        let at = at.saturating_sub(self.first);
+        let end = self.starts.len() - 1;
         self.starts[at.min(end)]..self.starts[(at + 1).min(end)]
     }
 

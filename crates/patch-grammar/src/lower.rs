@@ -166,10 +166,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
                 Rule::accepted_hunk | Rule::bare_hunk => {
                     let bare = pair.as_rule() == Rule::bare_hunk;
                     let hunk = self.hunk(pair);
-                    let visible = |line: &Line<'_>| {
-                        line.kind != LineKind::Context || !line.text.trim_ascii().is_empty()
-                    };
-                    if bare && !hunk.lines.iter().any(visible) {
+                    if bare && !hunk.lines.iter().any(is_visible) {
                         continue;
                     }
                     if bare && !self.options.bare_first_hunk {
@@ -254,19 +251,22 @@ impl<'p, 'o> Lowering<'p, 'o> {
         start: usize,
     ) -> Result<(Spanned<'p>, Spanned<'p>), ParseError> {
         const ARROW: &str = " -> ";
-        let error = || self.error(start, ParseErrorKind::NoArrow, "`*** Move File: old -> new`");
-        let at = rest.text.find(ARROW).ok_or_else(error)?;
-        let right = at + ARROW.len();
-        if rest.text[right..].contains(ARROW) {
-            return Err(error());
-        }
-        let part = |start: usize, end: usize| {
-            let part = self.text[start..end].trim_matches([' ', '\t']);
-            let start = start + self.text[start..end].find(part).unwrap_or(0);
-            Spanned { span: start..start + part.len(), text: Cow::Borrowed(part), line: rest.line }
+        let mut arrows = rest.text.match_indices(ARROW);
+        let Some((at, _)) = arrows.next().filter(|_| arrows.next().is_none()) else {
+            let expected = "`*** Move File: old -> new`";
+            return Err(self.error(start, ParseErrorKind::NoArrow, expected));
         };
-        let begin = rest.span.start;
-        Ok((part(begin, begin + at), part(begin + right, rest.span.end)))
+        let Range { start: begin, end } = rest.span;
+        let old = self.without_blanks(begin..begin + at, rest.line);
+        Ok((old, self.without_blanks(begin + at + ARROW.len()..end, rest.line)))
+    }
+
+    /// Returns a part of the text without the blanks around it.
+    fn without_blanks(&self, range: Range<usize>, line: u32) -> Spanned<'p> {
+        let whole = &self.text[range.clone()];
+        let part = whole.trim_matches([' ', '\t']);
+        let start = range.start + whole.find(part).unwrap_or(0);
+        Spanned { span: start..start + part.len(), text: Cow::Borrowed(part), line }
     }
 
     /// Returns the byte range of a pair in the text.
@@ -348,6 +348,11 @@ impl<'p, 'o> Lowering<'p, 'o> {
     fn error(&self, start: usize, kind: ParseErrorKind, expected: &'static str) -> ParseError {
         diagnose::at(self.text, start, kind, vec![expected])
     }
+}
+
+/// Returns whether a line of a hunk without `@@` is more than an empty line.
+fn is_visible(line: &Line<'_>) -> bool {
+    line.kind != LineKind::Context || !line.text.trim_ascii().is_empty()
 }
 
 /// Returns what the line endings of a patch mean: its first line is that of `*** Begin Patch`.

@@ -70,7 +70,12 @@ pub fn respelled(line: &str) -> Option<String> {
         return None;
     }
     let whole = line.trim_end_matches(['\r', '\n']);
-    let right = |right: String| (right != whole).then(|| right + end);
+    corrected(text, bare, stars).filter(|right| right != whole).map(|right| right + end)
+}
+
+/// Returns a line as the marker that it is meant to be; `bare` is the line without the quotes
+/// around it, and begins with so many stars.
+fn corrected(text: &str, bare: &str, stars: usize) -> Option<String> {
     // The quotes of a path may be the last character of its line.
     if let Some((marker, path)) = Marker::of(text).and_then(|marker| {
         let path = text.strip_prefix(marker.as_str())?;
@@ -80,12 +85,9 @@ pub fn respelled(line: &str) -> Option<String> {
         if path.is_empty() {
             return None;
         }
-        return right(format!("{} {path}", marker.as_str()));
+        return Some(format!("{} {path}", marker.as_str()));
     }
     let inner = &bare[stars..];
-    let key = |text: &str| {
-        text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
-    };
     for marker in Marker::ALL {
         let words = marker.as_str().trim_start_matches('*').trim();
         let found = match words.strip_suffix(':') {
@@ -112,38 +114,44 @@ pub fn respelled(line: &str) -> Option<String> {
             }
         };
         if let Some(found) = found {
-            return right(found);
+            return Some(found);
         }
     }
     None
 }
 
+/// Returns the letters of a marker, by which it is recognized.
+fn key(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
+}
+
 /// Takes quotation marks, backticks, and stars behind a blank off the path of a header, or off both
 /// paths of a move, which may also be quoted as one. What git quotes is read as git does.
 fn bare_path(marker: Marker, path: &str) -> String {
-    let one = |path: &str| {
-        let mut path = path.trim();
-        let stars = path.trim_end_matches('*');
-        if stars.len() < path.len() && stars.ends_with([' ', '\t']) {
-            path = stars.trim_end();
-        }
-        if let Some(name) = of_quoted(path) {
-            return name;
-        }
-        let quoted = |mark: char| {
-            let inner = path.strip_prefix(mark)?.strip_suffix(mark)?;
-            (!inner.trim().is_empty() && !inner.contains(mark)).then_some(inner)
-        };
-        LITERAL.into_iter().find_map(quoted).unwrap_or(path).trim().to_owned()
-    };
     if marker == Marker::Environment {
         return path.trim().to_owned();
     }
-    let whole = one(path);
+    let whole = one_bare_path(path);
     match whole.split_once(" -> ").filter(|_| marker == Marker::Move) {
-        Some((from, to)) => format!("{} -> {}", one(from), one(to)),
+        Some((from, to)) => format!("{} -> {}", one_bare_path(from), one_bare_path(to)),
         None => whole,
     }
+}
+
+fn one_bare_path(path: &str) -> String {
+    let mut path = path.trim();
+    let stars = path.trim_end_matches('*');
+    if stars.len() < path.len() && stars.ends_with([' ', '\t']) {
+        path = stars.trim_end();
+    }
+    if let Some(name) = of_quoted(path) {
+        return name;
+    }
+    let inner = LITERAL.into_iter().find_map(|mark| {
+        let inner = path.strip_prefix(mark)?.strip_suffix(mark)?;
+        (!inner.trim().is_empty() && !inner.contains(mark)).then_some(inner)
+    });
+    inner.unwrap_or(path).trim().to_owned()
 }
 
 /// Writes the `@@` line of a hunk.

@@ -1,6 +1,6 @@
-//! What the parser tolerates.
+//! The tolerance of the parser.
 
-/// What is tolerated beyond the language.
+/// The tolerance beyond the language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseOptions {
     /// Whether one heredoc, one Markdown fence, and blanks around markers and headers are removed,

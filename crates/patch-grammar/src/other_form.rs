@@ -1,4 +1,4 @@
-//! Names the forms of diffs that are no patch here: what `diff` writes without `-u`, and texts in
+//! Names the forms of diffs that are no patch here: those of `diff` without `-u`, and texts in
 //! UTF-16.
 
 use crate::diagnose;
@@ -8,16 +8,19 @@ use crate::error::{OtherForm, ParseError, ParseErrorKind};
 /// text.
 #[must_use]
 pub fn other_form(text: &[u8]) -> Option<ParseError> {
-    let error = |form, start| {
-        let expected = match form {
-            OtherForm::Utf16 => "UTF-8",
-            _ => "a unified diff, as `diff -u` writes it",
-        };
-        let kind = ParseErrorKind::OtherForm { form };
-        Some(diagnose::at_offset(text, start, 0, kind, vec![expected]))
+    let (form, start) = find(text)?;
+    let expected = match form {
+        OtherForm::Utf16 => "UTF-8",
+        _ => "a unified diff, as `diff -u` writes it",
     };
+    let kind = ParseErrorKind::OtherForm { form };
+    Some(diagnose::at_offset(text, start, 0, kind, vec![expected]))
+}
+
+/// Returns the form of a text, and where the line begins that shows it.
+fn find(text: &[u8]) -> Option<(OtherForm, usize)> {
     if is_utf16(text) {
-        return error(OtherForm::Utf16, 0);
+        return Some((OtherForm::Utf16, 0));
     }
     let mut next = 0;
     let mut last: Option<(usize, &[u8])> = None;
@@ -32,10 +35,10 @@ pub fn other_form(text: &[u8]) -> Option<ParseError> {
                 && line.starts_with(b"*** ")
                 && line.ends_with(b" ****")
             {
-                return error(OtherForm::Context, above);
+                return Some((OtherForm::Context, above));
             }
             if is_normal(before) && matches!(line, [b'<' | b'>', b' ', ..] | [b'<' | b'>']) {
-                return error(OtherForm::Normal, above);
+                return Some((OtherForm::Normal, above));
             }
         }
         // A script begins with a command; the text of one ends at a dot.
@@ -46,7 +49,7 @@ pub fn other_form(text: &[u8]) -> Option<ParseError> {
         if let Some((first, deletes)) = script
             && (deletes || line == b".")
         {
-            return error(OtherForm::Ed, first);
+            return Some((OtherForm::Ed, first));
         }
         last = Some((at, line));
     }
@@ -79,9 +82,8 @@ fn is_command(line: &[u8]) -> bool {
 
 /// Returns whether a text is a line number, or two with a comma between.
 fn is_range(text: &[u8]) -> bool {
-    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let mut parts = text.splitn(2, |&byte| byte == b',');
-    parts.all(is_number)
+    parts.all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
 }
 
 #[cfg(test)]

@@ -67,23 +67,27 @@ fn header(line: &[u8]) -> Option<String> {
 /// Returns the file that a line names.
 pub(crate) fn file(line: &[u8]) -> Option<String> {
     let line = line.trim_ascii();
-    let text = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes.trim_ascii()).into_owned());
     if let Some(path) = line.strip_prefix(b"+++ ").or_else(|| line.strip_prefix(b"--- ")) {
         let path = path.split(|&byte| byte == b'\t').next().unwrap_or(path);
         let path = path.strip_prefix(b"a/").or_else(|| path.strip_prefix(b"b/")).unwrap_or(path);
-        return text(path).filter(|path| path != "/dev/null");
+        return Some(lossy(path)).filter(|path| path != "/dev/null");
     }
     for words in [&b"Index: "[..], b"rename from ", b"rename to ", b"copy from ", b"copy to "] {
         if let Some(path) = line.strip_prefix(words) {
-            return text(path);
+            return Some(lossy(path));
         }
     }
     if let Some(path) = submodule(line).or_else(|| binary_file(line)) {
-        return text(path);
+        return Some(lossy(path));
     }
     let header = header(line)?;
-    let (marker, path) = (Marker::of(&header)?, header.split_once(": ")?.1.trim());
-    (marker != Marker::Environment).then(|| path.to_owned())
+    let marker = Marker::of(&header)?;
+    let (_, path) = header.split_once(": ")?;
+    (marker != Marker::Environment).then(|| path.trim().to_owned())
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
 }
 
 /// Returns the first files that lines name, each once.
@@ -113,9 +117,9 @@ pub(crate) fn check(
         let mut of = region.clone();
         let inside = |at: usize| if at < region.end { lines.get(at) } else { b"" };
         if let Some(first) = of.find(|&at| belongs(inside, at)) {
-            let says = |at: &usize| !lines.get(*at).trim_ascii().is_empty();
-            let last = (first..region.end).rev().find(says).unwrap_or(first);
-            found.push(first..last + 1);
+            let mut below = (first..region.end).rev();
+            let last = below.find(|&at| !lines.get(at).trim_ascii().is_empty());
+            found.push(first..last.unwrap_or(first) + 1);
         }
     }
     let Some(first) = found.first() else { return Ok(()) };
@@ -127,7 +131,7 @@ pub(crate) fn check(
     Err(diagnose::at_offset(text, start, 0, kind, expected))
 }
 
-/// What git writes before a file.
+/// The lines of git before a file.
 pub(crate) const COMMANDS: [&[u8]; 3] = [b"diff --git ", b"diff --cc ", b"diff --combined "];
 
 /// The two ways to write the markers of SEARCH/REPLACE blocks: their sign, and what closes the
@@ -153,8 +157,8 @@ pub(crate) fn binary_file(line: &[u8]) -> Option<&[u8]> {
     let names = line.strip_prefix(b"Binary files ").or_else(|| line.strip_prefix(b"Files "))?;
     let names = names.strip_suffix(b" differ")?;
     let at = memchr::memmem::rfind(names, b" and ")?;
-    let (old, new) = (&names[..at], &names[at + b" and ".len()..]);
-    let name = if new == b"/dev/null" { old } else { new };
+    let new = &names[at + b" and ".len()..];
+    let name = if new == b"/dev/null" { &names[..at] } else { new };
     let bare = name.strip_prefix(b"b/").or_else(|| name.strip_prefix(b"a/"));
     Some(bare.unwrap_or(name))
 }
@@ -173,18 +177,21 @@ impl<'l> SubmoduleLine<'l> {
     /// blanks.
     pub(crate) fn of(line: &'l [u8]) -> Option<Self> {
         const WORD: &[u8] = b"Submodule ";
-        let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         let blanks = memchr::memrchr_iter(b' ', line.strip_prefix(WORD)?);
         blanks.map(|blank| WORD.len() + blank).find_map(|blank| {
-            let old = blank + 1..blank + 1 + digits(&line[blank + 1..]);
+            let old = blank + 1..blank + 1 + hex_digits(&line[blank + 1..]);
             let dots = line[old.end..].strip_prefix(b"..")?;
             let dots = if dots.first() == Some(&b'.') { 3 } else { 2 };
-            let new = old.end + dots..old.end + dots + digits(&line[old.end + dots..]);
+            let new = old.end + dots..old.end + dots + hex_digits(&line[old.end + dots..]);
             let path = &line[WORD.len()..blank];
             let found = !path.is_empty() && !old.is_empty() && !new.is_empty();
             found.then_some(Self { path, ids: (old, new) })
         })
     }
+}
+
+fn hex_digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
 }
 
 /// Returns the directory of the submodule that a line shows a change of.

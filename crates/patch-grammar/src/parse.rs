@@ -26,14 +26,17 @@ mod tests;
 /// byte; [`ParseErrorKind::NoEnd`] where a patch ends within a character.
 pub fn decode(bytes: &[u8]) -> Result<&str, ParseError> {
     let (text, error) = valid_part(bytes);
-    let byte = |at: usize| format!("\\x{:02x}", bytes[at]);
-    let (kind, at, seen) = match (memchr::memchr(0, text.as_bytes()), error) {
-        (Some(at), _) => (ParseErrorKind::Nul, at, "\\0".to_owned()),
+    let (kind, at) = match (memchr::memchr(0, text.as_bytes()), error) {
+        (Some(at), _) => (ParseErrorKind::Nul, at),
         (None, Some(error)) if error.error_len().is_none() && begins(text) => {
-            (ParseErrorKind::NoEnd, text.len(), byte(text.len()))
+            (ParseErrorKind::NoEnd, text.len())
         }
-        (None, Some(_)) => (ParseErrorKind::NotUtf8, text.len(), byte(text.len())),
+        (None, Some(_)) => (ParseErrorKind::NotUtf8, text.len()),
         (None, None) => return Ok(text),
+    };
+    let seen = match kind {
+        ParseErrorKind::Nul => "\\0".to_owned(),
+        _ => format!("\\x{:02x}", bytes[at]),
     };
     let wanted = if kind == ParseErrorKind::NoEnd { diagnose::REST } else { "UTF-8 text" };
     let before = &text[..at];
@@ -140,8 +143,9 @@ fn in_parts_from<'p>(
     if let Some(middle) = middle {
         let mut second = lowering.walk_from(middle);
         at = thread::scope(|scope| {
-            let read = move || sections(&mut second, middle, end).map(|end| (second, end));
-            let thread = thread::Builder::new().spawn_scoped(scope, read);
+            let thread = thread::Builder::new().spawn_scoped(scope, move || {
+                sections(&mut second, middle, end).map(|end| (second, end))
+            });
             let at = sections(&mut lowering, at, middle)?;
             let second = thread.ok().and_then(|thread| thread.join().ok().flatten());
             let followed = second.and_then(|(second, end)| lowering.follow(at, second, end));
@@ -158,12 +162,11 @@ fn in_parts_from<'p>(
 /// Finds a place in the middle of a text where a section may begin.
 fn middle_of(text: &str, body: Range<usize>) -> Option<usize> {
     let half = body.start + body.len() / 2;
-    let begins = |at: &usize| {
-        let marker = Marker::of(&text[*at..]);
-        matches!(marker, Some(Marker::Add | Marker::Delete | Marker::Update | Marker::Move))
-    };
     let rest = &text.as_bytes()[half..body.end];
-    memchr::memmem::find_iter(rest, b"\n*** ").map(|at| half + at + 1).find(begins)
+    memchr::memmem::find_iter(rest, b"\n*** ").map(|at| half + at + 1).find(|&at| {
+        let marker = Marker::of(&text[at..]);
+        matches!(marker, Some(Marker::Add | Marker::Delete | Marker::Update | Marker::Move))
+    })
 }
 
 fn in_one_piece<'p>(

@@ -87,9 +87,9 @@ impl fmt::Debug for Text {
 pub struct Patch {
     tree: Arc<TreeCell>,
     part: Range<usize>,
-    /// What was overlooked to read the text.
+    /// The things that were overlooked to read the text.
     pub warnings: Vec<Warning>,
-    /// What was done to the text before it was parsed, in words; the parser leaves it empty.
+    /// Notes on what was done to the text before it was parsed; the parser leaves them empty.
     pub notes: Vec<String>,
     /// The sections reverse the text, and are in reverse order: the last section of the text comes
     /// first.
@@ -110,7 +110,8 @@ struct SectionTree<'p> {
     sections: Vec<Section<'p>>,
 }
 
-/// What sections borrow from: the text, and those that they were made of.
+/// The texts that sections borrow from: their own, and those of the sections that they were made
+/// of.
 #[derive(Debug)]
 struct SectionSource {
     text: Arc<Vec<u8>>,
@@ -127,8 +128,14 @@ self_cell! {
     impl {Debug}
 }
 
-/// What a parser makes of a text.
+/// The sections that a parser finds in a text, and its warnings.
 pub(crate) type Parsed<'p> = (Vec<Section<'p>>, Vec<Warning>);
+
+/// Sets a line to the one of another text, of which `lines` has one for each line, both from 1.
+fn renumber(line: &mut u32, lines: &[u32]) {
+    let index = (*line as usize).saturating_sub(1);
+    *line = lines.get(index).or(lines.last()).copied().unwrap_or(*line);
+}
 
 impl Patch {
     pub(crate) fn read(
@@ -234,14 +241,10 @@ impl Patch {
     /// this one, both from 1: that from which this one was made. Byte ranges stay as they are.
     #[must_use]
     pub fn from_lines(&self, lines: &[u32]) -> Self {
-        let of = |line: &mut u32| {
-            let index = (*line as usize).saturating_sub(1);
-            *line = lines.get(index).or(lines.last()).copied().unwrap_or(*line);
-        };
         let mut changed = self.map_sections(|sections| {
             let mut sections = sections.to_vec();
             for section in &mut sections {
-                section.paths_mut().for_each(|path| of(&mut path.line));
+                section.paths_mut().for_each(|path| renumber(&mut path.line, lines));
                 let hunks = match &mut section.operation {
                     SectionOperation::Update { hunks, .. }
                     | SectionOperation::Copy { hunks, .. } => &mut hunks[..],
@@ -249,14 +252,14 @@ impl Patch {
                     SectionOperation::Add(_) => &mut [],
                 };
                 for hunk in hunks {
-                    of(&mut hunk.line);
-                    hunk.headers.iter_mut().for_each(|header| of(&mut header.line));
-                    hunk.lines.iter_mut().for_each(|line| of(&mut line.line));
+                    renumber(&mut hunk.line, lines);
+                    hunk.headers.iter_mut().for_each(|header| renumber(&mut header.line, lines));
+                    hunk.lines.iter_mut().for_each(|line| renumber(&mut line.line, lines));
                 }
             }
             sections
         });
-        changed.warnings.iter_mut().for_each(|warning| of(&mut warning.line));
+        changed.warnings.iter_mut().for_each(|warning| renumber(&mut warning.line, lines));
         changed
     }
 

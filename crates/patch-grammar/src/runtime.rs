@@ -1,4 +1,4 @@
-//! What the generated parser takes for the crate `pest`: pest, but for the start.
+//! The crate `pest` for the generated parser: pest, but for the start.
 
 pub(crate) use pest_itself::{Atomicity, ParseResult, Parser, ParserState, iterators};
 
@@ -20,7 +20,7 @@ pub(crate) fn state<'i>(
 ) -> Result<Pairs<'i, Rule>, Error<Rule>> {
     pest_itself::state(input, |state| {
         let parsed = parse(state)?;
-        // What was parsed comes out of a look ahead as it is, but where the look ahead began.
+        // The parsed text comes out of a look ahead as it is, but where the look ahead began.
         let rewound = ParserState::new(input).lookahead(true, |_| Ok(parsed))?;
         rewound.rule(Rule::EOI, Ok)
     })

@@ -32,7 +32,7 @@ pub enum StreamEvent {
     Begun {
         /// Its 0-based index.
         section: usize,
-        /// What it is about to do.
+        /// The operation of the section.
         operation: StreamOperation,
         /// The file, as written.
         path: String,
@@ -75,7 +75,7 @@ pub enum StreamEvent {
     Failed(ParseError),
 }
 
-/// What a section does to its file.
+/// The change that a section makes to its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they are the headers")]
 pub enum StreamOperation {
@@ -142,7 +142,7 @@ pub struct PatchStream {
     /// The last of the sections may still get lines.
     open: bool,
     ended: bool,
-    counted: (usize, usize),
+    counted: LineCounts,
     /// How many lines opened what may be around a patch.
     wrappers: usize,
     /// How many lines may close that, if the last marker, padded with blanks, is above them.
@@ -152,6 +152,13 @@ pub struct PatchStream {
     failed: Option<ParseError>,
     /// The bytes are not text; what follows is not even kept.
     undecodable: bool,
+}
+
+/// How many lines of a section were reported.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct LineCounts {
+    inserted: usize,
+    deleted: usize,
 }
 
 /// A section as far as it is known.
@@ -220,7 +227,8 @@ impl PatchStream {
             Ok(end) => {
                 // Where the last marker was not known as such: it is padded with blanks.
                 if self.open
-                    && let (Some(part), Some(end)) = (self.sections.last_mut(), end)
+                    && let Some(part) = self.sections.last_mut()
+                    && let Some(end) = end
                 {
                     part.span.end = end;
                     self.open = false;
@@ -273,18 +281,21 @@ impl PatchStream {
         let Some(part) = self.sections.last().filter(|_| self.open && self.failed.is_none()) else {
             return;
         };
-        let counts = (part.inserted, part.deleted);
+        let counts = LineCounts { inserted: part.inserted, deleted: part.deleted };
         if counts != self.counted {
             self.counted = counts;
-            let (section, (inserted, deleted)) = (self.sections.len() - 1, counts);
+            let LineCounts { inserted, deleted } = counts;
+            let section = self.sections.len() - 1;
             events.push(StreamEvent::Lines { section, inserted, deleted });
         }
     }
 
     /// Looks at the line that ends at `end`.
     fn complete_line(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
-        let (start, number) = (self.at, self.lines + 1);
-        (self.at, self.lines) = (end, number);
+        let start = self.at;
+        let number = self.lines + 1;
+        self.at = end;
+        self.lines = number;
         if self.failed.is_some() || self.ended {
             return;
         }
@@ -299,31 +310,11 @@ impl PatchStream {
         if self.begin.is_none() {
             return self.look_for_begin(start..end, number, events);
         }
-        let updates = |part: &PartialSection| {
-            matches!(part.operation, StreamOperation::Update | StreamOperation::Move)
-        };
-        if let Some(part) = self.sections.last_mut().filter(|_| self.open) {
-            let moves = trimmed.strip_prefix(Marker::MoveTo.as_str()).filter(|_| part.lines == 0);
-            part.lines += 1;
-            match line.as_bytes()[0] {
-                b'+' => {
-                    part.inserted += 1;
-                    return;
-                }
-                b'-' if updates(part) => {
-                    part.deleted += 1;
-                    return;
-                }
-                _ if moves.is_some() && part.operation == StreamOperation::Update => {
-                    let path = moves.unwrap_or_default().trim_matches(BLANKS).to_owned();
-                    events.push(StreamEvent::MoveTo { section: self.sections.len() - 1, path });
-                    return;
-                }
-                // Context, whatever it looks like.
-                b' ' if updates(part) => return,
-                _ => {}
-            }
+        if self.is_content(start..end, events) {
+            return;
         }
+        let line = &self.text[start..end];
+        let trimmed = line.trim_matches(BLANKS);
         if line.starts_with("***") && trimmed == Marker::End.as_str() {
             self.finish_section(start, events);
             self.ended = true;
@@ -332,10 +323,10 @@ impl PatchStream {
         if self.sections.is_empty() && line.starts_with(Marker::Environment.as_str()) {
             return self.check_so_far(end, false, events);
         }
-        let header = |(operation, marker): (_, Marker)| {
+        let header = StreamOperation::HEADERS.into_iter().find_map(|(operation, marker)| {
             Some((operation, trimmed.strip_prefix(marker.as_str())?))
-        };
-        let Some((operation, rest)) = StreamOperation::HEADERS.into_iter().find_map(header) else {
+        });
+        let Some((operation, rest)) = header else {
             // Of an unfinished last line the parser says what it is.
             let is_wrong = line.ends_with('\n') && !may_close && !self.may_stand(line);
             if is_wrong && self.checks < MAX_CHECKS {
@@ -346,9 +337,46 @@ impl PatchStream {
         };
         let rest = rest.trim_matches(BLANKS).to_owned();
         self.finish_section(start, events);
-        if self.failed.is_some() {
-            return;
+        if self.failed.is_none() {
+            self.begin_section(start..end, operation, rest, events);
         }
+    }
+
+    /// Counts the line as one of the open section, if it is one whatever follows.
+    fn is_content(&mut self, range: Range<usize>, events: &mut Vec<StreamEvent>) -> bool {
+        let section = self.sections.len().wrapping_sub(1);
+        let Some(part) = self.sections.last_mut().filter(|_| self.open) else { return false };
+        let line = &self.text[range];
+        let updates = matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
+        let is_first = part.lines == 0;
+        part.lines += 1;
+        match line.as_bytes()[0] {
+            b'+' => part.inserted += 1,
+            b'-' if updates => part.deleted += 1,
+            _ if is_first
+                && part.operation == StreamOperation::Update
+                && let Some(path) =
+                    line.trim_matches(BLANKS).strip_prefix(Marker::MoveTo.as_str()) =>
+            {
+                let path = path.trim_matches(BLANKS).to_owned();
+                events.push(StreamEvent::MoveTo { section, path });
+            }
+            // Context, whatever it looks like.
+            b' ' if updates => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Begins a section with its header, of which `rest` follows the marker.
+    fn begin_section(
+        &mut self,
+        span: Range<usize>,
+        operation: StreamOperation,
+        rest: String,
+        events: &mut Vec<StreamEvent>,
+    ) {
+        let line = self.lines;
         let (path, move_to) =
             match rest.split_once(" -> ").filter(|_| operation == StreamOperation::Move) {
                 Some((from, to)) => (
@@ -358,16 +386,17 @@ impl PatchStream {
                 None => (rest, None),
             };
         let section = self.sections.len();
-        events.push(StreamEvent::Begun { section, operation, path, move_to, line: number });
+        events.push(StreamEvent::Begun { section, operation, path, move_to, line });
         self.sections.push(PartialSection {
             operation,
-            span: start..end,
-            line: number,
+            span,
+            line,
             lines: 0,
             inserted: 0,
             deleted: 0,
         });
-        (self.open, self.counted) = (true, (0, 0));
+        self.open = true;
+        self.counted = LineCounts::default();
     }
 
     /// Looks at a line before the first marker, where only empty lines may stand, and what is
@@ -421,7 +450,7 @@ impl PatchStream {
         part.span.end = end;
         self.open = false;
         let part = &self.sections[section];
-        let (inserted, deleted) = (part.inserted, part.deleted);
+        let PartialSection { inserted, deleted, .. } = *part;
         if self.parse_part(part).is_some_and(|parsed| parsed.is_ok()) {
             events.push(StreamEvent::Finished { section, inserted, deleted });
             return;
@@ -441,7 +470,7 @@ impl PatchStream {
             if within && error.span.start >= end {
                 return;
             }
-            // What stands there, and not the marker that was added.
+            // The text of that place, and not the marker that was added.
             if error.span.start >= end {
                 let line =
                     self.text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');

@@ -18,7 +18,7 @@ pub(crate) struct Peeled {
     pub(crate) body: Range<usize>,
     /// Whether the last marker was padded and is left out of `body`.
     pub(crate) open: bool,
-    /// What was removed.
+    /// The wrappers that were removed.
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -126,12 +126,14 @@ pub(crate) fn may_open(line: &str) -> bool {
 
 /// Recognises a heredoc or a fence around `body` and returns what is inside.
 fn unwrap_once(text: &str, body: &Range<usize>) -> Option<(WarningKind, Range<usize>)> {
-    let (first, last) = (first_line(text, body), last_line(text, body));
+    let first = first_line(text, body);
+    let last = last_line(text, body);
     if first == last {
         return None;
     }
     let inner = first.end..last.start;
-    let (opening, closing) = (text[first].trim(), text[last].trim());
+    let opening = text[first].trim();
+    let closing = text[last].trim();
     if let Some(tag) = heredoc_tag(opening) {
         return (closing == tag).then_some((WarningKind::Heredoc, inner));
     }
@@ -149,10 +151,11 @@ fn heredoc_tag(line: &str) -> Option<&str> {
         quote @ (b'\'' | b'"') => tag[1..].strip_suffix(char::from(*quote))?,
         _ => tag,
     };
-    let plain = |c: char| {
-        !c.is_whitespace() && !matches!(c, '\'' | '"' | '<' | '>' | '|' | '&' | ';' | '$' | '`')
-    };
-    (!tag.is_empty() && tag.chars().all(plain)).then_some(tag)
+    (!tag.is_empty() && tag.chars().all(is_of_tag)).then_some(tag)
+}
+
+fn is_of_tag(c: char) -> bool {
+    !c.is_whitespace() && !matches!(c, '\'' | '"' | '<' | '>' | '|' | '&' | ';' | '$' | '`')
 }
 
 #[cfg(test)]

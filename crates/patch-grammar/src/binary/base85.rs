@@ -5,7 +5,7 @@
 const DIGITS: &[u8; 85] =
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 
-/// What each byte stands for; `NONE` if it is not a digit.
+/// The value of each byte; `NONE` if it is not a digit.
 const VALUES: [u8; 256] = {
     let mut values = [NONE; 256];
     let mut value = 0;
@@ -47,7 +47,7 @@ pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
         }
         let bytes = u32::try_from(number).ok()?.to_be_bytes();
         let (taken, unused) = bytes.split_at(left.min(4));
-        // What is beyond the last byte is zero, so that each text stands for other bytes.
+        // The bits beyond the last byte are zero, so that each text stands for other bytes.
         if unused.iter().any(|&byte| byte != 0) {
             return None;
         }

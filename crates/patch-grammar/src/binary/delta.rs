@@ -83,18 +83,20 @@ fn step<'d>(rest: &mut &'d [u8]) -> Option<DeltaStep<'d>> {
             rest.split_off(..usize::from(bits)).map(DeltaStep::Insert)
         };
     }
-    let mut stated = |first: u32, count: u32| {
-        let mut value = 0;
-        for index in 0..count {
-            if bits & (1 << (first + index)) != 0 {
-                value |= usize::from(*rest.split_off_first()?) << (8 * index);
-            }
-        }
-        Some(value)
-    };
-    let start = stated(0, 4)?;
-    let length = stated(4, 3)?;
+    let start = stated(rest, bits & 0xf, 4)?;
+    let length = stated(rest, bits >> 4, 3)?;
     Some(DeltaStep::Copy { start, length: if length == 0 { DEFAULT_LENGTH } else { length } })
+}
+
+/// Reads a number of so many bytes; the bits say which of them are there, from the lowest.
+fn stated(rest: &mut &[u8], bits: u8, count: u32) -> Option<usize> {
+    let mut value = 0;
+    for index in 0..count {
+        if bits & (1 << index) != 0 {
+            value |= usize::from(*rest.split_off_first()?) << (8 * index);
+        }
+    }
+    Some(value)
 }
 
 #[cfg(test)]

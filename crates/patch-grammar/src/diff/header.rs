@@ -3,7 +3,7 @@
 
 use crate::outside::binary_file;
 
-/// What a line of git's own is about.
+/// The subject of a line of git's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GitLine {
     OldMode,
@@ -96,7 +96,7 @@ impl FileHeader {
     }
 }
 
-/// What begins the parts of a binary file.
+/// The line above the parts of a binary file.
 pub(super) const BINARY_PATCH: &[u8] = b"GIT binary patch";
 
 /// Reads a mode. Of the permissions of a file only whether its owner may run it counts.

@@ -3,8 +3,7 @@
 /// Writes `prefix` and `path` as git does: in quotes and with escapes, when they have special
 /// characters.
 pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
-    let plain = |byte: &u8| (0x20..0x7f).contains(byte) && !matches!(byte, b'"' | b'\\');
-    if prefix.as_bytes().iter().all(plain) && path.as_bytes().iter().all(plain) {
+    if prefix.bytes().all(is_plain) && path.bytes().all(is_plain) {
         out.extend_from_slice(prefix.as_bytes());
         out.extend_from_slice(path.as_bytes());
         return;
@@ -19,6 +18,10 @@ pub fn push_quoted(out: &mut Vec<u8>, prefix: &str, path: &str) {
         }
     }
     out.push(b'"');
+}
+
+fn is_plain(byte: u8) -> bool {
+    (0x20..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\')
 }
 
 /// Returns the name for which git writes this text, in quotes and with escapes, as `git status`
@@ -84,11 +87,13 @@ pub(super) fn stripped(
     count: Option<usize>,
 ) -> Result<(RawPath, RawPath), ShortName> {
     let count = count.unwrap_or_else(|| usize::from(has_prefixes(old, new)));
-    let strip = |name: Option<&[u8]>, short| match name {
-        Some(name) => without(name, count).map(|name| Some(name.to_vec())).ok_or(short),
-        None => Ok(None),
-    };
-    Ok((strip(old, ShortName::Old)?, strip(new, ShortName::New)?))
+    Ok((shortened(old, count, ShortName::Old)?, shortened(new, count, ShortName::New)?))
+}
+
+fn shortened(name: Option<&[u8]>, count: usize, short: ShortName) -> Result<RawPath, ShortName> {
+    let Some(name) = name else { return Ok(None) };
+    let rest = without(name, count).ok_or(short)?;
+    Ok(Some(rest.to_vec()))
 }
 
 /// The name of a file that has too few parts.
@@ -130,33 +135,38 @@ pub(super) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
     Some(name).filter(|name| !name.is_empty())
 }
 
+/// Returns the path that two names have without their prefixes, if there is one.
+fn same(old: &[u8], new: &[u8], count: Option<usize>) -> RawPath {
+    match stripped(Some(old), Some(new), count).ok()? {
+        (Some(old), Some(new)) if old == new => Some(old),
+        _ => None,
+    }
+}
+
 /// Returns the path of a `diff --git` line, of which `rest` follows the words, if both names are
 /// the same. A rename has two names, and its own lines for them.
 pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
-    let same = |old: &[u8], new: &[u8]| match stripped(Some(old), Some(new), count).ok()? {
-        (Some(old), Some(new)) if old == new => Some(old),
-        _ => None,
-    };
     if rest.starts_with(b"\"") {
         let (old, rest) = unquoted(rest)?;
         let new = rest.strip_prefix(b" ")?;
         return if new.starts_with(b"\"") {
-            same(&old, &unquoted(new)?.0)
+            same(&old, &unquoted(new)?.0, count)
         } else {
-            same(&old, new)
+            same(&old, new, count)
         };
     }
     if let Some(quote) = memchr::memmem::find(rest, b" \"") {
-        return same(&rest[..quote], &unquoted(&rest[quote + 1..])?.0);
+        return same(&rest[..quote], &unquoted(&rest[quote + 1..])?.0, count);
     }
     match count {
         // With prefixes of one letter, or none, both names have the same length.
         None => {
             let middle = rest.len() / 2;
-            (rest.get(middle) == Some(&b' ')).then(|| same(&rest[..middle], &rest[middle + 1..]))?
+            let is_blank = rest.get(middle) == Some(&b' ');
+            is_blank.then(|| same(&rest[..middle], &rest[middle + 1..], count))?
         }
         Some(_) => memchr::memchr_iter(b' ', rest)
-            .find_map(|blank| same(&rest[..blank], &rest[blank + 1..])),
+            .find_map(|blank| same(&rest[..blank], &rest[blank + 1..], count)),
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) enum Between {
 impl Between {
     /// Recognizes line `at`.
     pub(crate) fn of<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> Option<Self> {
-        /// What diff, git, svn, cvs, hg and bzr write.
+        /// The lines of diff, git, svn, cvs, hg and bzr.
         const LINES: [&[u8]; 15] = [
             b"diff -",
             CANNOT_DISPLAY,
@@ -72,11 +72,12 @@ impl Between {
             b"=== renamed directory ",
         ];
         let text = line(at);
-        let rule = |mark: u8| text.len() >= 5 && text.iter().all(|&byte| byte == mark);
         match text.first() {
             None => Some(Self::Line),
             _ if text.trim_ascii().is_empty() => Some(Self::Line),
-            Some(b'=') if rule(b'=') => Some(Self::Line),
+            Some(b'=') if text.len() >= 5 && text.iter().all(|&byte| byte == b'=') => {
+                Some(Self::Line)
+            }
             Some(b'F') if begins_mail(text) => Some(Self::Text),
             Some(b'c') if is_hash(text.strip_prefix(b"commit ")?, b' ') => Some(Self::Text),
             Some(b'#') if text == b"# HG changeset patch" => Some(Self::Text),
@@ -128,7 +129,9 @@ fn is_signature<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
 /// the same error.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     let mut reader = Reader::new(lines, None, usize::MAX);
-    (reader.at, reader.quiet, reader.skip_binary) = (at, true, true);
+    reader.at = at;
+    reader.quiet = true;
+    reader.skip_binary = true;
     loop {
         match reader.next() {
             Ok(Some(_)) => {}
@@ -143,10 +146,10 @@ pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     }
 }
 
-/// What Subversion writes in place of the hunks of a binary file.
+/// The line of Subversion in place of the hunks of a binary file.
 const CANNOT_DISPLAY: &[u8] = b"Cannot display: ";
 
-/// What it writes in the line below.
+/// The line below.
 const MIME_TYPE: &[u8] = b"svn:mime-type = ";
 
 /// A file of a diff, or one that was left out.
@@ -178,10 +181,12 @@ pub(super) struct DiffFile {
 impl DiffFile {
     /// Returns whether it makes the file.
     pub(super) fn is_new(&self) -> bool {
-        let of_nothing = || matches!(&self.hunks[..], [hunk] if hunk.from_nothing);
         match &self.operation {
             DiffOperation::Add => true,
-            DiffOperation::Update { to } => to.is_none() && of_nothing(),
+            DiffOperation::Update { to: None } => {
+                matches!(&self.hunks[..], [hunk] if hunk.from_nothing)
+            }
+            DiffOperation::Update { to: Some(_) } => false,
             DiffOperation::Delete | DiffOperation::Copy { .. } => false,
         }
     }
@@ -236,14 +241,14 @@ pub(super) struct HunkPart {
     pub(super) separators: usize,
     pub(super) span: Range<usize>,
     pub(super) line: u32,
-    /// What it lacks; its ids are not known yet.
+    /// The lines that are missing; the ids of the file are not known yet.
     pub(super) shortfall: Option<Shortfall<'static>>,
     /// The numbers say that the file was empty, or will be.
     from_nothing: bool,
     to_nothing: bool,
 }
 
-/// What is wrong, and where.
+/// A fault, and where it is.
 #[derive(Debug)]
 pub(super) struct DiffFailure {
     /// 0-based.
@@ -257,8 +262,10 @@ pub(super) struct DiffFailure {
 /// A line by which two diffs that are joined to one text [are parted](super::are_parted).
 pub const NEXT_DIFF: &[u8] = b"# HG changeset patch\n";
 
-/// What is missing where a hunk is cut off.
+/// The text that is missing where a hunk is cut off.
 pub(super) const REST_OF_HUNK: &str = "the rest of the hunk";
+
+const DIFF_GIT: &[u8] = b"diff --git ";
 
 const BODY: &str = "a blank, `-` or `+` at the beginning of the line";
 
@@ -296,6 +303,19 @@ struct RawName {
     line: usize,
     /// Its time stamp says that there was no file.
     epoch: bool,
+}
+
+/// The names in the `--- ` and `+++ ` lines of a file.
+struct NamePair {
+    old: RawName,
+    new: RawName,
+}
+
+/// The part of a header line that follows its words, and the byte of the line where it begins.
+#[derive(Clone, Copy)]
+struct HeaderRest<'t> {
+    within: usize,
+    text: &'t [u8],
 }
 
 /// The mode of a file.
@@ -458,12 +478,12 @@ impl<'l, 't> Reader<'l, 't> {
     /// titles of the commits between them.
     fn submodule_log(&mut self, found: &SubmoduleLine<'_>) -> Result<FoundFile, DiffFailure> {
         let first = self.at;
-        let (line, path) = (self.take(), found.path.to_vec());
-        while [&b"  > "[..], b"  < "].iter().any(|it| self.lines.get(self.at).starts_with(it)) {
+        let line = self.take();
+        let path = found.path.to_vec();
+        while [&b"  > "[..], b"  < "].iter().any(|sign| self.lines.get(self.at).starts_with(sign)) {
             self.take();
         }
         let start = self.lines.range(first).start;
-        let is_none = |ids: &Range<usize>| line[ids.clone()].iter().all(|&digit| digit == b'0');
         let from = start + b"Submodule ".len();
         let raw =
             RawName { span: from..from + path.len(), text: Some(path), line: first, epoch: false };
@@ -471,13 +491,14 @@ impl<'l, 't> Reader<'l, 't> {
         let count = self.strip.map_or(0, |count| count.saturating_sub(1));
         let path = self.name(&raw, count)?.expect("BUG: it is not `/dev/null`");
         let (old, new) = &found.ids;
-        let operation = match (is_none(old), is_none(new)) {
+        let operation = match (is_no_commit(&line[old.clone()]), is_no_commit(&line[new.clone()])) {
             (true, false) => DiffOperation::Add,
             (false, true) => DiffOperation::Delete,
             _ => DiffOperation::Update { to: None },
         };
-        let id = |ids: &Range<usize>| Some(start + ids.start..start + ids.end);
-        let submodule = Some((id(old), id(new)));
+        let old = start + old.start..start + old.end;
+        let new = start + new.start..start + new.end;
+        let submodule = Some((Some(old), Some(new)));
         let file = self.finish(first, path, operation, None, Vec::new())?;
         Ok(FoundFile::File(Box::new(DiffFile { submodule, ..file })))
     }
@@ -491,19 +512,14 @@ impl<'l, 't> Reader<'l, 't> {
         ids: Option<&(Range<usize>, Range<usize>)>,
     ) -> Result<SubmoduleIds, DiffFailure> {
         const WORDS: &[u8] = b"Subproject commit ";
-        let failure = |at| {
-            let expected = "`-Subproject commit` and `+Subproject commit`, with the ids";
-            Err(self.failure(at, ParseErrorKind::BadSubmodule, expected))
-        };
-        let is_id = |id: &[u8]| !id.is_empty() && id.iter().all(u8::is_ascii_hexdigit);
         let mut sides = (None, None);
         let hunk = match hunks {
             [] => {
-                let Some((old, new)) = ids.cloned() else { return failure(first) };
+                let (old, new) = ids.cloned().ok_or_else(|| self.bad_submodule(first))?;
                 return Ok((Some(old), Some(new)));
             }
             [hunk] => hunk,
-            [_, second, ..] => return failure(second.line as usize - 1),
+            [_, second, ..] => return Err(self.bad_submodule(second.line as usize - 1)),
         };
         let mut at = hunk.line as usize;
         while self.lines.range(at).start < hunk.body.end {
@@ -515,17 +531,25 @@ impl<'l, 't> Reader<'l, 't> {
                     at += 1;
                     continue;
                 }
-                _ => return failure(at),
+                _ => return Err(self.bad_submodule(at)),
             };
-            // git says of one whose files have changes that it is `-dirty`.
+            // git marks one whose files have changes as `-dirty`.
             let id =
                 line[1..].strip_prefix(WORDS).map(|id| id.strip_suffix(b"-dirty").unwrap_or(id));
-            let Some(id) = id.filter(|id| is_id(id) && side.is_none()) else { return failure(at) };
+            let id = id.filter(|id| {
+                side.is_none() && !id.is_empty() && id.iter().all(u8::is_ascii_hexdigit)
+            });
+            let id = id.ok_or_else(|| self.bad_submodule(at))?;
             let start = self.lines.range(at).start + 1 + WORDS.len();
             *side = Some(start..start + id.len());
             at += 1;
         }
         Ok(sides)
+    }
+
+    fn bad_submodule(&self, at: usize) -> DiffFailure {
+        let expected = "`-Subproject commit` and `+Subproject commit`, with the ids";
+        self.failure(at, ParseErrorKind::BadSubmodule, expected)
     }
 
     /// Leaves out the file whose change stands in this line without its bytes, or refuses it.
@@ -568,21 +592,23 @@ impl<'l, 't> Reader<'l, 't> {
     /// else where these lines end.
     fn between(&self, from: usize) -> (Option<usize>, usize) {
         let get = |at| self.lines.get(at);
-        let fence = |at: usize| get(at).starts_with(b"```") || get(at).starts_with(b"~~~");
-        let (mut at, mut end) = (from, from);
+        let mut at = from;
+        let mut end = from;
         while at < self.lines.len() {
             if opens(get, at) {
                 return (Some(at), end);
             }
             match Between::of(get, at) {
                 Some(Between::Text) if is_signature(get, at) => {
-                    let version =
-                        |at: usize| !opens(get, at) && Between::of(get, at).is_none() && !fence(at);
-                    at += 1 + usize::from(version(at + 1));
+                    at += 1;
+                    let is_version =
+                        !opens(get, at) && Between::of(get, at).is_none() && !is_fence(get(at));
+                    at += usize::from(is_version);
                 }
                 Some(Between::Text) => {
-                    let stops = |&at: &usize| opens_in_message(get, at) || fence(at);
-                    at = (at + 1..self.lines.len()).find(stops).unwrap_or(self.lines.len());
+                    let mut below = at + 1..self.lines.len();
+                    let stop = below.find(|&at| opens_in_message(get, at) || is_fence(get(at)));
+                    at = stop.unwrap_or(self.lines.len());
                 }
                 Some(Between::Line) => at += 1,
                 None => return (None, end),
@@ -597,11 +623,12 @@ impl<'l, 't> Reader<'l, 't> {
     /// Reads a file of a plain unified diff.
     fn plain_file(&mut self) -> Result<DiffFile, DiffFailure> {
         let first = self.at;
-        let (old, new) = self.names()?;
+        let NamePair { old, new } = self.names()?;
         let hunks = self.hunks()?;
-        let nothing = |of: fn(&HunkPart) -> bool| hunks.first().is_some_and(of);
-        let is_new = old.text.is_none() || (old.epoch && nothing(|hunk| hunk.from_nothing));
-        let is_gone = new.text.is_none() || (new.epoch && nothing(|hunk| hunk.to_nothing));
+        let from_nothing = hunks.first().is_some_and(|hunk| hunk.from_nothing);
+        let to_nothing = hunks.first().is_some_and(|hunk| hunk.to_nothing);
+        let is_new = old.text.is_none() || (old.epoch && from_nothing);
+        let is_gone = new.text.is_none() || (new.epoch && to_nothing);
         let (left, right) = self.without_prefixes(&old, &new, None)?;
         let (path, other, operation) = match (left, right) {
             (old, Some(new)) if is_new => (new, old, DiffOperation::Add),
@@ -616,16 +643,8 @@ impl<'l, 't> Reader<'l, 't> {
     /// Reads a file of a git diff.
     fn git_file(&mut self) -> Result<FoundFile, DiffFailure> {
         let first = self.at;
-        const WORDS: &[u8] = b"diff --git ";
-        let header = &self.take()[WORDS.len()..];
-        let start = self.lines.range(first).start + WORDS.len();
+        let header = &self.take()[DIFF_GIT.len()..];
         let named = of_git_header(header, self.strip);
-        let raw = |text: Option<Vec<u8>>| RawName {
-            text,
-            span: start..start + header.len(),
-            line: first,
-            epoch: false,
-        };
         let shown = named.clone().unwrap_or_else(|| header.to_vec());
         let head = self.git_header()?;
         let line = self.lines.get(self.at);
@@ -647,72 +666,114 @@ impl<'l, 't> Reader<'l, 't> {
             let expected = "`--- `, `+++ ` and `@@` lines";
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
         }
-        let (link, submodule) = match kind {
+        let submodule = match kind {
             Some(FileMode::Submodule) => {
-                let ids = self.submodule_ids(first, &hunks, head.ids.as_ref())?;
-                (false, Some(ids))
+                Some(self.submodule_ids(first, &hunks, head.ids.as_ref())?)
             }
-            kind => (kind == Some(FileMode::Link), None),
+            _ => None,
         };
-        let GitHeader { old_mode, new_mode, created, deleted, copy, from, to, ids, .. } = head;
-        if let (Some(moved), Some(_)) = (&to, submodule.as_ref()) {
-            let expected = "a submodule at one path";
-            return Err(self.failure(moved.line, ParseErrorKind::Contradiction, expected));
+        self.check_move(&head, is_submodule)?;
+        if let Some(pair) = &pair {
+            self.check_pair(pair, &head, named.as_deref())?;
         }
-        if let (Some(moved), Some(_)) = (&to, created.or(deleted)) {
-            let expected = "one of a new file, a deleted file, a rename and a copy";
-            return Err(self.failure(moved.line, ParseErrorKind::Contradiction, expected));
+        let (old, new) = self.git_names(first, &head, pair.as_ref(), named)?;
+        let GitChange { path, old_name, operation } =
+            self.git_change(first, &head, pair.as_ref(), old, new)?;
+        let executable = head.executable(&operation);
+        let mut file = self.finish(first, path, operation, executable, hunks)?;
+        if is_submodule {
+            // The ids say all.
+            file.hunks.clear();
         }
-        if let Some((old, new)) = &pair {
-            let (left, right) = match (&from, &to) {
-                (Some(from), Some(to)) => (from.text.as_deref(), to.text.as_deref()),
-                _ => (named.as_deref(), named.as_deref()),
-            };
-            self.check_same(old, left)?;
-            self.check_same(new, right)?;
-        }
-        let moves = from.is_some();
-        let (left, right) = match (&pair, from, to) {
+        let link = kind == Some(FileMode::Link);
+        let ids = head.ids;
+        Ok(FoundFile::File(Box::new(DiffFile { old_name, link, binary, submodule, ids, ..file })))
+    }
+
+    /// Checks that a file that moves is neither a submodule nor made or deleted.
+    fn check_move(&self, head: &GitHeader, is_submodule: bool) -> Result<(), DiffFailure> {
+        let Some(to) = &head.to else { return Ok(()) };
+        let expected = if is_submodule {
+            "a submodule at one path"
+        } else if head.created.or(head.deleted).is_some() {
+            "one of a new file, a deleted file, a rename and a copy"
+        } else {
+            return Ok(());
+        };
+        Err(self.failure(to.line, ParseErrorKind::Contradiction, expected))
+    }
+
+    /// Checks that the `--- ` and `+++ ` lines name the files that git's own lines name.
+    fn check_pair(
+        &self,
+        pair: &NamePair,
+        head: &GitHeader,
+        named: Option<&[u8]>,
+    ) -> Result<(), DiffFailure> {
+        let (old, new) = match (&head.from, &head.to) {
+            (Some(from), Some(to)) => (from.text.as_deref(), to.text.as_deref()),
+            _ => (named, named),
+        };
+        self.check_same(&pair.old, old)?;
+        self.check_same(&pair.new, new)
+    }
+
+    /// Returns the names of the two sides of a git diff; `named` is that of both in its first line.
+    fn git_names(
+        &self,
+        first: usize,
+        head: &GitHeader,
+        pair: Option<&NamePair>,
+        named: RawPath,
+    ) -> Result<(Option<Name>, Option<Name>), DiffFailure> {
+        match (&head.from, &head.to, pair) {
             // These lines have no prefix, and one part less.
-            (_, Some(from), Some(to)) => {
+            (Some(from), Some(to), _) => {
                 let count = self.strip.map_or(0, |count| count.saturating_sub(1));
-                (self.name(&from, count)?, self.name(&to, count)?)
+                Ok((self.name(from, count)?, self.name(to, count)?))
             }
-            (_, None, None) => match (&pair, named) {
-                (Some((old, new)), named) => self.without_prefixes(old, new, named.as_deref())?,
-                (None, Some(named)) => {
-                    let name = self.name(&raw(Some(named)), 0)?;
-                    (name.clone(), name)
-                }
-                (None, None) => {
-                    let expected = "the same path twice, after `a/` and `b/`";
-                    return Err(DiffFailure {
-                        within: WORDS.len(),
-                        ..self.failure(first, ParseErrorKind::BadPath, expected)
-                    });
-                }
-            },
+            (None, None, Some(pair)) => {
+                self.without_prefixes(&pair.old, &pair.new, named.as_deref())
+            }
+            (None, None, None) if named.is_some() => {
+                let start = self.lines.range(first).start + DIFF_GIT.len();
+                let length = self.lines.get(first).len() - DIFF_GIT.len();
+                let span = start..start + length;
+                let raw = RawName { text: named, span, line: first, epoch: false };
+                let name = self.name(&raw, 0)?;
+                Ok((name.clone(), name))
+            }
+            (None, None, None) => {
+                let expected = "the same path twice, after `a/` and `b/`";
+                Err(DiffFailure {
+                    within: DIFF_GIT.len(),
+                    ..self.failure(first, ParseErrorKind::BadPath, expected)
+                })
+            }
             _ => {
                 let expected = "both paths of the rename or copy";
-                return Err(self.failure(first, ParseErrorKind::NoPath, expected));
+                Err(self.failure(first, ParseErrorKind::NoPath, expected))
             }
-        };
+        }
+    }
+
+    /// Returns the change of a file from the names of its two sides.
+    fn git_change(
+        &self,
+        first: usize,
+        head: &GitHeader,
+        pair: Option<&NamePair>,
+        old: Option<Name>,
+        new: Option<Name>,
+    ) -> Result<GitChange, DiffFailure> {
+        let is_new = head.created.is_some() || pair.is_some_and(|pair| pair.old.text.is_none());
+        let is_gone = head.deleted.is_some() || pair.is_some_and(|pair| pair.new.text.is_none());
         let mut old_name = None;
-        let (path, operation) = match (left, right) {
-            (_, Some(new))
-                if created.is_some()
-                    || pair.as_ref().is_some_and(|(old, _)| old.text.is_none()) =>
-            {
-                (new, DiffOperation::Add)
-            }
-            (Some(old), _)
-                if deleted.is_some()
-                    || pair.as_ref().is_some_and(|(_, new)| new.text.is_none()) =>
-            {
-                (old, DiffOperation::Delete)
-            }
-            (Some(old), Some(new)) if copy => (old, DiffOperation::Copy { to: new }),
-            (Some(old), Some(new)) if moves && old.text != new.text => {
+        let (path, operation) = match (old, new) {
+            (_, Some(new)) if is_new => (new, DiffOperation::Add),
+            (Some(old), _) if is_gone => (old, DiffOperation::Delete),
+            (Some(old), Some(new)) if head.copy => (old, DiffOperation::Copy { to: new }),
+            (Some(old), Some(new)) if head.from.is_some() && old.text != new.text => {
                 (old, DiffOperation::Update { to: Some(new) })
             }
             // As `git diff --no-index` names two files.
@@ -722,17 +783,7 @@ impl<'l, 't> Reader<'l, 't> {
             }
             _ => return Err(self.failure(first, ParseErrorKind::NoPath, "a path")),
         };
-        let executable = match operation {
-            DiffOperation::Delete => deleted,
-            _ => created.or(new_mode.filter(|new| old_mode != Some(*new))),
-        };
-        let executable = executable.and_then(FileMode::executable);
-        let mut file = self.finish(first, path, operation, executable, hunks)?;
-        if submodule.is_some() {
-            // The ids say all.
-            file.hunks.clear();
-        }
-        Ok(FoundFile::File(Box::new(DiffFile { old_name, link, binary, submodule, ids, ..file })))
+        Ok(GitChange { path, old_name, operation })
     }
 
     /// Reads the parts of a binary file.
@@ -754,7 +805,8 @@ impl<'l, 't> Reader<'l, 't> {
         };
         let line = number(self.at);
         self.take();
-        let (first, mut bytes) = (self.at, Vec::new());
+        let first = self.at;
+        let mut bytes = Vec::new();
         while self.at < self.lines.len() && !self.lines.get(self.at).is_empty() {
             bytes.clear();
             if decode_line(self.lines.get(self.at), &mut bytes).is_none() {
@@ -771,7 +823,8 @@ impl<'l, 't> Reader<'l, 't> {
     /// Checks that a name in a `--- ` or `+++ ` line is the file that git's own lines name. It may
     /// have a prefix, whatever that is.
     fn check_same(&self, side: &RawName, named: Option<&[u8]>) -> Result<(), DiffFailure> {
-        let (Some(text), Some(named)) = (&side.text, named) else { return Ok(()) };
+        let Some(text) = &side.text else { return Ok(()) };
+        let Some(named) = named else { return Ok(()) };
         let before = text.strip_suffix(named);
         if before.is_some_and(|before| before.is_empty() || before.ends_with(b"/")) {
             return Ok(());
@@ -790,7 +843,7 @@ impl<'l, 't> Reader<'l, 't> {
             let at = self.at;
             let line = self.lines.get(at);
             let Some((kind, within)) = GitLine::of(line) else { return Ok(head) };
-            let rest = (within, &line[within..]);
+            let rest = HeaderRest { within, text: &line[within..] };
             match kind {
                 GitLine::OldMode => head.old_mode = Some(self.mode(at, rest)?),
                 GitLine::NewMode => head.new_mode = Some(self.mode(at, rest)?),
@@ -799,10 +852,12 @@ impl<'l, 't> Reader<'l, 't> {
                 GitLine::MovedFrom => head.from = Some(self.header_name(at, rest)?),
                 GitLine::MovedTo => head.to = Some(self.header_name(at, rest)?),
                 GitLine::CopiedFrom => {
-                    (head.copy, head.from) = (true, Some(self.header_name(at, rest)?));
+                    head.copy = true;
+                    head.from = Some(self.header_name(at, rest)?);
                 }
                 GitLine::CopiedTo => {
-                    (head.copy, head.to) = (true, Some(self.header_name(at, rest)?));
+                    head.copy = true;
+                    head.to = Some(self.header_name(at, rest)?);
                 }
                 GitLine::Ids => self.ids(&mut head, at, rest)?,
                 GitLine::Similarity | GitLine::Dissimilarity => {}
@@ -816,31 +871,28 @@ impl<'l, 't> Reader<'l, 't> {
         &self,
         head: &mut GitHeader,
         at: usize,
-        (within, rest): (usize, &[u8]),
+        rest: HeaderRest<'_>,
     ) -> Result<(), DiffFailure> {
+        let HeaderRest { within, text: rest } = rest;
         let hashes = rest.split(|&byte| byte == b' ').next().unwrap_or_default();
         let (old, new) = memchr::memmem::find(hashes, b"..")
             .map_or((hashes, hashes), |dots| (&hashes[..dots], &hashes[dots + 2..]));
         head.needs_hunks |= old != new && ![old, new].iter().any(|hash| is_empty_blob(hash));
         let start = self.lines.range(at).start + within;
-        let is_id =
-            |id: &[u8]| (1..=64).contains(&id.len()) && id.iter().all(u8::is_ascii_hexdigit);
         if is_id(old) && is_id(new) && old.len() + new.len() + 2 == hashes.len() {
             let behind = start + hashes.len();
             head.ids = Some((start..start + old.len(), behind - new.len()..behind));
         }
         if let Some(text) = rest.get(hashes.len() + 1..) {
-            head.kept = Some(self.mode(at, (within + hashes.len() + 1, text))?);
+            let rest = HeaderRest { within: within + hashes.len() + 1, text };
+            head.kept = Some(self.mode(at, rest)?);
         }
         Ok(())
     }
 
     /// Reads the name in a line from a byte on.
-    fn header_name(
-        &mut self,
-        at: usize,
-        (within, text): (usize, &[u8]),
-    ) -> Result<RawName, DiffFailure> {
+    fn header_name(&mut self, at: usize, rest: HeaderRest<'_>) -> Result<RawName, DiffFailure> {
+        let HeaderRest { within, text } = rest;
         let start = self.lines.range(at).start + within;
         let span = start..start + text.len();
         let text = if text.starts_with(b"\"") {
@@ -848,8 +900,11 @@ impl<'l, 't> Reader<'l, 't> {
         } else {
             Some(text.to_vec())
         };
-        let bad = || DiffFailure { within, ..self.failure(at, ParseErrorKind::BadPath, "a path") };
-        Ok(RawName { text: Some(text.ok_or_else(bad)?), span, line: at, epoch: false })
+        if text.is_none() {
+            let failure = self.failure(at, ParseErrorKind::BadPath, "a path");
+            return Err(DiffFailure { within, ..failure });
+        }
+        Ok(RawName { text, span, line: at, epoch: false })
     }
 
     /// Returns what the modes of a file say that it is, if that is no plain file. git shows a file
@@ -861,9 +916,9 @@ impl<'l, 't> Reader<'l, 't> {
         path: &str,
     ) -> Result<Option<FileMode>, DiffFailure> {
         let GitHeader { old_mode, new_mode, created, deleted, kept, .. } = head;
-        let modes = || [old_mode, new_mode, created, deleted, kept].into_iter().flatten().copied();
-        let special = modes().find(|mode| mode.executable().is_none());
-        if special.is_some_and(|special| modes().any(|mode| mode != special)) {
+        let mut modes = [old_mode, new_mode, created, deleted, kept].into_iter().flatten().copied();
+        let special = modes.clone().find(|mode| mode.executable().is_none());
+        if special.is_some_and(|special| modes.any(|mode| mode != special)) {
             let kind = ParseErrorKind::Symlink { path: path.to_owned() };
             return Err(self.failure(first, kind, "one kind of file"));
         }
@@ -871,8 +926,9 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the mode of a file.
-    fn mode(&self, at: usize, (within, text): (usize, &[u8])) -> Result<FileMode, DiffFailure> {
+    fn mode(&self, at: usize, rest: HeaderRest<'_>) -> Result<FileMode, DiffFailure> {
         const EXPECTED: &str = "100644, 100755, 120000 or 160000";
+        let HeaderRest { within, text } = rest;
         let mode = std::str::from_utf8(text)
             .ok()
             .and_then(|text| u32::from_str_radix(text.trim_end(), 8).ok());
@@ -890,9 +946,8 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Reads the `--- ` and `+++ ` lines.
-    fn names(&mut self) -> Result<(RawName, RawName), DiffFailure> {
-        let old = self.side_name()?;
-        Ok((old, self.side_name()?))
+    fn names(&mut self) -> Result<NamePair, DiffFailure> {
+        Ok(NamePair { old: self.side_name()?, new: self.side_name()? })
     }
 
     fn side_name(&mut self) -> Result<RawName, DiffFailure> {
@@ -901,12 +956,10 @@ impl<'l, 't> Reader<'l, 't> {
         let rest = &self.take()[SIGNS..];
         let start = self.lines.range(line).start + SIGNS;
         let (name, length) = if rest.starts_with(b"\"") {
-            let found = unquoted(rest);
-            let bad = || DiffFailure {
-                within: SIGNS,
-                ..self.failure(line, ParseErrorKind::BadPath, "a quoted path")
+            let Some((name, after)) = unquoted(rest) else {
+                let failure = self.failure(line, ParseErrorKind::BadPath, "a quoted path");
+                return Err(DiffFailure { within: SIGNS, ..failure });
             };
-            let (name, after) = found.ok_or_else(bad)?;
             (name, rest.len() - after.len())
         } else {
             // A time stamp may follow; after a name with blanks, git writes a tab alone. Where tabs
@@ -928,19 +981,19 @@ impl<'l, 't> Reader<'l, 't> {
         named: Option<&[u8]>,
     ) -> Result<(Option<Name>, Option<Name>), DiffFailure> {
         // One name alone does not show whether it has a prefix; the two names of the first line do.
-        let bare = |name: &RawName| match (&name.text, named) {
-            (Some(text), Some(named)) if self.strip.is_none() => {
-                let prefix = text.strip_suffix(named)?;
-                (prefix.is_empty() || (prefix.len() == 2 && prefix.ends_with(b"/")))
-                    .then(|| named.to_vec())
-            }
-            _ => None,
-        };
+        let named_alone = named.filter(|_| self.strip.is_none());
         let (mut left, mut right) = match (old, new) {
-            (one, RawName { text: None, .. }) | (RawName { text: None, .. }, one)
-                if bare(one).is_some() =>
+            (RawName { text: Some(one), .. }, RawName { text: None, .. })
+                if let Some(named) = named_alone
+                    && is_but_for_prefix(one, named) =>
             {
-                (old.text.as_ref().and(bare(one)), new.text.as_ref().and(bare(one)))
+                (Some(named.to_vec()), None)
+            }
+            (RawName { text: None, .. }, RawName { text: Some(one), .. })
+                if let Some(named) = named_alone
+                    && is_but_for_prefix(one, named) =>
+            {
+                (None, Some(named.to_vec()))
             }
             _ => {
                 stripped(old.text.as_deref(), new.text.as_deref(), self.strip).map_err(|short| {
@@ -958,26 +1011,22 @@ impl<'l, 't> Reader<'l, 't> {
             left = named.map(<[u8]>::to_vec);
             right.clone_from(&left);
         }
-        let name = |raw: &RawName, text| RawName {
-            text,
-            span: raw.span.clone(),
-            line: raw.line,
-            epoch: false,
-        };
-        Ok((self.name(&name(old, left), 0)?, self.name(&name(new, right), 0)?))
+        Ok((self.name(&old.with_text(left), 0)?, self.name(&new.with_text(right), 0)?))
     }
 
     /// Returns a name without `count` parts, as text.
     fn name(&self, raw: &RawName, count: usize) -> Result<Option<Name>, DiffFailure> {
         let Some(bytes) = &raw.text else { return Ok(None) };
         let within = raw.span.start - self.lines.range(raw.line).start;
-        let bad = |kind, expected| DiffFailure { line: raw.line, within, kind, expected };
-        let stripped = without(bytes, count);
-        let bytes = stripped.ok_or_else(|| bad(ParseErrorKind::NoPath, "a path"))?;
-        let text = std::str::from_utf8(bytes)
-            .map_err(|_| bad(ParseErrorKind::BadPath, "a path in UTF-8"))?;
-        let text = text.to_owned();
-        Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }))
+        let (kind, expected) = match without(bytes, count).map(std::str::from_utf8) {
+            Some(Ok(text)) => {
+                let text = text.to_owned();
+                return Ok(Some(Name { text, span: raw.span.clone(), line: number(raw.line) }));
+            }
+            Some(Err(_)) => (ParseErrorKind::BadPath, "a path in UTF-8"),
+            None => (ParseErrorKind::NoPath, "a path"),
+        };
+        Err(DiffFailure { line: raw.line, within, kind, expected })
     }
 
     fn finish(
@@ -1017,7 +1066,8 @@ impl<'l, 't> Reader<'l, 't> {
                 "all lines of a new file in one hunk",
             ));
         }
-        let (mut at, mut end) = (hunk.line as usize, hunk.body.start);
+        let mut at = hunk.line as usize;
+        let mut end = hunk.body.start;
         while self.lines.range(at).start < hunk.body.end {
             let line = self.lines.whole(at);
             match line.first() {
@@ -1041,8 +1091,7 @@ impl<'l, 't> Reader<'l, 't> {
     fn hunks(&mut self) -> Result<Vec<HunkPart>, DiffFailure> {
         let mut hunks = Vec::new();
         loop {
-            let blank = |at: &usize| self.lines.get(*at).trim_ascii().is_empty();
-            let next = (self.at..self.lines.len()).find(|at| !blank(at)).unwrap_or(self.at);
+            let next = self.past_empty(self.at).unwrap_or(self.at);
             // People put empty lines between hunks, and models a surplus one with its blank.
             if !self.lines.get(next).starts_with(b"@@") {
                 break;
@@ -1063,6 +1112,11 @@ impl<'l, 't> Reader<'l, 't> {
             return Err(self.failure(self.at, ParseErrorKind::HalfLine, expected));
         }
         Ok(hunks)
+    }
+
+    /// Returns the first line from this one on that is not empty.
+    fn past_empty(&self, at: usize) -> Option<usize> {
+        (at..self.lines.len()).find(|&at| !self.lines.get(at).trim_ascii().is_empty())
     }
 
     fn hunk(&mut self) -> Result<HunkPart, DiffFailure> {
@@ -1087,18 +1141,19 @@ impl<'l, 't> Reader<'l, 't> {
             }
             Some(numbers) => {
                 let lines = HunkLines::of(self.lines, self.at..end - separators);
-                let (promised, found) = (numbers.sides(), lines.sides);
+                let promised = numbers.sides();
+                let found = lines.sides;
                 self.warn(WarningKind::HunkNumbers { promised, found }, at);
                 shortfall = self.shortfall(numbers, found, end, separators);
                 // A hunk has a change, and a new file has all of its lines.
-                let lacks = shortfall.as_ref().is_some_and(|it| it.missing != (0, 0));
-                if lacks && (!lines.has_changes || numbers.old == (0, 0)) {
+                let lacks = shortfall.as_ref().is_some_and(|lacks| lacks.missing != (0, 0));
+                if lacks && (!lines.has_changes || numbers.old.is_nothing()) {
                     let kind = ParseErrorKind::CutOff { promised, found };
                     return Err(self.failure(end, kind, REST_OF_HUNK));
                 }
             }
         }
-        if shortfall.as_ref().is_none_or(|it| it.missing == (0, 0)) {
+        if shortfall.as_ref().is_none_or(|lacks| lacks.missing == (0, 0)) {
             let right = self.others_are_right.unwrap_or(true) && counted.is_some();
             self.others_are_right = Some(right);
         }
@@ -1111,47 +1166,46 @@ impl<'l, 't> Reader<'l, 't> {
         // An author who miscounted the lines did not count them from the top of the file either.
         let stated = numbers.as_ref().filter(|_| counted.is_some());
         Ok(HunkPart {
-            old_start: stated.and_then(|numbers| u32::try_from(numbers.old.0).ok()),
-            new_start: stated.and_then(|numbers| u32::try_from(numbers.new.0).ok()),
+            old_start: stated.and_then(|numbers| u32::try_from(numbers.old.first).ok()),
+            new_start: stated.and_then(|numbers| u32::try_from(numbers.new.first).ok()),
             heading: heading.map(|range| start + range.start..start + range.end),
             span: start..body.end,
             body,
             separators,
             line: number(at),
             shortfall,
-            from_nothing: numbers.as_ref().is_some_and(|numbers| numbers.old == (0, 0)),
-            to_nothing: numbers.as_ref().is_some_and(|numbers| numbers.new == (0, 0)),
+            from_nothing: numbers.as_ref().is_some_and(|numbers| numbers.old.is_nothing()),
+            to_nothing: numbers.as_ref().is_some_and(|numbers| numbers.new.is_nothing()),
         })
     }
 
-    /// Returns what a hunk lacks that shows so many lines of the old and the new file and ends
-    /// before line `end`, if it may be cut off there.
+    /// Returns the lines that a hunk lacks which has these lines and ends before line `end`, if the
+    /// text may be cut off there.
     fn shortfall(
         &self,
         numbers: &Numbers,
-        found: (u64, u64),
+        found: LineCounts,
         end: usize,
         separators: usize,
     ) -> Option<Shortfall<'static>> {
-        let blank = |at: &usize| self.lines.get(*at).trim_ascii().is_empty();
-        let below = (end..self.lines.len()).find(|at| !blank(at)).map(|at| self.lines.get(at));
         // Texts that are joined may each be cut off.
-        let joins = |line: &[u8]| line == NEXT_DIFF.trim_ascii_end();
-        if self.ended || below.is_some_and(|line| !joins(line)) {
+        let below = self.past_empty(end).map(|at| self.lines.get(at));
+        if self.ended || below.is_some_and(|line| line != NEXT_DIFF.trim_ascii_end()) {
             return None;
         }
-        let promised = numbers.sides();
-        let (old, new) = (promised.0.checked_sub(found.0)?, promised.1.checked_sub(found.1)?);
+        let old = numbers.old.count.checked_sub(found.0)?;
+        let new = numbers.new.count.checked_sub(found.1)?;
         // Empty lines may be context that has lost its blank.
         let empty = old.min(new).min(separators as u64);
-        let (old, new) = (old - empty, new - empty);
+        let missing = (old - empty, new - empty);
+        let starts = (numbers.old.first, numbers.new.first);
         let last = self.lines.whole(end - 1);
         let unterminated = end == self.lines.len() && !last.ends_with(b"\n");
-        let may_lack = (old, new) != (0, 0) || last.starts_with(b"+");
+        let may_lack = missing != (0, 0) || last.starts_with(b"+");
         may_lack.then_some(Shortfall {
-            promised,
-            missing: (old, new),
-            starts: (numbers.old.0, numbers.new.0),
+            promised: numbers.sides(),
+            missing,
+            starts,
             others_are_right: false,
             unterminated,
             ids: None,
@@ -1160,7 +1214,8 @@ impl<'l, 't> Reader<'l, 't> {
 
     /// Returns the end of the hunk whose lines begin here, if it has as many as its numbers say.
     fn counted(&self, numbers: &Numbers) -> Option<usize> {
-        let (mut old, mut new) = (numbers.old.1, numbers.new.1);
+        let mut old = numbers.old.count;
+        let mut new = numbers.new.count;
         let mut end = self.at;
         while end < self.lines.len() {
             let line = self.lines.whole(end);
@@ -1170,7 +1225,8 @@ impl<'l, 't> Reader<'l, 't> {
                 [b'-', ..] => old = old.checked_sub(1)?,
                 [b'+', ..] => new = new.checked_sub(1)?,
                 [b' ', ..] | b"\n" | b"\r\n" => {
-                    (old, new) = (old.checked_sub(1)?, new.checked_sub(1)?)
+                    old = old.checked_sub(1)?;
+                    new = new.checked_sub(1)?;
                 }
                 _ => return None,
             }
@@ -1189,10 +1245,9 @@ impl<'l, 't> Reader<'l, 't> {
         }
         // Context below an empty line of context: all lines up to the next header have a sign.
         if next > at && self.lines.get(next).starts_with(b" ") {
-            let has_sign = |at: &usize| self.lines.get(*at).starts_with(b" ");
-            let below = (next..self.lines.len()).find(|at| !has_sign(at));
-            let heads = |at: usize| self.lines.get(at).starts_with(b"@@") || self.begins(at);
-            return below.is_some_and(heads);
+            let below = (next..self.lines.len()).find(|&at| !self.lines.get(at).starts_with(b" "));
+            return below
+                .is_some_and(|at| self.lines.get(at).starts_with(b"@@") || self.begins(at));
         }
         let line = self.lines.get(at);
         matches!(line.first(), Some(b'+' | b'-' | b' '))
@@ -1220,7 +1275,8 @@ impl<'l, 't> Reader<'l, 't> {
             b"commit ",
             b"From ",
         ];
-        let (mut end, mut empty) = (self.at, 0);
+        let mut end = self.at;
+        let mut empty = 0;
         while end < self.lines.len() {
             let line = self.lines.get(end);
             if OTHERS.iter().any(|other| line.starts_with(other)) || self.is_signature(end) {
@@ -1251,16 +1307,63 @@ impl<'l, 't> Reader<'l, 't> {
     }
 }
 
-/// What the lines of a hunk are.
+/// A change of a file as git's lines tell it.
+struct GitChange {
+    path: Name,
+    old_name: Option<Name>,
+    operation: DiffOperation,
+}
+
+impl GitHeader {
+    /// Whether the file is to be executable, if that changes.
+    fn executable(&self, operation: &DiffOperation) -> Option<bool> {
+        let mode = match operation {
+            DiffOperation::Delete => self.deleted,
+            _ => self.created.or(self.new_mode.filter(|new| self.old_mode != Some(*new))),
+        };
+        mode.and_then(FileMode::executable)
+    }
+}
+
+impl RawName {
+    /// Returns another name that stands in the same place.
+    fn with_text(&self, text: RawPath) -> Self {
+        Self { text, span: self.span.clone(), line: self.line, epoch: false }
+    }
+}
+
+/// Returns whether a path is that name, or has a prefix of one letter before it.
+fn is_but_for_prefix(path: &[u8], named: &[u8]) -> bool {
+    let prefix = path.strip_suffix(named);
+    prefix.is_some_and(|prefix| matches!(prefix, [] | [_, b'/']))
+}
+
+/// Returns whether an id is that of no commit.
+fn is_no_commit(id: &[u8]) -> bool {
+    id.iter().all(|&digit| digit == b'0')
+}
+
+/// Returns whether a text can be the id of a file.
+fn is_id(id: &[u8]) -> bool {
+    (1..=64).contains(&id.len()) && id.iter().all(u8::is_ascii_hexdigit)
+}
+
+fn is_fence(line: &[u8]) -> bool {
+    line.starts_with(b"```") || line.starts_with(b"~~~")
+}
+
+/// How many lines of the old and of the new file a hunk has.
+type LineCounts = (u64, u64);
+
+/// The lines of a hunk.
 struct HunkLines {
-    /// How many lines of the old and of the new file they show.
-    sides: (u64, u64),
+    sides: LineCounts,
     has_changes: bool,
 }
 
 impl HunkLines {
     fn of(lines: &Lines<'_>, hunk: Range<usize>) -> Self {
-        let (mut sides, mut has_changes) = ((0, 0), false);
+        let mut found = Self { sides: (0, 0), has_changes: false };
         for line in hunk.map(|at| lines.get(at)) {
             let (old, new) = match line.first() {
                 Some(b'\\') => (0, 0),
@@ -1268,24 +1371,39 @@ impl HunkLines {
                 Some(b'+') => (0, 1),
                 _ => (1, 1),
             };
-            sides = (sides.0 + old, sides.1 + new);
-            has_changes |= old != new;
+            found.sides.0 += old;
+            found.sides.1 += new;
+            found.has_changes |= old != new;
         }
-        Self { sides, has_changes }
+        found
     }
 }
 
-/// The numbers after the `@@` of a hunk: on each side the first line, and how many there are.
+/// The numbers after the `@@` of a hunk.
 struct Numbers {
-    old: (u64, u64),
-    new: (u64, u64),
+    old: HunkSide,
+    new: HunkSide,
     heading: Option<Range<usize>>,
+}
+
+/// One side of a hunk: its first line, and how many there are.
+#[derive(Clone, Copy)]
+struct HunkSide {
+    first: u64,
+    count: u64,
+}
+
+impl HunkSide {
+    /// Whether the file is empty, or is none.
+    fn is_nothing(self) -> bool {
+        self.first == 0 && self.count == 0
+    }
 }
 
 impl Numbers {
     /// How many lines of the old and of the new file they promise.
-    fn sides(&self) -> (u64, u64) {
-        (self.old.1, self.new.1)
+    fn sides(&self) -> LineCounts {
+        (self.old.count, self.new.count)
     }
 
     fn of(line: &[u8]) -> Option<Self> {
@@ -1306,7 +1424,8 @@ impl Numbers {
 /// Returns the length of a name without what stands behind a tab. A name may have tabs itself, if a
 /// time stamp follows; Subversion writes more in brackets.
 fn before_tab(rest: &[u8]) -> Option<usize> {
-    let (first, last) = (memchr::memchr(b'\t', rest)?, memchr::memrchr(b'\t', rest)?);
+    let first = memchr::memchr(b'\t', rest)?;
+    let last = memchr::memrchr(b'\t', rest)?;
     let has_time = rest[last + 1..].first().is_some_and(u8::is_ascii_digit);
     Some(if has_time && rest[first + 1] != b'(' { last } else { first })
 }
@@ -1316,33 +1435,17 @@ fn before_tab(rest: &[u8]) -> Option<usize> {
 fn before_time(rest: &[u8]) -> usize {
     let text = rest.trim_ascii_end();
     let mut words = text.rsplit(|&byte| byte == b' ');
-    let like = |word: &[u8], form: &[u8]| {
-        word.len() == form.len()
-            && word.iter().zip(form).all(|(byte, form)| match form {
-                b'0' => byte.is_ascii_digit(),
-                b'+' => matches!(byte, b'+' | b'-'),
-                form => byte == form,
-            })
-    };
-    let clock = |word: &[u8]| {
-        let (time, fraction) = word.split_at(word.len().min(8));
-        like(time, b"00:00:00")
-            && (fraction.is_empty()
-                || (fraction.len() > 1
-                    && fraction.starts_with(b".")
-                    && fraction[1..].iter().all(u8::is_ascii_digit)))
-    };
     let mut word = words.next().unwrap_or_default();
     let mut length = word.len();
-    if like(word, b"+0000") || like(word, b"+00:00") {
+    if is_like(word, b"+0000") || is_like(word, b"+00:00") {
         word = words.next().unwrap_or_default();
         length += word.len() + 1;
     }
-    if !clock(word) {
+    if !is_clock(word) {
         return rest.len();
     }
     match words.next() {
-        Some(date) if like(date, b"0000-00-00") => {
+        Some(date) if is_like(date, b"0000-00-00") => {
             let name = &text[..text.len() - length - 1 - date.len()];
             let trimmed = name.trim_ascii_end();
             if trimmed.is_empty() || trimmed.len() == name.len() {
@@ -1355,12 +1458,32 @@ fn before_time(rest: &[u8]) -> usize {
     }
 }
 
+/// Returns whether a word has the form of another, in which `0` is any digit, and `+` any sign.
+fn is_like(word: &[u8], form: &[u8]) -> bool {
+    word.len() == form.len()
+        && word.iter().zip(form).all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            b'+' => matches!(byte, b'+' | b'-'),
+            form => byte == form,
+        })
+}
+
+/// Returns whether a word is a time of day, with or without a fraction.
+fn is_clock(word: &[u8]) -> bool {
+    let (time, fraction) = word.split_at(word.len().min(8));
+    is_like(time, b"00:00:00")
+        && (fraction.is_empty()
+            || (fraction.len() > 1
+                && fraction.starts_with(b".")
+                && fraction[1..].iter().all(u8::is_ascii_digit)))
+}
+
 /// Reads a line and a count, which is 1 unless stated.
-fn range(text: &[u8]) -> Option<((u64, u64), &[u8])> {
+fn range(text: &[u8]) -> Option<(HunkSide, &[u8])> {
     let (first, rest) = digits(text)?;
     match rest.strip_prefix(b",") {
-        Some(rest) => digits(rest).map(|(count, rest)| ((first, count), rest)),
-        None => Some(((first, 1), rest)),
+        Some(rest) => digits(rest).map(|(count, rest)| (HunkSide { first, count }, rest)),
+        None => Some((HunkSide { first, count: 1 }, rest)),
     }
 }
 

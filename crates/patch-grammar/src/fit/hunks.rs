@@ -17,7 +17,7 @@ use super::text::FitText;
 use super::unique::shortest_unique;
 use crate::marker::{Marker, NO_NEWLINE};
 
-/// What opens a hunk.
+/// The line that opens a hunk.
 const AT: &str = "@@\n";
 
 /// How many places are followed for all beginnings of blocks together: more are in a file only if
@@ -55,7 +55,7 @@ pub(super) struct FileRules {
     pub(super) choices: usize,
 }
 
-/// What the lines of a hunk so far lead to.
+/// The rules that the lines of a hunk so far lead to.
 #[derive(Debug, Clone, Copy, Default)]
 struct After {
     /// If nothing was changed yet; `None` where nothing can be any more.
@@ -87,9 +87,9 @@ struct Hunks<'a, 'f> {
     firsts: Choice,
     /// A hunk below the line that was reached last, and how many starts it has.
     next: Option<(RuleId, usize)>,
-    /// What follows a block that stands once and ends before a line, for each line and the end.
+    /// The rules behind a block that stands once and ends before a line, for each line and the end.
     free: Vec<After>,
-    /// What follows at a line on the way to the end of a shortest block.
+    /// The rules at a line on the way to the end of a shortest block.
     ways: HashMap<BlockPlace, After>,
 }
 
@@ -139,12 +139,12 @@ impl<'a, 'f> Hunks<'a, 'f> {
     /// A line as the first of a hunk.
     fn first_lines(&mut self, line: usize, after: After) -> Vec<Alternative> {
         let (context, deleted) = self.old(line);
-        let lines = [(context, after.same), (deleted, after.changed)];
-        let then = |(line, after): (Symbol, Option<RuleId>)| Some(vec![line, Symbol::Rule(after?)]);
-        lines.into_iter().filter_map(then).collect()
+        let same = after.same.map(|same| vec![context, Symbol::Rule(same)]);
+        let changed = after.changed.map(|changed| vec![deleted, Symbol::Rule(changed)]);
+        same.into_iter().chain(changed).collect()
     }
 
-    /// What follows at a place.
+    /// The rules that follow at a place.
     fn way_to(&mut self, place: BlockPlace) -> After {
         let mut known = place;
         while known.next < known.reach && !self.ways.contains_key(&known) {
@@ -167,7 +167,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         after
     }
 
-    /// What a hunk that changed nothing yet does with a line.
+    /// The rule for a line of a hunk that changed nothing yet.
     fn unchanged(&mut self, line: usize, after: After) -> Option<RuleId> {
         let (context, deleted) = self.old(line);
         let changed = after.changed?;
@@ -180,7 +180,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         Some(self.rules.add(alternatives))
     }
 
-    /// What a hunk that changed something and may end does before a line.
+    /// The rule before a line of a hunk that changed something and may end.
     fn done(&mut self, line: usize, changed: Option<RuleId>) -> Option<RuleId> {
         let mut alternatives = if line == self.text.lines.len() {
             self.at_end(Symbol::MaybeInserted)
@@ -325,7 +325,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         groups
     }
 
-    /// What follows the next line of these places, at which the same block may stand.
+    /// The rules behind the next line of these places, at which the same block may stand.
     fn follow(&mut self, together: &mut Together, mut places: Vec<BlockPlace>) -> After {
         for place in &mut places {
             place.next += 1;
@@ -336,8 +336,8 @@ impl<'a, 'f> Hunks<'a, 'f> {
         if let Some(&after) = together.known.get(&places) {
             return after;
         }
-        let (same, changed) = (Some(self.rules.reserve()), Some(self.rules.reserve()));
-        let after = After { same, changed };
+        let same = Some(self.rules.reserve());
+        let after = After { same, changed: Some(self.rules.reserve()) };
         together.known.insert(places.clone(), after);
         together.open.push((places, after));
         after
@@ -359,7 +359,9 @@ impl<'a, 'f> Hunks<'a, 'f> {
         }
         let old = Symbol::Rule(self.rules.add(old));
         unchanged.push(vec![Symbol::Inserted, old]);
-        if let (Some(same), Some(changed)) = (after.same, after.changed) {
+        if let Some(same) = after.same
+            && let Some(changed) = after.changed
+        {
             self.rules.set(same, unchanged);
             self.rules.set(changed, vec![vec![Symbol::MaybeInserted, old]]);
         }

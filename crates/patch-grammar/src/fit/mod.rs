@@ -160,7 +160,7 @@ impl Fit {
     }
 }
 
-/// What follows inserted lines; `None` if they are none.
+/// The text behind inserted lines; `None` if there are none.
 fn after_inserted(mut text: &str) -> Option<&str> {
     while text.starts_with('+') {
         let (line, rest) = text.split_once('\n')?;

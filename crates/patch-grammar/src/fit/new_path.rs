@@ -18,7 +18,7 @@ pub(super) struct NewPaths {
 /// The state at which a path begins.
 const START: usize = 0;
 
-/// What may follow a part of a path.
+/// The characters that may follow a part of a path.
 #[derive(Debug, Default, Clone)]
 pub(super) struct PathState {
     /// Characters and the state that they lead to, which is the only one for each.
@@ -242,7 +242,7 @@ impl Maker {
                 moves.entry(next).or_default().push(c);
             }
         }
-        // What is free comes first: it leads to an end.
+        // Free characters come first: they lead to an end.
         let moves: Vec<_> =
             moves.into_iter().map(|(next, chars)| (chars, self.number(next))).collect();
         PathState { moves, ends: self.may_end(at) }
@@ -275,7 +275,8 @@ impl Maker {
         match at {
             PathPosition::Free(name) => Some(PathPosition::Free(name.then(c)?)),
             PathPosition::Listed(path, name) => {
-                let (path, name) = (format!("{path}{c}"), name.then(c)?);
+                let path = format!("{path}{c}");
+                let name = name.then(c)?;
                 Some(if self.beginnings.contains(&path) {
                     PathPosition::Listed(path, name)
                 } else {

@@ -1,4 +1,4 @@
-//! What a fitted grammar leaves out, and why none can be made.
+//! The files that a fitted grammar leaves out, and the reasons why none can be made.
 
 use std::fmt;
 
@@ -82,9 +82,9 @@ pub enum FitError {
         lines: usize,
         /// How many of them may be shown.
         shown: usize,
-        /// What the grammar would take for it and the files after it, in MiB.
+        /// The memory that the grammar would take for it and the files after it, in MiB.
         mebibytes: usize,
-        /// What it may take, in MiB.
+        /// The memory that it may take, in MiB.
         limit: usize,
     },
     /// The notation cannot express it in reasonable space.
@@ -105,7 +105,7 @@ pub enum FitError {
         path: String,
         /// How many lines of it may be shown.
         lines: usize,
-        /// What there is too much of.
+        /// The parts of the grammar that are too many.
         what: &'static str,
         /// How much of it the grammar has.
         count: usize,

@@ -1,4 +1,4 @@
-//! What a grammar is made for.
+//! The files and patches that a grammar is made for.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -39,7 +39,7 @@ crate::names::named! {
 }
 
 crate::names::named! {
-    /// What a section does to a file.
+    /// The change that a section makes to a file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum FitOperation {
         /// Changes lines.
@@ -53,12 +53,12 @@ crate::names::named! {
     }
 }
 
-/// What the patches may be.
+/// The patches that a grammar allows.
 #[derive(Debug, Clone)]
 pub struct FitOptions {
     /// The rules that the patch will be applied by.
     pub profile: FitProfile,
-    /// What sections may do.
+    /// The changes that sections may make.
     pub operations: Vec<FitOperation>,
     /// The spelling by which names are compared: those that have the same are one to some file
     /// system. It has to be that of the applier, which refuses a second one. That of a name in

@@ -17,7 +17,7 @@ pub(super) enum Symbol {
     Text(TextId),
     /// A line of the file; the text has no sign.
     Old(Sign, TextId),
-    /// What another rule says.
+    /// The text of another rule.
     Rule(RuleId),
     /// One or more inserted lines.
     Inserted,
@@ -27,7 +27,7 @@ pub(super) enum Symbol {
     NewPath,
 }
 
-/// What stands before a line of the file.
+/// The sign before a line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sign {
     /// A blank: the line stays.
@@ -135,7 +135,7 @@ impl Rules {
     }
 }
 
-/// What a rule leads to.
+/// The rules that a rule leads to.
 #[derive(Debug)]
 pub(super) struct Reached {
     /// The rules, from the first that is followed.

@@ -28,11 +28,18 @@ pub(super) struct Fitted {
     pub(super) start: RuleId,
     pub(super) notes: Vec<FitNote>,
     /// The file with the most lines that may be shown, and their number.
-    pub(super) largest: (String, usize),
+    pub(super) largest: LargestFile,
     /// How many alternatives are open at once at most.
     pub(super) choices: usize,
     /// The paths of new files; none where there can be no new file.
     pub(super) new_paths: NewPaths,
+}
+
+/// The file that has the most lines to show.
+#[derive(Debug, Default, Clone)]
+pub(super) struct LargestFile {
+    pub(super) path: String,
+    pub(super) lines: usize,
 }
 
 pub(super) fn fit<'f>(
@@ -40,11 +47,11 @@ pub(super) fn fit<'f>(
     paths: &[&'f str],
     options: &'f FitOptions,
 ) -> Result<Fitted, FitError> {
-    let all = || files.iter().map(|file| file.path).chain(paths.iter().copied());
-    let alike = alike(all(), options.fold)?;
+    let all: Vec<_> = files.iter().map(|file| file.path).chain(paths.iter().copied()).collect();
+    let alike = alike(&all, options.fold)?;
     let mut sections = Sections { alike, ..Sections::new(options) };
     if sections.has(FitOperation::Add) || sections.has(FitOperation::Move) {
-        sections.new_paths = NewPaths::new(all(), options);
+        sections.new_paths = NewPaths::new(all.into_iter(), options);
     }
     for path in paths.iter().rev() {
         sections.path(path);
@@ -63,13 +70,13 @@ struct Sections<'o> {
     rules: Rules,
     /// The last line of a patch.
     end: Symbol,
-    /// What follows where a file can move no more, and what follows where one can.
+    /// The rests of a patch where a file can move no more, and where one can.
     chains: Vec<SectionChain>,
     /// How many sections there are.
     count: usize,
     notes: Vec<FitNote>,
-    largest: (String, usize),
-    /// What the files so far take, in bytes.
+    largest: LargestFile,
+    /// How many bytes the files so far take.
     memory: usize,
     choices: usize,
     new_paths: NewPaths,
@@ -79,7 +86,7 @@ struct Sections<'o> {
 #[derive(Debug, Clone)]
 struct SectionChain {
     sections: Choice,
-    /// What follows a section further up: these, or the end.
+    /// The rest behind a section further up: these sections, or the end.
     rest: RuleId,
 }
 
@@ -129,9 +136,10 @@ impl<'o> Sections<'o> {
         let header = self.rules.text(&Marker::Add.header("").replace('\n', ""));
         let no_newline = self.rules.text(&format!("{NO_NEWLINE}\n"));
         let head = [header, Symbol::NewPath];
-        let section = |tail: &[Symbol]| [&head[..], tail, &[self.end]].concat();
-        let sections =
-            vec![section(&[Symbol::MaybeInserted]), section(&[Symbol::Inserted, no_newline])];
+        let sections = vec![
+            [&head[..], &[Symbol::MaybeInserted, self.end]].concat(),
+            [&head[..], &[Symbol::Inserted, no_newline, self.end]].concat(),
+        ];
         self.count += sections.len();
         if let Some(chain) = self.chains.last_mut() {
             chain.add(&mut self.rules, self.end, sections);
@@ -167,16 +175,16 @@ impl<'o> Sections<'o> {
                     limit: MAX_MEMORY >> 20,
                 });
             }
-            if shown > self.largest.1 {
-                self.largest = (file.path.to_owned(), shown);
+            if shown > self.largest.lines {
+                self.largest = LargestFile { path: file.path.to_owned(), lines: shown };
             }
         }
         let profile = self.options.profile;
-        let hunks = |rules: &mut Rules, rest| match &text {
+        let unfit = self.sections(file.path, &|rules, rest| match &text {
             Ok(text) => hunks(rules, text, profile, rest),
             Err(why) => Err(*why),
-        };
-        if let Some(why) = self.sections(file.path, &hunks) {
+        });
+        if let Some(why) = unfit {
             self.note(file.path, why);
         }
         Ok(())
@@ -266,11 +274,13 @@ impl<'o> Sections<'o> {
 /// Returns the paths that an earlier one has the same folded spelling as; refuses those that do not
 /// differ.
 fn alike<'p>(
-    paths: impl Iterator<Item = &'p str>,
+    paths: &[&'p str],
     fold: fn(&str) -> Cow<'_, str>,
 ) -> Result<BTreeSet<&'p str>, FitError> {
-    let (mut seen, mut folded, mut alike) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for path in paths {
+    let mut seen = BTreeSet::new();
+    let mut folded = BTreeSet::new();
+    let mut alike = BTreeSet::new();
+    for &path in paths {
         if !seen.insert(path) {
             return Err(FitError::Twice { path: path.to_owned() });
         }

@@ -30,22 +30,23 @@ impl<'f> FitText<'f> {
         let (text, has_bom) = text.strip_prefix(BOM).map_or((text, false), |text| (text, true));
         let mut numbers = HashMap::new();
         let mut texts = Vec::new();
-        let number = |line: &'f str| {
-            *numbers.entry(line).or_insert_with(|| {
+        let mut lines: Vec<u32> = Vec::new();
+        for line in text.split_inclusive('\n').map(content) {
+            lines.push(*numbers.entry(line).or_insert_with(|| {
                 texts.push(line);
                 texts.len() as u32 - 1
-            })
-        };
-        let lines: Vec<u32> = text.split_inclusive('\n').map(content).map(number).collect();
-        let is_shown = |line: usize| {
-            let number = line + 1;
-            file.windows.is_empty() || file.windows.iter().any(|window| window.contains(&number))
-        };
-        let is_usable =
-            |&line: &usize| is_shown(line) && can_be_written(texts[lines[line] as usize], has_bom);
-        let stretches = stretches((0..lines.len()).filter(is_usable));
+            }));
+        }
+        let stretches = stretches((0..lines.len()).filter(|&line| {
+            is_shown(file, line + 1) && can_be_written(texts[lines[line] as usize], has_bom)
+        }));
         Ok(Self { lines, texts, stretches })
     }
+}
+
+/// Whether the model saw a line, counted from 1.
+fn is_shown(file: &FitFile<'_>, line: usize) -> bool {
+    file.windows.is_empty() || file.windows.iter().any(|window| window.contains(&line))
 }
 
 /// A line without its terminator.

@@ -14,12 +14,13 @@ pub(super) fn shortest_unique(lines: &[u32]) -> Vec<Option<usize>> {
     for state in &automaton.states[1..] {
         shared[state.link as usize] = true;
     }
-    let end = |(line, &state): (usize, &u32)| {
+    let mut ends = Vec::with_capacity(lines.len());
+    for (line, &state) in states.iter().rev().enumerate() {
         let link = automaton.states[state as usize].link;
         let shortest = automaton.states[link as usize].len as usize + 1;
-        (!shared[state as usize]).then_some(line + shortest)
-    };
-    (0..lines.len()).zip(states.iter().rev()).map(end).collect()
+        ends.push((!shared[state as usize]).then_some(line + shortest));
+    }
+    ends
 }
 
 /// A set of blocks that end at the same places.

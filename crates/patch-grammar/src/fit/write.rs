@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::new_path::NewPaths;
 use super::note::FitError;
 use super::rules::{Reached, RuleId, Rules, Sign, Symbol, TextId};
-use super::sections::Fitted;
+use super::sections::{Fitted, LargestFile};
 use crate::export::Format;
 
 /// An engine and what it takes.
@@ -20,7 +20,7 @@ struct EngineLimits {
     depth: usize,
 }
 
-/// What reads Lark. llguidance numbers symbols with 16 bits and stops at 65 525 of them
+/// The reader of Lark. llguidance numbers symbols with 16 bits and stops at 65 525 of them
 /// (`CSymIdx` in its `earley/grammar.rs`); a rule here makes up to two. Its compiler follows rules
 /// by recursion (`do_rule` in `lark/compiler.rs`), and a stack of 8 MB is used up beyond a depth of
 /// about 1 000. Its parser stops where more than 2 000 items are open at once
@@ -28,13 +28,13 @@ struct EngineLimits {
 const LLGUIDANCE: EngineLimits =
     EngineLimits { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
 
-/// What reads EBNF. XGrammar has no such limits, but its compile time grows faster than the
+/// The reader of EBNF. XGrammar has no such limits, but its compile time grows faster than the
 /// grammar: 1 000 lines with one hunk, or 500 with several, take it 2 to 3 seconds on a busy
 /// machine, and 1 000 with several took a minute.
 const XGRAMMAR: EngineLimits =
     EngineLimits { name: "XGrammar", rules: 5_000, choices: 2_100, depth: 1_000_000 };
 
-/// What reads GBNF. llama.cpp follows every alternative for itself: many of them cost time.
+/// The reader of GBNF. llama.cpp follows every alternative for itself: many of them cost time.
 const LLAMA_CPP: EngineLimits =
     EngineLimits { name: "llama.cpp", rules: 100_000, choices: 100_000, depth: 1_000_000 };
 
@@ -52,7 +52,7 @@ pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
         ("rules within each other", reached.depth, engine.depth),
     ] {
         if count > limit {
-            let (path, lines) = fit.largest.clone();
+            let LargestFile { path, lines } = fit.largest.clone();
             let engine = engine.name;
             return Err(FitError::TooLarge { engine, path, lines, what, count, limit });
         }
@@ -119,19 +119,14 @@ impl RuleWriter<'_> {
     fn ebnf(&self, reached: &Reached, format: Format) -> String {
         let mut out = String::from("# A grammar for these files as they are.\n");
         let lines = self.lines(reached);
-        let sign = |sign: Sign| match sign {
-            Sign::Context => "\" \"",
-            Sign::Deleted => "\"-\"",
-            Sign::Either => "[ -]",
-        };
         self.alternatives(&mut out, reached, "root", " ::= ", |symbol, count| match symbol {
             Symbol::Text(text) => quoted(self.rules.text_of(text)),
             Symbol::Old(before, text) if count > FEW_LINES => {
                 let (head, rest) = self.rules.text_of(text).split_at(lines[&text]);
                 let rest = if rest.is_empty() { String::new() } else { format!(" k{}", text.0) };
-                format!("{} {}{rest}", sign(before), quoted(head))
+                format!("{} {}{rest}", ebnf_sign(before), quoted(head))
             }
-            Symbol::Old(before, text) => format!("{} l{}", sign(before), text.0),
+            Symbol::Old(before, text) => format!("{} l{}", ebnf_sign(before), text.0),
             Symbol::NewPath => "p0".to_owned(),
             Symbol::Inserted => "\"+\" new".to_owned(),
             Symbol::MaybeInserted => "any".to_owned(),
@@ -170,13 +165,12 @@ impl RuleWriter<'_> {
         let mut heads: BTreeMap<TextId, usize> = BTreeMap::new();
         let mut before: Option<(&str, TextId)> = None;
         for (&line, &id) in &lines {
-            let mut head = line.chars().next().map_or(0, char::len_utf8);
+            let mut head = first_len(line);
             if let Some((last, last_id)) = before {
                 let alike = alike(last, line);
-                let with_next =
-                    |text: &str| alike + text[alike..].chars().next().map_or(0, char::len_utf8);
-                head = head.max(with_next(line));
-                heads.entry(last_id).and_modify(|head| *head = (*head).max(with_next(last)));
+                head = head.max(alike + first_len(&line[alike..]));
+                let last_head = alike + first_len(&last[alike..]);
+                heads.entry(last_id).and_modify(|head| *head = (*head).max(last_head));
             }
             heads.insert(id, head);
             before = Some((line, id));
@@ -226,10 +220,23 @@ impl RuleWriter<'_> {
     }
 }
 
+fn ebnf_sign(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Context => "\" \"",
+        Sign::Deleted => "\"-\"",
+        Sign::Either => "[ -]",
+    }
+}
+
+/// How many bytes the first character of a text has.
+fn first_len(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
+}
+
 /// How many bytes two lines have in common at their beginnings, in whole characters.
 fn alike(one: &str, other: &str) -> usize {
-    let same = |(one, other): &(char, char)| one == other;
-    one.chars().zip(other.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum()
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(one, other)| one == other).map(|(c, _)| c.len_utf8()).sum()
 }
 
 /// One of some ASCII characters. XGrammar reads escapes in brackets before it looks for ranges and
@@ -240,13 +247,15 @@ fn one_of(chars: &str, brackets: [&str; 2]) -> String {
     }
     let mut chars: Vec<char> = chars.chars().collect();
     chars.sort_by_key(|&c| (c == '-', !c.is_ascii_alphanumeric()));
-    let escaped = |c: char| match c {
-        '-' => "-".to_owned(),
-        _ if c.is_ascii_alphanumeric() => c.to_string(),
-        _ => format!("\\x{:02x}", c as u32),
-    };
-    let chars: String = chars.into_iter().map(escaped).collect();
-    format!("{}{chars}{}", brackets[0], brackets[1])
+    let mut out = brackets[0].to_owned();
+    for c in chars {
+        if c == '-' || c.is_ascii_alphanumeric() {
+            out.push(c);
+        } else {
+            let _ = write!(out, "\\x{:02x}", c as u32);
+        }
+    }
+    out + brackets[1]
 }
 
 /// A text in quotation marks, with the escapes that all these notations have.
