@@ -2,9 +2,10 @@
 
 use crate::dir::Dir;
 use crate::error::{At as _, Error};
+use crate::metadata::Metadata;
 use crate::sys::{self, Open, Rename};
 
-/// What the kernel and the file system of a directory can do. Where something is missing, a slower
+/// The abilities of the kernel and the file system of a directory. Where something is missing, a slower
 /// or weaker way is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,6 +22,14 @@ pub struct Abilities {
     pub xattrs: bool,
 }
 
+fn make(dir: &Dir, name: &str) -> Result<sys::Fd, Error> {
+    sys::open_at(&dir.handle, name, Open::CreateNew(0o600)).at("create a file in", dir.path())
+}
+
+fn seen(dir: &Dir, name: &str) -> Result<Metadata, Error> {
+    sys::stat_at(&dir.handle, name).at("look at a file in", dir.path())
+}
+
 impl Abilities {
     /// Probes everything in `scratch`, an empty directory of the caller, who removes it afterwards
     /// with whatever is left in it.
@@ -29,28 +38,27 @@ impl Abilities {
     ///
     /// If no file can be created there.
     pub fn of(scratch: &Dir) -> Result<Self, Error> {
-        let (dir, shown) = (&scratch.handle, scratch.path());
-        let make = |name: &str| {
-            sys::open_at(dir, name, Open::CreateNew(0o600)).at("create a file in", shown)
-        };
-        let (one, _two) = (make("one")?, make("two")?);
-        let seen = |name: &str| sys::stat_at(dir, name).at("look at a file in", shown);
-        let before = (seen("one")?, seen("two")?);
+        let dir = &scratch.handle;
+        let shown = scratch.path();
+        let one = make(scratch, "one")?;
+        let _two = make(scratch, "two")?;
+        let one_before = seen(scratch, "one")?;
+        let two_before = seen(scratch, "two")?;
         let exchange = sys::rename((dir, "one"), (dir, "two"), Rename::Exchange).is_ok()
-            && seen("one")?.same_inode(&before.1)
-            && seen("two")?.same_inode(&before.0);
+            && seen(scratch, "one")?.same_inode(&two_before)
+            && seen(scratch, "two")?.same_inode(&one_before);
         let refused = sys::rename((dir, "one"), (dir, "two"), Rename::NoReplace).is_err();
         let no_replace =
             refused && sys::rename((dir, "one"), (dir, "three"), Rename::NoReplace).is_ok();
         let (from, to) = if no_replace { ("three", "four") } else { ("two", "four") };
-        let still = seen(from)?;
+        let still = seen(scratch, from)?;
         sys::rename((dir, from), (dir, to), Rename::Replace).at("rename a file in", shown)?;
         Ok(Self {
             exchange,
             no_replace,
             resolve_beneath: sys::open_beneath(dir, to, Open::Read)
                 .is_some_and(|opened| opened.is_ok()),
-            stable_inodes: seen(to)?.same_inode(&still),
+            stable_inodes: seen(scratch, to)?.same_inode(&still),
             xattrs: sys::set_xattr(&one, b"user.probe", b"1").is_ok(),
         })
     }

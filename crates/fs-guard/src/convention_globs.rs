@@ -71,7 +71,8 @@ fn compile(pattern: &str, braces: bool) -> Option<Regex> {
             '{' if braces && rest.contains('}') => {
                 let inner = rest.split('}').next().unwrap_or_default();
                 if let Some((first, last)) = inner.split_once("..")
-                    && let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>())
+                    && let Ok(first) = first.parse::<i64>()
+                    && let Ok(last) = last.parse::<i64>()
                 {
                     chars = rest[inner.len() + 1..].chars();
                     /// The most numbers that a range in a pattern is expanded to.

@@ -52,20 +52,19 @@ impl FromStr for Sha256 {
 
     /// Reads 64 hexadecimal digits of either case.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = || ParseSha256Error(text.chars().take(80).collect());
-        if text.len() != 64 || !text.is_ascii() {
-            return Err(error());
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(pair).map_err(|_| error())?;
-            if digits.starts_with('+') {
-                return Err(error());
-            }
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| error())?;
-        }
-        Ok(Self(bytes))
+        read_digits(text).map(Self).ok_or_else(|| ParseSha256Error(text.chars().take(80).collect()))
     }
+}
+
+fn read_digits(text: &str) -> Option<[u8; 32]> {
+    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(bytes)
 }
 
 /// Hashes bytes in pieces.

@@ -99,14 +99,13 @@ impl Dir {
     fn open_or_find(&self, name: &str) -> Result<Option<(Self, Metadata, bool)>, Error> {
         let spot = self.spot(name);
         let path = spot.path();
-        let dir = |handle| Self::shared(handle, &path).accepting_open(self.accept_open);
         // A look takes a third of the time of opening it again.
         if let Some(kept) = &self.kept
             && let Some((handle, seen)) = kept.take(name)
             && let Ok(now) = sys::stat_at(&self.handle, name)
             && now.same_inode(&seen)
         {
-            let dir = dir(Arc::clone(&handle));
+            let dir = Self::shared(Arc::clone(&handle), &path).accepting_open(self.accept_open);
             dir.require_own(&now)?;
             kept.put(name, handle, now.clone());
             return Ok(Some((dir, now, false)));
@@ -114,7 +113,7 @@ impl Dir {
         match sys::open_at(&self.handle, name, Open::Directory) {
             Ok(handle) => {
                 let handle = Arc::new(handle);
-                let dir = dir(Arc::clone(&handle));
+                let dir = Self::shared(Arc::clone(&handle), &path).accepting_open(self.accept_open);
                 let seen = dir.metadata()?;
                 dir.require_own(&seen)?;
                 // On Windows an open directory keeps its name when it is removed.
@@ -287,12 +286,11 @@ impl Dir {
     /// Fails unless the directory belongs to this user and is closed to others (or the policy
     /// accepts that it is open).
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
-        let path = || self.path.to_string();
         if seen.uid != sys::user() {
             return Err(Error::others(&self.path, seen.uid));
         }
         if seen.mode & 0o777 != 0o700 && !self.accept_open {
-            return Err(Error::UntrustedState { path: path(), problem: OPENED });
+            return Err(Error::UntrustedState { path: self.path.to_string(), problem: OPENED });
         }
         Ok(())
     }
@@ -435,8 +433,11 @@ impl Spot {
         digest: &Sha256,
         trust_times: bool,
     ) -> Result<bool, Error> {
-        let same = |m: &Metadata| (m.kind, m.size, m.mode, m.uid, m.gid, m.nlink);
-        if same(now) != same(seen) {
+        let is_same = now.kind == seen.kind
+            && now.size == seen.size
+            && (now.mode, now.uid, now.gid, now.nlink)
+                == (seen.mode, seen.uid, seen.gid, seen.nlink);
+        if !is_same {
             return Ok(false);
         }
         if trust_times && seen.times_are_telling() && now.same_bytes_as(seen) {
@@ -522,12 +523,14 @@ impl Spot {
     /// kind, mode, modification time and bytes counts as the same one.
     #[must_use]
     pub fn is_also(&self, other: &Self) -> bool {
-        let (Ok(Some(one)), Ok(Some(another))) = (self.metadata(), other.metadata()) else {
-            return false;
-        };
-        let alike = |m: &Metadata| (m.kind, m.mode, m.size, m.mtime);
+        let one = self.metadata();
+        let another = other.metadata();
+        let Ok(Some(one)) = one else { return false };
+        let Ok(Some(another)) = another else { return false };
+        let is_alike = one.kind == another.kind
+            && (one.mode, one.size, one.mtime) == (another.mode, another.size, another.mtime);
         one.same_inode(&another)
-            || alike(&one) == alike(&another)
+            || is_alike
                 && matches!((self.hash(), other.hash()), (Ok(Some(one)), Ok(Some(other))) if one == other)
     }
 
@@ -568,16 +571,16 @@ impl Spot {
         if aside.metadata()?.is_none() {
             return Ok(());
         }
-        let settle = |result: std::io::Result<()>| result.at("settle", self.path());
-        if self.metadata()?.is_none() {
+        let settled = if self.metadata()?.is_none() {
             // This file is in its place already; only the last step is missing.
-            return settle(sys::rename(aside.at(), self.at(), Rename::Replace));
-        }
-        match there.metadata()? {
-            None => settle(aside.rename_new_raw(there)),
+            sys::rename(aside.at(), self.at(), Rename::Replace)
+        } else if there.metadata()?.is_none() {
+            aside.rename_new_raw(there)
+        } else {
             // The kept file still has its name there, or someone has replaced it there.
-            Some(_) => settle(sys::unlink(&aside.dir.handle, &aside.name)),
-        }
+            sys::unlink(&aside.dir.handle, &aside.name)
+        };
+        settled.at("settle", self.path())
     }
 
     fn aside(&self) -> Self {

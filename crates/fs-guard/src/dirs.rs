@@ -40,6 +40,11 @@ pub(crate) struct Parent {
     default_acl: OnceCell<Option<Vec<u8>>>,
 }
 
+/// Returns how many directories may be open at most.
+fn most_kept() -> usize {
+    sys::open_files_limit().map_or(KEPT, |limit| (limit / 4).clamp(FEW, KEPT))
+}
+
 impl<'r> Dirs<'r> {
     /// Creates an empty set.
     #[must_use]
@@ -87,9 +92,8 @@ impl<'r> Dirs<'r> {
     pub fn check_writable(&self, path: &RelPath) -> Result<(), Error> {
         let parent = self.parent(path.split().0.unwrap_or(""), path)?;
         if parent.writable.get().is_none() {
-            let shown =
-                || if parent.dir.path().is_empty() { "." } else { parent.dir.path() }.to_owned();
-            sys::may_write(&parent.dir.handle).at("write in", shown())?;
+            let shown = if parent.dir.path().is_empty() { "." } else { parent.dir.path() };
+            sys::may_write(&parent.dir.handle).at("write in", shown)?;
             let _ = parent.writable.set(());
         }
         Ok(())
@@ -104,18 +108,19 @@ impl<'r> Dirs<'r> {
         Ok((parent.seen.clone(), acl.clone()))
     }
 
+    /// Remembers that a directory is missing.
+    fn not_found(&self, dir: &str) -> Error {
+        self.missing.borrow_mut().insert(dir.into());
+        Error::NotFound { path: dir.into() }
+    }
+
     fn parent(&self, dir: &str, path: &RelPath) -> Result<Rc<Parent>, Error> {
         if let Some(parent) = self.open.borrow().get(dir) {
             return Ok(Rc::clone(parent));
         }
-        let not_found = || Error::NotFound { path: dir.into() };
         if self.missing.borrow().contains(dir) {
-            return Err(not_found());
+            return Err(Error::NotFound { path: dir.into() });
         }
-        let missing = || {
-            self.missing.borrow_mut().insert(dir.into());
-            not_found()
-        };
         let handle = if dir.is_empty() && cfg!(unix) {
             Arc::clone(&self.root.handle)
         } else if dir.is_empty() {
@@ -128,13 +133,13 @@ impl<'r> Dirs<'r> {
                     self.root.open_beneath(&rel, Open::Step)?
                 }
                 // A file is there, which may be about to make way.
-                Err(Error::NotADirectory { .. }) => return Err(missing()),
+                Err(Error::NotADirectory { .. }) => return Err(self.not_found(dir)),
                 Err(Error::Symlink { .. } | Error::LeadsOut { .. }) if self.has_link(dir) => {
-                    return Err(missing());
+                    return Err(self.not_found(dir));
                 }
                 result => result?,
             };
-            Arc::new(opened.ok_or_else(missing)?)
+            Arc::new(opened.ok_or_else(|| self.not_found(dir))?)
         };
         let seen = sys::stat(&handle).at("look at", dir)?;
         self.root.check_not_git(path, None)?;
@@ -150,8 +155,7 @@ impl<'r> Dirs<'r> {
             default_acl: OnceCell::new(),
         });
         let mut open = self.open.borrow_mut();
-        let most = || sys::open_files_limit().map_or(KEPT, |limit| (limit / 4).clamp(FEW, KEPT));
-        if open.len() >= FEW && open.len() >= *self.most.get_or_init(most) {
+        if open.len() >= FEW && open.len() >= *self.most.get_or_init(most_kept) {
             open.clear();
         }
         open.insert(dir.into(), Rc::clone(&parent));

@@ -77,9 +77,10 @@ impl Root {
     #[must_use]
     pub fn is_work_tree(&self) -> bool {
         let [_git, others @ ..] = WORK_TREES;
-        let has_git = || matches!(self.dot_git(), Ok(Some(_)));
-        let has = |name| sys::stat_at(&self.handle, name).is_ok();
-        *self.is_work_tree.get_or_init(|| has_git() || others.into_iter().any(has))
+        *self.is_work_tree.get_or_init(|| {
+            matches!(self.dot_git(), Ok(Some(_)))
+                || others.into_iter().any(|name| sys::stat_at(&self.handle, name).is_ok())
+        })
     }
 
     /// Returns why the directory is not a place for a project unless someone says so.

@@ -27,7 +27,7 @@ pub enum Error {
     Spelling {
         /// The path as given.
         path: String,
-        /// What is wrong with it.
+        /// The fault of the spelling.
         problem: Spelling,
     },
     /// The path contains `..`.
@@ -74,7 +74,7 @@ pub enum Error {
         path: String,
         /// The target, as given.
         target: String,
-        /// What is wrong with it.
+        /// The fault of the target.
         problem: &'static str,
     },
     /// A symbolic link is on the way, which stays inside the root.
@@ -120,7 +120,7 @@ pub enum Error {
     NotAFile {
         /// The path.
         path: String,
-        /// What is there.
+        /// The kind of the entry that is there.
         kind: FileKind,
     },
     /// Something that is not a directory is where one is needed.
@@ -128,7 +128,7 @@ pub enum Error {
     NotADirectory {
         /// The path.
         path: String,
-        /// What is not a directory.
+        /// The path that is not a directory.
         component: String,
     },
     /// The file has several names.
@@ -297,7 +297,7 @@ fn leads_to(real_path: Option<&str>) -> String {
     }
 }
 
-/// What is said of a private directory where modes cannot be set.
+/// The problem of a private directory where modes cannot be set.
 pub(crate) const NO_MODES: &str = "its file system keeps no modes, so others may enter it";
 
 /// Why a directory cannot be a root.
@@ -319,13 +319,8 @@ impl NoRoot {
     /// Converts the error of opening, or finding, the directory `path`.
     pub(crate) fn from_io(source: io::Error, operation: &'static str, path: &str) -> Error {
         let relative = !std::path::Path::new(path).is_absolute();
-        let removed = || {
-            relative
-                && std::env::current_dir()
-                    .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-        };
         let problem = match source.kind() {
-            io::ErrorKind::NotFound if removed() => Self::Removed,
+            io::ErrorKind::NotFound if relative && is_removed() => Self::Removed,
             io::ErrorKind::NotFound => Self::Missing,
             io::ErrorKind::NotADirectory => Self::NotADirectory,
             _ => return Error::Io { operation, path: path.into(), source },
@@ -334,10 +329,15 @@ impl NoRoot {
     }
 }
 
-/// What is said of a private directory with another mode than its own.
+/// Returns whether the working directory of this process was removed.
+fn is_removed() -> bool {
+    std::env::current_dir().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// The problem of a private directory with another mode than its own.
 pub(crate) const OPENED: &str = "its mode is not 0700";
 
-/// What is said of a secret with such a mode.
+/// The problem of a secret with such a mode.
 pub(crate) const READABLE: &str = "others may read it";
 
 /// Says what to do. What a `chmod -R` opened is the only copy of what was displaced, so that it is

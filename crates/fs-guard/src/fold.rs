@@ -26,12 +26,15 @@ pub fn fold(name: &str) -> Cow<'_, str> {
 /// alike; `None` for others.
 #[must_use]
 pub fn normalisations(one: &str, other: &str) -> Option<[&'static str; 2]> {
-    let form = |name: &str| match name {
+    (one != other && one.nfc().eq(other.nfc())).then(|| [one, other].map(normalisation))
+}
+
+fn normalisation(name: &str) -> &'static str {
+    match name {
         name if unicode_normalization::is_nfc(name) => "NFC",
         name if unicode_normalization::is_nfd(name) => "NFD",
         _ => "neither NFC nor NFD",
-    };
-    (one != other && one.nfc().eq(other.nfc())).then(|| [one, other].map(form))
+    }
 }
 
 /// Returns whether `c` is one of Unicode's default-ignorable code points.

@@ -25,7 +25,7 @@ pub const MAX_GLOBS: usize = 256;
 /// recurse into them.
 const MAX_BRACES: usize = 32;
 
-/// What is not plain in a pattern.
+/// The characters that are not plain in a pattern.
 const SIGNS: [char; 8] = ['*', '?', '[', ']', '{', '}', '\\', '!'];
 
 /// The most alternatives in the braces of a pattern.
@@ -38,12 +38,12 @@ const MAX_ALTERNATIVES: usize = 256;
 ///
 /// When it is too long, or has too many braces or alternatives.
 pub fn bounded(pattern: &str) -> Result<(), GlobError> {
-    let count = |wanted: &str| pattern.matches(wanted).count();
+    let braces = pattern.matches('{').count();
     let problem = if pattern.len() > MAX_GLOB {
         format!("it has {} bytes, more than {MAX_GLOB}", pattern.len())
-    } else if count("{") > MAX_BRACES {
-        format!("it opens {} braces, more than {MAX_BRACES}", count("{"))
-    } else if count("{") > 0 && count(",") >= MAX_ALTERNATIVES {
+    } else if braces > MAX_BRACES {
+        format!("it opens {braces} braces, more than {MAX_BRACES}")
+    } else if braces > 0 && pattern.matches(',').count() >= MAX_ALTERNATIVES {
         format!("it has more than {MAX_ALTERNATIVES} alternatives")
     } else {
         return Ok(());
@@ -196,7 +196,7 @@ impl Globs {
 struct Pattern {
     text: String,
     shape: Shape,
-    /// What a path that matches has.
+    /// The pair that a path which matches has.
     mark: Marks,
     /// Whether this is an exception.
     lifts: bool,
@@ -212,10 +212,14 @@ impl Pattern {
             None => Cow::Borrowed(key),
             Some(prefix) => Cow::Owned(format!("{prefix}{key}")),
         };
-        let names_one = || !self.text.rsplit('/').next().is_some_and(|name| name.contains(SIGNS));
         let mut above = key.match_indices('/').map(|(end, _)| &key[..end]);
         self.shape.matches(&key)
-            || (above.any(|above| self.shape.matches(above)) && (broad || names_one()))
+            || (above.any(|above| self.shape.matches(above)) && (broad || self.names_one()))
+    }
+
+    /// Whether the last name of the pattern is plain.
+    fn names_one(&self) -> bool {
+        !self.text.rsplit('/').next().is_some_and(|name| name.contains(SIGNS))
     }
 }
 
@@ -233,7 +237,7 @@ impl Marks {
         Self(1 << ((first ^ second.rotate_left(3)) % 63))
     }
 
-    /// What a path has one of whose names begins as a text does: any, if that is too short to say.
+    /// The pair of a path with a name that begins as a text does: any, if the text is too short.
     fn starting(text: &str) -> Self {
         match *text.as_bytes() {
             [first, second, ..] if first != b'/' && second != b'/' => Self::of([first, second]),
@@ -241,7 +245,7 @@ impl Marks {
         }
     }
 
-    /// What a path has one of whose names ends in a text. The last byte is the first of the pair,
+    /// The pair of a path with a name that ends in a text. The last byte is the first of the pair,
     /// so that few ends are also starts.
     fn ending(text: &str) -> Self {
         text.as_bytes().last_chunk().map_or(Self::ANY, |&[before, last]| Self::of([last, before]))
@@ -299,46 +303,43 @@ struct Lazy {
 
 impl Shape {
     fn of(pattern: &str) -> Self {
-        let plain = |text: &str| !text.is_empty() && !text.contains(SIGNS);
-        let one = |text: &str| plain(text) && !text.contains('/');
-        let owned = |text: &str| fold(text).into_owned();
         if pattern == "**" || pattern == "**/*" {
             return Self::All;
         }
         if let Some(rest) = pattern.strip_prefix("**/") {
-            if plain(rest) {
-                return Self::Name(owned(rest));
+            if is_plain(rest) {
+                return Self::Name(fold(rest).into_owned());
             }
             if let Some(folder) = rest.strip_suffix("/**")
-                && plain(folder)
+                && is_plain(folder)
             {
-                return Self::Folder(owned(folder));
+                return Self::Folder(fold(folder).into_owned());
             }
             if let Some(prefix) = rest.strip_suffix('*')
-                && one(prefix)
+                && is_one_name(prefix)
             {
-                return Self::NamePrefix(owned(prefix));
+                return Self::NamePrefix(fold(prefix).into_owned());
             }
             if let Some(prefix) = rest.strip_suffix('*')
-                && plain(prefix)
+                && is_plain(prefix)
             {
-                return Self::PathPrefix(owned(prefix));
+                return Self::PathPrefix(fold(prefix).into_owned());
             }
             if let Some(suffix) = rest.strip_prefix('*')
-                && one(suffix)
+                && is_one_name(suffix)
             {
-                return Self::NameSuffix(owned(suffix));
+                return Self::NameSuffix(fold(suffix).into_owned());
             }
-        } else if plain(pattern) {
-            return Self::Exact(owned(pattern));
+        } else if is_plain(pattern) {
+            return Self::Exact(fold(pattern).into_owned());
         } else if let Some(folder) = pattern.strip_suffix("/**")
-            && plain(folder)
+            && is_plain(folder)
         {
-            return Self::Beneath(owned(folder));
+            return Self::Beneath(fold(folder).into_owned());
         } else if let Some(prefix) = pattern.strip_suffix('*')
-            && plain(prefix)
+            && is_plain(prefix)
         {
-            return Self::ExactPrefix(owned(prefix));
+            return Self::ExactPrefix(fold(prefix).into_owned());
         }
         Self::Glob(Box::new(Lazy { pattern: pattern.into(), matcher: OnceLock::new() }))
     }
@@ -358,7 +359,6 @@ impl Shape {
     }
 
     fn matches(&self, key: &str) -> bool {
-        let name = || key.rsplit('/').next().unwrap_or(key);
         match self {
             Self::Exact(text) => key == text,
             Self::ExactPrefix(text) => ends_within(key, text),
@@ -367,12 +367,12 @@ impl Shape {
                 key == text
                     || key.strip_suffix(text.as_str()).is_some_and(|before| before.ends_with('/'))
             }
-            Self::NamePrefix(text) => name().starts_with(text.as_str()),
+            Self::NamePrefix(text) => last_name(key).starts_with(text.as_str()),
             Self::PathPrefix(text) => {
                 ends_within(key, text)
                     || key.match_indices('/').any(|(at, _)| ends_within(&key[at + 1..], text))
             }
-            Self::NameSuffix(text) => name().ends_with(text.as_str()),
+            Self::NameSuffix(text) => last_name(key).ends_with(text.as_str()),
             Self::Folder(folder) => {
                 beneath(key, folder)
                     || key.match_indices('/').any(|(at, _)| beneath(&key[at + 1..], folder))
@@ -384,6 +384,18 @@ impl Shape {
                 .is_match(key),
         }
     }
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && !text.contains(SIGNS)
+}
+
+fn is_one_name(text: &str) -> bool {
+    is_plain(text) && !text.contains('/')
+}
+
+fn last_name(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
 }
 
 fn beneath(key: &str, folder: &str) -> bool {
@@ -406,7 +418,7 @@ enum Case {
     Ignored,
 }
 
-/// What a slash is to `*`, `?` and brackets.
+/// The meaning of a slash for `*`, `?` and brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slash {
     /// They do not match it.
@@ -426,17 +438,20 @@ fn compile<S: AsRef<str>>(
     let mut first = None;
     for pattern in patterns {
         let pattern = pattern.as_ref();
-        let error = |problem| GlobError { pattern: pattern.to_owned(), problem };
         bounded(pattern)?;
         let mut builder = GlobBuilder::new(pattern);
         builder.literal_separator(slash == Slash::Separates);
         builder.case_insensitive(case == Case::Ignored);
-        set.add(builder.build().map_err(|it| error(it.kind().to_string()))?);
-        first.get_or_insert_with(|| {
-            error("it takes too much memory, alone or with the others".into())
+        set.add(builder.build().map_err(|error| GlobError {
+            pattern: pattern.to_owned(),
+            problem: error.kind().to_string(),
+        })?);
+        first.get_or_insert_with(|| GlobError {
+            pattern: pattern.to_owned(),
+            problem: "it takes too much memory, alone or with the others".into(),
         });
     }
-    // What the library says then has all of the regular expression in it.
+    // The message of the library has all of the regular expression in it.
     set.build().map_err(|_| first.expect("an empty set can be built"))
 }
 

@@ -27,8 +27,9 @@ impl Root {
         let opened;
         let mut dir: &sys::Fd = &self.handle;
         if let Some(path) = path {
-            let missing = || Error::NotFound { path: shown.into() };
-            opened = self.open_beneath(path, Open::Directory)?.ok_or_else(missing)?;
+            opened = self
+                .open_beneath(path, Open::Directory)?
+                .ok_or_else(|| Error::NotFound { path: shown.into() })?;
             let seen = sys::stat(&opened).at("look at", shown)?;
             self.check_not_git(path, Some(&seen))?;
             dir = &opened;
@@ -52,10 +53,10 @@ impl Root {
         path: &RelPath,
         moved: Option<&RelPath>,
     ) -> Result<Option<String>, Error> {
-        let is_one = |moved: &&RelPath| {
-            cfg!(windows) && moved.as_str().to_lowercase() == path.as_str().to_lowercase()
-        };
-        rules::collision(self, path, moved.filter(|moved| !is_one(moved)))
+        let other = moved.filter(|moved| {
+            !cfg!(windows) || moved.as_str().to_lowercase() != path.as_str().to_lowercase()
+        });
+        rules::collision(self, path, other)
     }
 
     /// Returns the directories that would have to be created for the path, outermost first.

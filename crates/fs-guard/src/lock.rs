@@ -25,7 +25,7 @@ pub struct LockFile {
 pub struct Wait {
     /// At most so long.
     pub timeout: Duration,
-    /// What ends it earlier, with [`Error::Cancelled`].
+    /// A cancellation that ends it earlier, with [`Error::Cancelled`].
     pub cancellation: Cancellation,
 }
 

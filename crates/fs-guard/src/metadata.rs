@@ -108,13 +108,27 @@ impl PartialEq for Metadata {
 
 impl Eq for Metadata {}
 
+/// The time of an entry that is not on a disk.
+const NEVER: FileTime = (0, 0);
+
 impl Metadata {
     /// Returns the metadata of an entry that is not on a disk: one name, no owner, no times.
     pub(crate) fn of(entry: Entry) -> Self {
         let Entry { kind, mode, size } = entry;
-        let (uid, gid, nlink, dev, ino) = (0, 0, 1, 0, 0);
-        let (mtime, ctime, racy, has_xattrs) = ((0, 0), (0, 0), false, Some(false));
-        Self { kind, size, mode, uid, gid, nlink, dev, ino, mtime, ctime, racy, has_xattrs }
+        Self {
+            kind,
+            size,
+            mode,
+            uid: 0,
+            gid: 0,
+            nlink: 1,
+            dev: 0,
+            ino: 0,
+            mtime: NEVER,
+            ctime: NEVER,
+            racy: false,
+            has_xattrs: Some(false),
+        }
     }
 
     /// Returns whether both are the same inode.

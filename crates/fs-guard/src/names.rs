@@ -262,22 +262,23 @@ pub(crate) fn version_control(name: &str) -> Option<&'static str> {
     // short names themselves.
     let short =
         key.split_once('~').filter(|(_, digits)| all_digits(digits)).map(|(start, _)| start);
-    let is = |dir: &&&str| {
-        key == **dir || short.is_some_and(|short| dir.strip_prefix('.') == Some(short))
-    };
-    VERSION_CONTROLS.iter().find(is).copied()
+    VERSION_CONTROLS
+        .into_iter()
+        .find(|dir| key == *dir || short.is_some_and(|short| dir.strip_prefix('.') == Some(short)))
 }
 
 /// Returns whether a name may be a spelling of one that is never touched. It is fast, and true for
 /// every one of them.
 pub(crate) fn may_be_special(name: &str) -> bool {
-    let begins =
-        |with: &str| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
     !name.is_ascii()
         || name.starts_with('.')
         || name.contains('~')
-        || begins("cvs")
-        || begins("_darcs")
+        || begins(name, "cvs")
+        || begins(name, "_darcs")
+}
+
+fn begins(name: &str, with: &str) -> bool {
+    name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
 }
 
 /// Returns whether some file system takes `name` for the private directory.

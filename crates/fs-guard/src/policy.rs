@@ -6,7 +6,7 @@ use crate::globs::Globs;
 use crate::names::{self, NamePolicy, Spelling, Verdict};
 use crate::rel_path::RelPath;
 
-/// What a path is accessed for.
+/// The purpose of an access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// To read its bytes.
@@ -19,7 +19,7 @@ pub enum Access {
     Delete,
 }
 
-/// What to do with a file that has more than one hard link.
+/// The treatment of a file that has more than one hard link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HardLinks {
     /// Refuse it.
@@ -50,7 +50,7 @@ pub struct Policy {
     pub allow: Globs,
     /// Whether symbolic links are made or changed only where they are approved.
     pub guard_links: bool,
-    /// What to do with files that have several names.
+    /// The treatment of files that have several names.
     pub hard_links: HardLinks,
     /// The directories outside of which nothing is touched, relative to the root. Empty: the whole
     /// root.
@@ -109,16 +109,13 @@ impl Policy {
     }
 
     fn check_within(&self, path: &RelPath, access: Access) -> Result<(), Error> {
-        // Compared by component: `ab` is not inside `a`.
-        let beneath = |path: &RelPath, dir: &RelPath| path.ancestors().any(|above| above == *dir);
-        let inside = |dir: &RelPath| {
-            path == dir || beneath(path, dir) || (access == Access::Read && beneath(dir, path))
-        };
-        if self.within.is_empty() || self.within.iter().any(inside) {
-            Ok(())
-        } else {
-            Err(Error::NotWithin { path: path.as_str().into() })
-        }
+        let is_inside = self.within.is_empty()
+            || self.within.iter().any(|dir| {
+                path == dir
+                    || is_beneath(path, dir)
+                    || (access == Access::Read && is_beneath(dir, path))
+            });
+        if is_inside { Ok(()) } else { Err(Error::NotWithin { path: path.as_str().into() }) }
     }
 
     fn check_lists(&self, path: &RelPath, access: Access) -> Result<(), Error> {
@@ -176,12 +173,11 @@ impl Policy {
                 continue;
             }
             let folded = fold(rest);
-            let ends = |end: usize| matches!(folded.as_bytes().get(end), None | Some(b'/'));
-            let begins = |at: usize| at == 0 || folded[..at].ends_with('/');
-            if folded
-                .match_indices(&**reserved)
-                .any(|(at, found)| begins(at) && ends(at + found.len()))
-            {
+            let is_reserved = folded.match_indices(&**reserved).any(|(at, found)| {
+                let end = folded.as_bytes().get(at + found.len());
+                (at == 0 || folded[..at].ends_with('/')) && matches!(end, None | Some(b'/'))
+            });
+            if is_reserved {
                 return Err(Error::Forbidden { path: path.into(), rule: Rule::StateDirectory });
             }
         }
@@ -190,6 +186,11 @@ impl Policy {
         }
         Ok(RelPath::new_unchecked(rest))
     }
+}
+
+/// Returns whether a path is beneath a directory, by component: `ab` is not beneath `a`.
+fn is_beneath(path: &RelPath, dir: &RelPath) -> bool {
+    path.ancestors().any(|above| above == *dir)
 }
 
 fn check_new_names(
@@ -213,9 +214,8 @@ fn check_new_names(
 
 /// A path given as bytes, which must be UTF-8.
 pub(crate) fn unicode(path: &[u8]) -> Result<&str, Error> {
-    let refused = || Error::Spelling {
+    std::str::from_utf8(path).map_err(|_| Error::Spelling {
         path: String::from_utf8_lossy(path).into_owned(),
         problem: Spelling::NotUnicode,
-    };
-    std::str::from_utf8(path).map_err(|_| refused())
+    })
 }

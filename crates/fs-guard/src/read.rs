@@ -129,16 +129,19 @@ impl std::io::Read for OpenFile {
     }
 }
 
+fn too_large(path: &str, size: u64, limit: u64) -> Error {
+    Error::TooLarge { path: path.into(), size, limit }
+}
+
 /// Reads a file to the end. Its size is expected to be `size` bytes.
 pub(crate) fn read_whole(file: &Fd, size: u64, limit: u64, path: &str) -> Result<Vec<u8>, Error> {
-    let too_large = |size| Error::TooLarge { path: path.into(), size, limit };
     if size > limit {
-        return Err(too_large(size));
+        return Err(too_large(path, size, limit));
     }
     // One byte more than the size, so that the end is seen without growing the buffer.
     let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(room).map_err(|_| too_large(size))?;
+    bytes.try_reserve_exact(room).map_err(|_| too_large(path, size, limit))?;
     loop {
         let length = sys::read_append(file, &mut bytes).at("read", path)?;
         // All of the expected size, and the buffer had room for more: this is the end.
@@ -146,12 +149,12 @@ pub(crate) fn read_whole(file: &Fd, size: u64, limit: u64, path: &str) -> Result
             return Ok(bytes);
         }
         if bytes.len() as u64 > limit {
-            return Err(too_large(bytes.len() as u64));
+            return Err(too_large(path, bytes.len() as u64, limit));
         }
         if bytes.len() == bytes.capacity() {
             bytes
                 .try_reserve(bytes.len().max(1 << 16))
-                .map_err(|_| too_large(bytes.len() as u64))?;
+                .map_err(|_| too_large(path, bytes.len() as u64, limit))?;
         }
     }
 }

@@ -89,18 +89,17 @@ impl Root {
         seen: &Metadata,
         access: Access,
     ) -> Result<(), Error> {
-        let named = || path.as_str().to_owned();
         if rules::check_kind(path, seen, access, || self.explain_link(path))? {
             return Ok(());
         }
         if seen.nlink > 1 && self.policy().hard_links == HardLinks::Refuse {
-            return Err(Error::HardLinked { path: named(), links: seen.nlink });
+            return Err(Error::HardLinked { path: path.to_string(), links: seen.nlink });
         }
         if seen.dev != self.metadata.dev && !self.on_the_roots_device(path)? {
-            return Err(Error::OtherDevice { path: named() });
+            return Err(Error::OtherDevice { path: path.to_string() });
         }
         if !self.is_writable(path, seen)? {
-            return Err(Error::ReadOnly { path: named() });
+            return Err(Error::ReadOnly { path: path.to_string() });
         }
         Ok(())
     }
@@ -108,13 +107,12 @@ impl Root {
     /// Returns the text of the symbolic link at the path.
     pub fn read_link(&self, path: &RelPath) -> Result<Vec<u8>, Error> {
         let (parent, name) = path.split();
-        let missing = || Error::NotFound { path: path.as_str().into() };
         let opened;
         let mut dir: &Fd = &self.handle;
         if let Some(parent) = parent {
             opened = self
                 .open_beneath(&RelPath::new_unchecked(parent), Open::Step)?
-                .ok_or_else(missing)?;
+                .ok_or_else(|| Error::NotFound { path: path.to_string() })?;
             dir = &opened;
         }
         sys::read_link(dir, name).at("read the link", path)
@@ -125,16 +123,16 @@ impl Root {
     /// The rules for names and forbidden paths apply to that path too, and it is opened like any
     /// other, through no link.
     pub fn follow(&self, path: &RelPath) -> Result<RelPath, Error> {
-        let named = || path.as_str().to_owned();
         match self.real_path(path.as_str()) {
             Real::Inside { link: None, .. } => Ok(path.clone()),
             Real::Inside { path: real, .. } if real.is_empty() => {
-                Err(Error::NotAFile { path: named(), kind: FileKind::Directory })
+                Err(Error::NotAFile { path: path.to_string(), kind: FileKind::Directory })
             }
             Real::Inside { path: real, .. } => self.check(&real, Access::Read),
-            Real::Outside { link } => Err(Error::LeadsOut { path: named(), link }),
-            Real::Endless { link } => Err(Error::Symlink { path: named(), link, real_path: None }),
-            Real::Unknown(source) => Err(Error::Io { operation: "follow", path: named(), source }),
+            Real::Unknown(source) => {
+                Err(Error::Io { operation: "follow", path: path.to_string(), source })
+            }
+            real @ (Real::Outside { .. } | Real::Endless { .. }) => Err(real.into_link_error(path)),
         }
     }
 
@@ -196,7 +194,6 @@ impl Root {
 
     /// Finds out why a path could not be resolved.
     fn explain(&self, path: &RelPath, how: Open) -> Result<Option<Fd>, Error> {
-        let named = || path.as_str().to_owned();
         let mut at: Option<Fd> = None;
         let mut end = 0;
         let whole = path.as_str();
@@ -214,11 +211,14 @@ impl Root {
                 return Err(self.explain_link(path));
             }
             if self.is_mount(dir, name, &seen) {
-                return Err(Error::Mount { path: named(), mount: whole[..end].into() });
+                return Err(Error::Mount { path: path.to_string(), mount: whole[..end].into() });
             }
             if last {
                 if matches!(how, Open::Directory | Open::Step) && seen.kind != FileKind::Directory {
-                    return Err(Error::NotADirectory { path: named(), component: named() });
+                    return Err(Error::NotADirectory {
+                        path: path.to_string(),
+                        component: path.to_string(),
+                    });
                 }
                 break;
             }
@@ -228,12 +228,12 @@ impl Root {
             at = Some(match sys::open_at(dir, name, Open::Step) {
                 Ok(next) => next,
                 // It was swapped meanwhile.
-                Err(_) => return Err(Error::Changed { path: named() }),
+                Err(_) => return Err(Error::Changed { path: path.to_string() }),
             });
             end += 1;
         }
         // Nothing is wrong now: someone swapped a component meanwhile.
-        Err(Error::Changed { path: named() })
+        Err(Error::Changed { path: path.to_string() })
     }
 
     /// Returns the error for a path with a link in it.
@@ -324,11 +324,10 @@ impl Root {
         path: &RelPath,
         seen: Option<&Metadata>,
     ) -> Result<(), Error> {
-        let forbidden = |rule| Error::Forbidden { path: path.as_str().into(), rule };
         if let Some(seen) = seen
             && Some((seen.dev, seen.ino)) == self.dot_git()?
         {
-            return Err(forbidden(Rule::GitDirectory));
+            return Err(Error::Forbidden { path: path.to_string(), rule: Rule::GitDirectory });
         }
         // The path may name the directory itself.
         rules::check_not_git(self, path, seen.is_some_and(|seen| seen.kind == FileKind::Directory))

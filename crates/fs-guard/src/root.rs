@@ -58,6 +58,12 @@ pub struct Root {
     pub(crate) learnt: Mutex<Learnt>,
 }
 
+fn is_private_name(name: &str) -> bool {
+    name.strip_prefix('.').is_some_and(|rest| {
+        !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+    })
+}
+
 impl Root {
     /// Opens a directory.
     ///
@@ -65,15 +71,8 @@ impl Root {
     ///
     /// Panics if the policy's name for the private directory is not a single component.
     pub fn open(dir: &Path, policy: Policy) -> Result<Self, Error> {
-        let plain = |name: &str| {
-            !name.is_empty()
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
-        };
         let name = &policy.private_dir;
-        assert!(
-            name.strip_prefix('.').is_some_and(plain),
-            "BUG: {name:?} is not a name for a private directory"
-        );
+        assert!(is_private_name(name), "BUG: {name:?} is not a name for a private directory");
         let shown = dir.display().to_string();
         let handle =
             sys::open_root(dir).map_err(|source| NoRoot::from_io(source, "open", &shown))?;
@@ -152,14 +151,20 @@ impl Root {
             return None;
         }
         let own = std::path::absolute(&self.path).ok()?;
-        let through_links = || {
-            let real = std::fs::canonicalize(&self.path).ok()?;
-            let is_root = |dir: &&Path| std::fs::canonicalize(dir).is_ok_and(|dir| dir == real);
-            let dirs: Vec<&Path> = path.ancestors().collect();
-            path.strip_prefix(dirs.into_iter().rev().find(is_root)?).ok()
-        };
-        let rest = path.strip_prefix(own).ok().or_else(through_links)?.to_str()?;
+        let rest = path.strip_prefix(own).ok().or_else(|| self.below_real_path(path))?.to_str()?;
         Some(if cfg!(windows) { rest.replace('\\', "/") } else { rest.to_owned() })
+    }
+
+    /// Returns the part of a path below the root, where another spelling of the root is in it.
+    #[allow(clippy::disallowed_methods, reason = "only to compare paths; nothing is opened by it")]
+    fn below_real_path<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let real = std::fs::canonicalize(&self.path).ok()?;
+        let dirs: Vec<&Path> = path.ancestors().collect();
+        let root = dirs
+            .into_iter()
+            .rev()
+            .find(|dir| std::fs::canonicalize(dir).is_ok_and(|dir| dir == real))?;
+        path.strip_prefix(root).ok()
     }
 
     /// Returns the device number of its file system.

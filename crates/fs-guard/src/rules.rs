@@ -10,7 +10,7 @@ use crate::metadata::{FileKind, Metadata};
 use crate::policy::{Access, Policy};
 use crate::rel_path::RelPath;
 
-/// What was learned about directories, by path. The path of the root is empty.
+/// The facts that were learned about directories, by path. The path of the root is empty.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
     pub(crate) not_git: BTreeSet<Box<str>>,
@@ -81,8 +81,7 @@ fn check_dir_not_git(files: &impl Look, dir: &str, path: &RelPath) -> Result<(),
 fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) -> Result<(), Error> {
     let has = |part: u8| {
         let name = PARTS[usize::from(part)];
-        let entry = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-        if new & 1 << part != 0 { Ok(true) } else { files.has(&entry) }
+        if new & 1 << part != 0 { Ok(true) } else { files.has(&joined(dir, name)) }
     };
     // With `commondir` the other two may be elsewhere. Few directories have a `HEAD`, so that is
     // looked for first.
@@ -136,23 +135,23 @@ pub(crate) fn collision(
         let learnt = files.learnt();
         let Some(listing) = learnt.listings.get(parent) else { return Ok(None) };
         if !listing.names.contains(name) {
-            let beneath = |existing: &str| match parent {
-                "" => existing.to_owned(),
-                parent => format!("{parent}/{existing}"),
-            };
             let folded = fold(name);
-            let existing = listing.folded.get(&*folded).map(|existing| beneath(existing));
-            let (Some(_), Some(moved)) = (&existing, moved) else { return Ok(existing) };
+            let existing = listing.folded.get(&*folded).map(|existing| joined(parent, existing));
+            let Some(moved) = moved.filter(|_| existing.is_some()) else { return Ok(existing) };
             // There may be several.
             let alike = listing.names.iter().filter(|other| fold(other) == folded);
             return Ok(alike
-                .map(|other| beneath(other))
+                .map(|other| joined(parent, other))
                 .filter(|other| other != moved.as_str())
                 .min());
         }
         start += name.len() + 1;
     }
     Ok(None)
+}
+
+fn joined(dir: &str, name: &str) -> String {
+    if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
 }
 
 fn learn_listing(files: &impl Look, dir: &str) -> Result<(), Error> {
@@ -224,12 +223,11 @@ pub(crate) fn check_link(
     target: &[u8],
     real: impl FnOnce(&str) -> Real,
 ) -> Result<Option<String>, Error> {
-    let named = || path.as_str().to_owned();
     if !policy.lets_link(path) {
-        return Err(Error::GuardedLink { path: named() });
+        return Err(Error::GuardedLink { path: path.to_string() });
     }
     let refused = |problem| Error::LinkTarget {
-        path: named(),
+        path: path.to_string(),
         target: String::from_utf8_lossy(target).into_owned(),
         problem,
     };
@@ -248,7 +246,9 @@ pub(crate) fn check_link(
     let parent = path.as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
     match real(&format!("{parent}/{target}")) {
         Real::Inside { path: real, .. } => Ok(Some(real).filter(|real| !real.is_empty())),
-        Real::Outside { .. } => Err(Error::LeadsOut { path: named(), link: named() }),
+        Real::Outside { .. } => {
+            Err(Error::LeadsOut { path: path.to_string(), link: path.to_string() })
+        }
         other => Err(other.into_link_error(path)),
     }
 }
@@ -264,21 +264,20 @@ pub(crate) enum Real {
 impl Real {
     /// Returns the error for a path with a link in it.
     pub(crate) fn into_link_error(self, path: &RelPath) -> Error {
-        let named = || path.as_str().to_owned();
+        let path = path.to_string();
         match self {
-            Self::Outside { link } => Error::LeadsOut { path: named(), link },
-            Self::Inside { path: real, link } => Error::Symlink {
-                path: named(),
-                link: link.unwrap_or_else(named),
-                real_path: (!real.is_empty()).then_some(real),
-            },
-            Self::Endless { link } => Error::Symlink { path: named(), link, real_path: None },
-            Self::Unknown(_) => Error::Symlink { path: named(), link: named(), real_path: None },
+            Self::Outside { link } => Error::LeadsOut { path, link },
+            Self::Inside { path: real, link } => {
+                let link = link.unwrap_or_else(|| path.clone());
+                Error::Symlink { path, link, real_path: (!real.is_empty()).then_some(real) }
+            }
+            Self::Endless { link } => Error::Symlink { path, link, real_path: None },
+            Self::Unknown(_) => Error::Symlink { link: path.clone(), path, real_path: None },
         }
     }
 }
 
-/// What a step along a path with links finds.
+/// The finding of a step along a path with links.
 pub(crate) enum NameStep {
     Directory,
     /// A link, with its text.

@@ -134,15 +134,18 @@ fn opened(file: std::io::Result<sys::Fd>, shown: &str) -> Result<Option<[u8; 32]
         Err(error) => return Err(error).at("open", shown),
     };
     let seen = sys::stat(&file).at("look at", shown)?;
-    let untrusted = |problem| Error::UntrustedState { path: shown.into(), problem };
     if seen.kind != FileKind::File || seen.uid != sys::user() {
-        return Err(untrusted("it is not a file of this user"));
+        return Err(untrusted(shown, "it is not a file of this user"));
     }
     if seen.mode & 0o077 != 0 {
-        return Err(untrusted(READABLE));
+        return Err(untrusted(shown, READABLE));
     }
     let bytes = crate::read::read_whole(&file, seen.size, 4096, shown)?;
-    bytes.try_into().map(Some).map_err(|_| untrusted("it has not 32 bytes"))
+    bytes.try_into().map(Some).map_err(|_| untrusted(shown, "it has not 32 bytes"))
+}
+
+fn untrusted(path: &str, problem: &'static str) -> Error {
+    Error::UntrustedState { path: path.into(), problem }
 }
 
 /// The state of a secret, found without creating one.

@@ -136,9 +136,7 @@ impl NewFile {
         owner_of: Option<&Metadata>,
         keep_open: bool,
     ) -> Result<StagedFile, Error> {
-        let path = || self.spot.path();
-        let look = || sys::stat(&self.handle).at("look at", path());
-        let mut seen = look()?;
+        let mut seen = self.look()?;
         let mut changed = false;
         let owner = owner_of.map(|of| (of.uid, of.gid)).or(self.gid.map(|gid| (seen.uid, gid)));
         if let Some((uid, gid)) = owner
@@ -155,24 +153,30 @@ impl NewFile {
             && sys::set_xattr(&self.handle, sys::ACL, acl).is_ok()
         {
             // A default ACL replaces the umask.
-            mode = Some(mode.unwrap_or(look()?.mode & self.requested));
+            mode = Some(mode.unwrap_or(self.look()?.mode & self.requested));
             changed = true;
         }
         if let Some(mode) = mode
             && (changed || mode & 0o777 != seen.mode)
         {
-            sys::set_mode(&self.handle, mode & 0o777).at("set the mode of", path())?;
+            sys::set_mode(&self.handle, mode & 0o777).at("set the mode of", self.spot.path())?;
             changed = true;
         }
-        if let (Some(name), Some(value)) = (sys::SET_LAST, &self.last) {
+        if let Some(name) = sys::SET_LAST
+            && let Some(value) = &self.last
+        {
             self.set_xattr(name, value, true)?;
             changed = true;
         }
         if changed {
-            seen = look()?;
+            seen = self.look()?;
         }
         let Self { spot, handle, .. } = self;
         Ok(StagedFile { spot, metadata: Some(seen), handle: keep_open.then_some(handle) })
+    }
+
+    fn look(&self) -> Result<Metadata, Error> {
+        sys::stat(&self.handle).at("look at", self.spot.path())
     }
 
     /// Finishes one of the program's own files, with mode and owner as they are: nobody looks at

@@ -101,8 +101,9 @@ impl Root {
     pub fn would_keep_out(&self) -> Option<Account> {
         let owner = self.metadata.uid;
         let runs_as_root = cfg!(unix) && self.user == ROOT && owner != ROOT;
-        let is_new = || sys::stat_at(&self.handle, &self.policy().private_dir).is_err();
-        (runs_as_root && is_new()).then(|| Account::of(owner))
+        let keeps_out =
+            runs_as_root && sys::stat_at(&self.handle, &self.policy().private_dir).is_err();
+        keeps_out.then(|| Account::of(owner))
     }
 
     fn open_state(&self) -> Result<Option<(Arc<sys::Fd>, Metadata)>, Error> {
@@ -122,7 +123,6 @@ impl Root {
         }
         let name = &*self.policy().private_dir;
         let shown = self.private_dir_shown.as_deref().unwrap_or(name);
-        let untrusted = |problem| Error::UntrustedState { path: shown.into(), problem };
         // Unlike an ordinary open, this crosses no mount point either.
         let path = RelPath::new_unchecked(name);
         match self.open_beneath(&path, Open::Directory) {
@@ -132,13 +132,16 @@ impl Root {
                 Ok(seen) => Err(self.whose(error, &seen)),
                 Err(_) => Err(error),
             },
-            Err(_)
-                if sys::stat_at(&self.handle, name)
-                    .is_ok_and(|seen| seen.kind != FileKind::Directory) =>
-            {
-                Err(untrusted("it is not a directory"))
+            Err(_) => {
+                let is_other = sys::stat_at(&self.handle, name)
+                    .is_ok_and(|seen| seen.kind != FileKind::Directory);
+                let problem = if is_other {
+                    "it is not a directory"
+                } else {
+                    "it is not a directory of this file system"
+                };
+                Err(Error::UntrustedState { path: shown.into(), problem })
             }
-            Err(_) => Err(untrusted("it is not a directory of this file system")),
         }
     }
 
@@ -299,14 +302,15 @@ pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Reads the index in a git directory; one that cannot be read is empty.
+fn read_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
+    crate::named::read_config(&git.join("index"), limit).unwrap_or_else(|_| Some(Vec::new()))
+}
+
 /// Reads the index of the repository that `git` is, or that it names.
 fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
-    let read = |path: &Path| match crate::named::read_config(path, limit) {
-        Ok(bytes) => bytes,
-        Err(_) => Some(Vec::new()),
-    };
     match sys::open_root(git) {
-        Ok(_) => read(&git.join("index")),
+        Ok(_) => read_index(git, limit),
         Err(error) if error.raw_os_error() == Some(sys::code::NOENT) => None,
         // A work tree beside its repository: `.git` is a file with the path.
         Err(_) => {
@@ -315,7 +319,7 @@ fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
                 .as_deref()
                 .and_then(|text| std::str::from_utf8(text).ok()?.strip_prefix("gitdir:"));
             match dir {
-                Some(dir) => read(&git.parent()?.join(dir.trim()).join("index")),
+                Some(dir) => read_index(&git.parent()?.join(dir.trim()), limit),
                 None => Some(Vec::new()),
             }
         }

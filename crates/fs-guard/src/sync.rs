@@ -176,34 +176,37 @@ impl Spot {
 }
 
 fn sync_closed(spots: &[Spot], cancellation: &Cancellation) -> Result<(), Error> {
-    let one = |spot: &Spot| -> Result<(), Error> {
-        cancellation.check()?;
-        let file =
-            sys::open_at(&spot.dir.handle, &spot.name, Open::Sync).at("open", spot.path())?;
-        sys::sync(&file).at("sync", spot.path())
-    };
     if spots.len() <= 4 {
-        return spots.iter().try_for_each(one);
+        return sync_each(spots, cancellation);
     }
     // Each has an open file.
     let threads = sys::open_files_limit().map_or(THREADS, |limit| (limit / 8).clamp(1, THREADS));
     let share = spots.len().div_ceil(threads);
-    let all = |spots: &[Spot]| spots.iter().try_for_each(one);
     let recorder = &sys::record::recorder();
     thread::scope(|scope| {
-        let begin = |share| {
+        let mut workers = Vec::with_capacity(threads);
+        for share in spots.chunks(share) {
             let recorder = recorder.clone();
-            let work = move || {
+            let worker = thread::Builder::new().spawn_scoped(scope, move || {
                 recorder.adopt();
-                all(share)
-            };
-            thread::Builder::new().spawn_scoped(scope, work).map_err(|_| share)
-        };
-        let workers: Vec<_> = spots.chunks(share).map(begin).collect();
+                sync_each(share, cancellation)
+            });
+            workers.push(worker.map_err(|_| share));
+        }
         workers.into_iter().try_for_each(|worker| match worker {
             Ok(worker) => worker.join().expect("a sync does not panic"),
             // No more threads can be created.
-            Err(share) => all(share),
+            Err(share) => sync_each(share, cancellation),
         })
     })
+}
+
+fn sync_each(spots: &[Spot], cancellation: &Cancellation) -> Result<(), Error> {
+    for spot in spots {
+        cancellation.check()?;
+        let file =
+            sys::open_at(&spot.dir.handle, &spot.name, Open::Sync).at("open", spot.path())?;
+        sys::sync(&file).at("sync", spot.path())?;
+    }
+    Ok(())
 }

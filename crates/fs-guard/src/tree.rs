@@ -156,8 +156,8 @@ impl GuardedTree {
     ///
     /// If there is no file, it is larger, or it cannot be read.
     pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
-        let named = || path.as_str().to_owned();
-        let seen = self.metadata(path)?.ok_or_else(|| Error::NotFound { path: named() })?;
+        let seen =
+            self.metadata(path)?.ok_or_else(|| Error::NotFound { path: path.to_string() })?;
         self.read_seen(path, seen, limit)
     }
 
@@ -172,20 +172,18 @@ impl GuardedTree {
         seen: Metadata,
         limit: u64,
     ) -> Result<(Arc<Vec<u8>>, Metadata), Error> {
-        let named = || path.as_str().to_owned();
         match seen.kind {
             FileKind::File => {}
             FileKind::Symlink => return Err(self.explain_link(path)),
-            kind => return Err(Error::NotAFile { path: named(), kind }),
+            kind => return Err(Error::NotAFile { path: path.to_string(), kind }),
         }
-        let too_large = |size| Error::TooLarge { path: named(), size, limit };
         if seen.size > limit {
-            return Err(too_large(seen.size));
+            return Err(Error::TooLarge { path: path.to_string(), size: seen.size, limit });
         }
         let bytes = self.tree.read(path.as_str()).at("read", path)?;
         match bytes.len() as u64 {
-            size if size > limit => Err(too_large(size)),
-            size if size != seen.size => Err(Error::Changed { path: named() }),
+            size if size > limit => Err(Error::TooLarge { path: path.to_string(), size, limit }),
+            size if size != seen.size => Err(Error::Changed { path: path.to_string() }),
             _ => Ok((bytes, seen)),
         }
     }
@@ -290,14 +288,15 @@ impl GuardedTree {
 
     /// Finds where a path with links leads.
     fn real_path(&self, path: &str) -> Real {
-        let look = |path: &str| {
-            Ok(match self.tree.entry(path)?.map(|entry| entry.kind) {
-                Some(FileKind::Symlink) => NameStep::Link(self.tree.read(path)?.to_vec()),
-                Some(FileKind::Directory) => NameStep::Directory,
-                _ => NameStep::End,
-            })
-        };
-        rules::real_path(path, look, |_| None)
+        rules::real_path(path, |path| self.step(path), |_| None)
+    }
+
+    fn step(&self, path: &str) -> std::io::Result<NameStep> {
+        Ok(match self.tree.entry(path)?.map(|entry| entry.kind) {
+            Some(FileKind::Symlink) => NameStep::Link(self.tree.read(path)?.to_vec()),
+            Some(FileKind::Directory) => NameStep::Directory,
+            _ => NameStep::End,
+        })
     }
 }
 
@@ -315,10 +314,11 @@ impl Look for GuardedTree {
     }
 
     fn names(&self, dir: &str) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let is_dir =
-            |entry: Option<Entry>| entry.is_some_and(|entry| entry.kind == FileKind::Directory);
-        if !dir.is_empty() && !is_dir(self.tree.entry(dir).at("look at", dir)?) {
-            return Ok(None);
+        if !dir.is_empty() {
+            let entry = self.tree.entry(dir).at("look at", dir)?;
+            if entry.is_none_or(|entry| entry.kind != FileKind::Directory) {
+                return Ok(None);
+            }
         }
         let entries = self.tree.list(dir).at("list", if dir.is_empty() { "." } else { dir })?;
         Ok(Some(entries.into_iter().map(|(name, _)| name).collect()))

@@ -17,8 +17,9 @@ pub fn home() -> Option<PathBuf> {
 
 /// Returns the metadata of the user's [home directory](home), if it can be looked at.
 pub(crate) fn seen_home() -> Option<Metadata> {
-    let look = |home: PathBuf| sys::stat_path(&home).ok();
-    named_homes().find_map(look).or_else(|| look(listed_home()?))
+    named_homes()
+        .find_map(|home| sys::stat_path(&home).ok())
+        .or_else(|| sys::stat_path(&listed_home()?).ok())
 }
 
 fn named_homes() -> impl Iterator<Item = PathBuf> {
@@ -77,8 +78,11 @@ impl fmt::Display for Account {
 #[must_use]
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn keeps_out(path: &Path) -> bool {
-    let nearest = || path.ancestors().find_map(|at| std::fs::symlink_metadata(at).ok());
-    sys::user() == ROOT && nearest().is_some_and(|seen| owner(&seen) != ROOT)
+    if sys::user() != ROOT {
+        return false;
+    }
+    let nearest = path.ancestors().find_map(|at| std::fs::symlink_metadata(at).ok());
+    nearest.is_some_and(|seen| owner(&seen) != ROOT)
 }
 
 /// The number of the user who may do everything.
@@ -116,10 +120,14 @@ fn find(list: &str, uid: u32) -> Option<User> {
     list.lines().find_map(|line| {
         let fields: Vec<_> = line.split(':').collect();
         let [name, _, number, _, _, home, ..] = fields[..] else { return None };
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
-        (number.parse() == Ok(uid) && !name.is_empty() && name.chars().all(plain))
+        (number.parse() == Ok(uid) && is_user_name(name))
             .then(|| User { name: name.into(), home: home.into() })
     })
+}
+
+fn is_user_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '$'))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ mod on {
     use super::FaultSide;
     use crate::sys::modes::Rename;
 
-    /// What happens at the k-th call.
+    /// The fault at the k-th call.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Fault {
         /// It fails with this system error code; later calls work.
@@ -107,19 +107,17 @@ mod on {
             return;
         }
         ENVIRONMENT.call_once(|| {
-            let words = |name: &str| std::env::var(name).unwrap_or_default();
-            let lacks = words("FS_GUARD_LACKS");
+            let lacks = std::env::var("FS_GUARD_LACKS").unwrap_or_default();
             if !lacks.is_empty() {
                 lack(lacks.contains("exchange"), lacks.contains("no-replace"));
                 cross_device(lacks.contains("cross-device"));
                 count_late(lacks.contains("count-late"));
             }
-            let fault = words("FS_GUARD_FAULT");
+            let fault = std::env::var("FS_GUARD_FAULT").unwrap_or_default();
             let mut fault = fault.split(' ');
             let word = fault.next().unwrap_or_default();
-            let mut number =
-                || fault.next().and_then(|number| number.parse::<i32>().ok()).unwrap_or_default();
-            let (at, code) = (usize::try_from(number()).unwrap_or_default(), number());
+            let at = fault.next().and_then(|number| number.parse().ok()).unwrap_or_default();
+            let code = fault.next().and_then(|number| number.parse().ok()).unwrap_or_default();
             let kind = match word {
                 "kill" => Fault::Kill,
                 "once" => Fault::Once(code),
@@ -128,7 +126,7 @@ mod on {
                 "none" => Fault::Nothing,
                 _ => return,
             };
-            // What others write in the system is no matter of this test.
+            // The writes of others in the system are no matter of this test.
             busy(Some(false));
             arm(kind, at, true);
         });
@@ -156,7 +154,7 @@ mod on {
         dead: bool,
     }
 
-    /// What somebody else does, and before which call: the how many of its name still to come.
+    /// The act of somebody else, and before which call: the how many of its name still to come.
     struct Meanwhile {
         call: &'static str,
         left: usize,

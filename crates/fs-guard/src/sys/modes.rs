@@ -23,7 +23,7 @@ pub(crate) enum Open {
     Overwrite,
 }
 
-/// What a rename does with an entry that has the new name.
+/// The treatment by a rename of an entry that has the new name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rename {
     /// Replace it.

@@ -4,7 +4,7 @@
 
 #[cfg(not(feature = "fault-injection"))]
 mod off {
-    /// What a thread hands to those that it starts.
+    /// The recorder that a thread hands to the threads that it starts.
     #[derive(Clone)]
     pub(crate) struct CallRecorder;
 
@@ -59,7 +59,7 @@ mod on {
         Mode(u64, u32, String),
         /// A file got a second name.
         Link(RecordedName, RecordedName),
-        /// What had the first name has the second, and whatever had that is gone.
+        /// The entry with the first name has the second, and the one with the second is gone.
         Rename(RecordedName, RecordedName),
         /// Two names swapped what they name.
         Exchange(RecordedName, RecordedName),
@@ -71,7 +71,7 @@ mod on {
         SyncAll,
         /// A call of this name was made to fail.
         Failed(&'static str),
-        /// What the test itself has to say of this path.
+        /// A note of the test itself about this path.
         Note(&'static str, String),
     }
 
@@ -96,7 +96,7 @@ mod on {
         }
     }
 
-    /// What a thread hands to those that it starts.
+    /// The recorder that a thread hands to the threads that it starts.
     #[derive(Clone)]
     pub(crate) struct CallRecorder(Option<Arc<Mutex<Vec<Act>>>>);
 

@@ -274,6 +274,8 @@ fn metadata(stat: &fs::Stat) -> Metadata {
         FileType::Directory => FileKind::Directory,
         _ => FileKind::Other,
     };
+    let mtime = (stat.st_mtime as i64, stat.st_mtime_nsec as u32);
+    let ctime = (stat.st_ctime as i64, stat.st_ctime_nsec as u32);
     Metadata {
         kind,
         size: stat.st_size as u64,
@@ -283,8 +285,8 @@ fn metadata(stat: &fs::Stat) -> Metadata {
         nlink: stat.st_nlink as u64 + fault::late_names(),
         dev: stat.st_dev as u64,
         ino: stat.st_ino as u64,
-        mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
-        ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+        mtime,
+        ctime,
         racy: true,
         has_xattrs: None,
     }
@@ -620,10 +622,12 @@ fn rename_with(_: (&Fd, &str), _: (&Fd, &str), _: Rename) -> io::Result<()> {
 /// directories.
 #[cfg(feature = "fault-injection")]
 fn between_state_and_files(one: &Fd, other: &Fd) -> bool {
-    let private = |dir: &Fd| {
-        fs::fstat(dir).is_ok_and(|stat| stat.st_mode & 0o777 == 0o700 && stat.st_uid == user())
-    };
-    private(one) != private(other)
+    is_private(one) != is_private(other)
+}
+
+#[cfg(feature = "fault-injection")]
+fn is_private(dir: &Fd) -> bool {
+    fs::fstat(dir).is_ok_and(|stat| stat.st_mode & 0o777 == 0o700 && stat.st_uid == user())
 }
 
 /// Returns the inode and the mode of an open file, for the recording.

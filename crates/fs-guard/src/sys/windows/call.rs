@@ -1,4 +1,4 @@
-//! What every call begins with: the point where tests let it fail, and the name in UTF-16.
+//! The beginning of every call: the point where tests let it fail, and the name in UTF-16.
 
 use std::io;
 

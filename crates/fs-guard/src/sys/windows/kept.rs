@@ -1,4 +1,4 @@
-//! What is kept of a file beside its bytes: whether it may be written, its access list, its marks,
+//! The properties that are kept of a file beside its bytes: whether it may be written, its access list, its marks,
 //! its time.
 
 use std::fs::FileTimes;

@@ -2,12 +2,14 @@
 
 /// Bytes in words, as the calls want them aligned.
 pub(super) fn words(bytes: &[u8]) -> Vec<u64> {
-    let word = |chunk: &[u8]| {
-        let mut whole = [0; 8];
-        whole[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(whole)
-    };
     bytes.chunks(8).map(word).collect()
+}
+
+/// Up to eight bytes in a word.
+fn word(bytes: &[u8]) -> u64 {
+    let mut whole = [0; 8];
+    whole[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(whole)
 }
 
 /// The first bytes of some words.

@@ -1,4 +1,4 @@
-//! What an open file is: its kind, numbers and times, and the name that the file system has for it.
+//! The properties of an open file: its kind, numbers and times, and the name that the file system has for it.
 
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ const SECONDS_BEFORE: i64 = 11_644_473_600;
 /// Tells what a name that was opened is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenedHandle {
-    /// What was asked for.
+    /// The entry that was asked for.
     Named,
     /// A link or another reparse point: itself, or (in Wine) what it leads to.
     Link,
@@ -59,9 +59,8 @@ pub(super) fn attributes(file: &File) -> io::Result<(u32, u32)> {
 
 /// Looks at an open file.
 pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
-    let ask = |class, length| query(file, class, length).map_err(status::from);
-    let basic = ask(wdk::FileBasicInformation, 40)?;
-    let standard = ask(wdk::FileStandardInformation, 24)?;
+    let basic = query(file, wdk::FileBasicInformation, 40).map_err(status::from)?;
+    let standard = query(file, wdk::FileStandardInformation, 24).map_err(status::from)?;
     let (attributes, tag) = attributes(file)?;
     let kind = match tag {
         0 if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 => FileKind::Directory,

@@ -70,8 +70,13 @@ impl Open {
         let list = win::FILE_LIST_DIRECTORY | win::FILE_TRAVERSE | SEE;
         let new = |access, disposition, mode: u32| {
             let security = if mode & 0o077 == 0 { security::private(false) } else { None };
-            let (options, attributes) = (wdk::FILE_NON_DIRECTORY_FILE, win::FILE_ATTRIBUTE_NORMAL);
-            vec![Create { access: access | SEE, disposition, options, attributes, security }]
+            vec![Create {
+                access: access | SEE,
+                disposition,
+                options: wdk::FILE_NON_DIRECTORY_FILE,
+                attributes: win::FILE_ATTRIBUTE_NORMAL,
+                security,
+            }]
         };
         match self {
             Self::Read => vec![opening(win::FILE_GENERIC_READ, 0)],

@@ -62,10 +62,11 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
 /// Opens what has exactly this name, to rename or to remove it.
 pub(super) fn named((dir, name): (&Fd, &str), access: u32, options: u32) -> io::Result<Fd> {
     let Some(wide) = wide(name) else { return error(code::NOENT) };
-    let open = || status::patiently(|| nt::create(dir, &wide, opening(access, options)));
-    let (file, opened) = look::open_exactly(dir, &wide, open)?;
+    let (file, opened) = look::open_exactly(dir, &wide, || {
+        status::patiently(|| nt::create(dir, &wide, opening(access, options)))
+    })?;
     match opened {
-        // What Wine opened is what the link leads to.
+        // Wine opened the file that the link leads to.
         OpenedHandle::Link
             if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 =>
         {
@@ -100,8 +101,9 @@ pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
     const JUNCTION: u32 = 0xA000_0003;
     read("readlinkat", || {
         let Some(wide) = wide(name) else { return error(code::NOENT) };
-        let open = || nt::create(dir, &wide, opening(win::FILE_READ_ATTRIBUTES, 0));
-        let file = status::patiently(open).map_err(status::from)?;
+        let file =
+            status::patiently(|| nt::create(dir, &wide, opening(win::FILE_READ_ATTRIBUTES, 0)));
+        let file = file.map_err(status::from)?;
         let mut words = vec![0; 2048];
         let length = nt::control(
             &file,
@@ -114,9 +116,10 @@ pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
             Some(JUNCTION) => 16,
             _ => return error(code::OPNOTSUPP),
         };
-        let place = |at| layout::u16_at(&seen, at).map(usize::from);
-        let text = place(8)
-            .zip(place(10))
+        let from = layout::u16_at(&seen, 8).map(usize::from);
+        let length = layout::u16_at(&seen, 10).map(usize::from);
+        let text = from
+            .zip(length)
             .and_then(|(from, length)| layout::text_at(&seen, texts + from, length));
         let text = text.ok_or(io::ErrorKind::InvalidData)?;
         Ok(layout::name_bytes(&text)

@@ -127,8 +127,8 @@ fn descriptor(control: u16, owner: Option<&[u8]>, entries: &[AclEntry]) -> Vec<u
     words(&all)
 }
 
-/// What is made for this user alone (and the system, and administrators), with nothing from the
-/// directory above.
+/// The descriptor of an entry for this user alone (and the system, and administrators), with
+/// nothing from the directory above.
 pub(super) fn private(is_dir: bool) -> Option<&'static [u64]> {
     static PRIVATE: OnceLock<Option<[Vec<u64>; 2]>> = OnceLock::new();
     let make = |flags| {
@@ -180,8 +180,9 @@ fn judge(descriptor: &[u8]) -> (u32, u32) {
             && !known(&entry.who)
     });
     let rights = others.fold(0, |all, entry| all | entry.rights);
-    let bits = |of: u32, bits: u32| if rights & of == 0 { 0 } else { bits };
-    (uid, bits(READS, 0o044) | bits(WRITES, 0o022))
+    let reads = if rights & READS == 0 { 0 } else { 0o044 };
+    let writes = if rights & WRITES == 0 { 0 } else { 0o022 };
+    (uid, reads | writes)
 }
 
 /// Reads the access list of an open file; `None` where there are none.

@@ -1,4 +1,4 @@
-//! What the native calls answer, as errors that the rest of the guard knows; and patience with
+//! The answers of the native calls, as errors that the rest of the guard knows; and patience with
 //! those that pass.
 
 use std::io;
@@ -113,18 +113,15 @@ pub(super) fn more_patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Resu
 /// Opens a path again while another program has it open and does not share it: so has one that is
 /// just making the directory.
 pub(super) fn open_patiently<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let passes = |error: &io::Error| {
-        let code = error.raw_os_error().map(i32::cast_unsigned);
-        matches!(
-            code,
-            Some(
-                win::ERROR_SHARING_VIOLATION
-                    | win::ERROR_LOCK_VIOLATION
-                    | win::ERROR_DELETE_PENDING
-            )
-        )
-    };
-    retry(|| open().map_err(plain), passes)
+    retry(|| open().map_err(plain), is_passing)
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(i32::cast_unsigned);
+    matches!(
+        code,
+        Some(win::ERROR_SHARING_VIOLATION | win::ERROR_LOCK_VIOLATION | win::ERROR_DELETE_PENDING)
+    )
 }
 
 /// Makes a call again, after a pause, while its error is one that passes.
