@@ -59,8 +59,8 @@ impl TransactionId {
     /// with it: of [`NAMED_BY`](Self::NAMED_BY) characters at least.
     #[must_use]
     pub fn is_named(self, part: &str) -> bool {
-        let (name, short) = (self.to_string(), self.short());
-        let begins = name.starts_with(part) || short.starts_with(part);
+        let name = self.to_string();
+        let begins = name.starts_with(part) || self.short().starts_with(part);
         part.len() >= Self::NAMED_BY && (begins || name.ends_with(part))
     }
 
@@ -99,21 +99,37 @@ impl FromStr for TransactionId {
     type Err = ParseIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parse = || {
-            let number = |from: usize, to: usize| text.get(from..to)?.parse::<i32>().ok();
-            let part = |from: usize| i8::try_from(number(from, from + 2)?).ok();
-            let nanosecond = number(16, 22)? * 1000;
-            let year = i16::try_from(number(0, 4)?).ok()?;
-            let time =
-                DateTime::new(year, part(4)?, part(6)?, part(9)?, part(11)?, part(13)?, nanosecond);
-            let time = Offset::UTC.to_timestamp(time.ok()?).ok()?;
-            let tail = u32::from_str_radix(text.get(23..)?, 16).ok()?;
-            let id = Self { time, tail };
-            // There is one way to write it.
-            (time >= Timestamp::UNIX_EPOCH && id.to_string() == text).then_some(id)
-        };
-        parse().ok_or_else(|| ParseIdError(text.chars().take(80).collect()))
+        Self::read(text).ok_or_else(|| ParseIdError(text.chars().take(80).collect()))
     }
+}
+
+impl TransactionId {
+    fn read(text: &str) -> Option<Self> {
+        let year = i16::try_from(number(text, 0..4)?).ok()?;
+        let nanosecond = number(text, 16..22)? * 1000;
+        let time = DateTime::new(
+            year,
+            two_digits(text, 4)?,
+            two_digits(text, 6)?,
+            two_digits(text, 9)?,
+            two_digits(text, 11)?,
+            two_digits(text, 13)?,
+            nanosecond,
+        );
+        let time = Offset::UTC.to_timestamp(time.ok()?).ok()?;
+        let tail = u32::from_str_radix(text.get(23..)?, 16).ok()?;
+        let id = Self { time, tail };
+        // An id is written in one way only.
+        (time >= Timestamp::UNIX_EPOCH && id.to_string() == text).then_some(id)
+    }
+}
+
+fn number(text: &str, range: std::ops::Range<usize>) -> Option<i32> {
+    text.get(range)?.parse().ok()
+}
+
+fn two_digits(text: &str, from: usize) -> Option<i8> {
+    i8::try_from(number(text, from..from + 2)?).ok()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@
 //! Limitations: what a person does in the folder between a commit's first look at it and the move
 //! is not noticed. Some kernels stamp a folder with the time of the last timer tick, and on some
 //! file systems its size and links do not change with the number of names (ext4 counts 65 000).
-//! What an older version of the program commits there within the tick of the last commit is in the
+//! A transaction that an older version of the program commits there within the tick of the last commit is in the
 //! trash, but does not show until the index is written anew, as `purge` does. File systems that
 //! store whole seconds are not believed. Nor is Windows, where nothing promises that the time of a
 //! folder is written at once: there the names are compared with the folder's at each transaction.
@@ -47,7 +47,7 @@ const TAIL: u32 = 256;
 /// How many lines are read at once after that.
 const BLOCK: u32 = 8192;
 
-/// What the index has of one transaction.
+/// The entry of the index for one transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Indexed {
     pub(crate) bytes: u64,
@@ -73,7 +73,7 @@ fn mark(turn: &str) -> u32 {
     u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
 }
 
-/// What the last line says of the whole.
+/// The numbers of the last line, about the whole index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Summary {
     /// The number of lines.
@@ -118,8 +118,9 @@ impl Summary {
         let Self { first, bytes, purged, others, stamp, .. } = self;
         let id = self.last?;
         let turn = of.turn.map_or_else(|| "--------".to_owned(), |turn| format!("{turn:08x}"));
-        let flag = |is_set: bool| if is_set { '+' } else { '-' };
-        let (undoes, others, stamp) = (flag(of.undoes), flag(*others), stamp.unwrap_or_default());
+        let undoes = if of.undoes { '+' } else { '-' };
+        let others = if *others { '+' } else { '-' };
+        let stamp = stamp.unwrap_or_default();
         let text = of.text.map_or_else(|| "-".repeat(64), |text| text.to_string());
         let line = format!(
             "{id} {bytes:012x} {purged:012x} {first:08x} {turn} {undoes} {others} {text} \
@@ -147,20 +148,24 @@ impl IndexLine {
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
         let mut parts = text.split(' ');
-        let mut next = || parts.next();
-        let id = next()?.parse().ok()?;
-        let mut number = || u64::from_str_radix(next()?, 16).ok();
-        let (bytes, purged) = (number()?, number()?);
-        let first = u32::try_from(number()?).ok()?;
-        let turn = match next()? {
+        let id = parts.next()?.parse().ok()?;
+        let bytes = hex(parts.next()?)?;
+        let purged = hex(parts.next()?)?;
+        let first = u32::try_from(hex(parts.next()?)?).ok()?;
+        let turn = match parts.next()? {
             "--------" => None,
             turn => Some(u32::from_str_radix(turn, 16).ok()?),
         };
-        let (undoes, others) = (next()? == "+", next()? == "+");
-        let text = next()?.parse().ok();
-        let stamp = u64::from_str_radix(next()?, 16).ok()?;
+        let undoes = parts.next()? == "+";
+        let others = parts.next()? == "+";
+        let text = parts.next()?.parse().ok();
+        let stamp = hex(parts.next()?)?;
         Some(Self { id, turn, undoes, bytes, purged, first, others, text, stamp })
     }
+}
+
+fn hex(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok()
 }
 
 pub(crate) fn head(trash: &Metadata) -> String {
@@ -240,8 +245,8 @@ impl Index {
         index.tail = index.read(lines.saturating_sub(TAIL), lines)?;
         let IndexLine { id, bytes, purged, first, others, stamp, .. } =
             IndexLine::parse(index.tail.line(lines - 1)?)?;
-        let (stamp, last) = (Some(stamp), Some(id));
-        index.summary = Summary { lines, first, bytes, purged, others, stamp, last };
+        index.summary =
+            Summary { lines, first, bytes, purged, others, stamp: Some(stamp), last: Some(id) };
         (first < lines).then_some(index)
     }
 
@@ -255,14 +260,15 @@ impl Index {
     pub(crate) fn asked_for_with(&self, text: &Sha256) -> impl Iterator<Item = TransactionId> {
         let hash = text.hex();
         let (lines, _) = self.tail.bytes.as_chunks::<LINE>();
-        let same = move |line: &&[u8; LINE]| line[TEXT..TEXT + 64] == hash;
-        lines.iter().rev().filter(same).filter_map(|line| Some(IndexLine::parse(line)?.id))
+        let lines = lines.iter().rev().filter(move |line| line[TEXT..TEXT + 64] == hash);
+        lines.filter_map(|line| Some(IndexLine::parse(line)?.id))
     }
 
     /// Reads lines; `None` if they cannot be read.
     pub(crate) fn read(&self, start: u32, end: u32) -> Option<IndexBlock> {
         let mut bytes = vec![0; usize::try_from(end.checked_sub(start)?).ok()? * LINE];
-        let (mut read, at) = (0, (u64::from(start) + 1) * LINE as u64);
+        let at = (u64::from(start) + 1) * LINE as u64;
+        let mut read = 0;
         while read < bytes.len() {
             match self.file.read_at(&mut bytes[read..], at + read as u64).ok()? {
                 0 => return None,
@@ -276,7 +282,8 @@ impl Index {
     /// first; `None` where a line cannot be read.
     fn after(self, id: TransactionId, more: u32) -> Option<OldestFirst> {
         let Summary { first, lines, .. } = self.summary;
-        let (mut start, mut end) = (first, lines);
+        let mut start = first;
+        let mut end = lines;
         while start < end {
             let middle = start + (end - start) / 2;
             let block = self.read(middle, middle + 1)?;
@@ -417,7 +424,8 @@ impl Store<'_> {
     /// are, and few others. `None` if that is not known without reading all journals.
     pub fn of_turn(&self, turn: &str) -> Result<Option<Vec<TransactionId>>, Error> {
         let Some(index) = self.index()? else { return Ok(None) };
-        let (wanted, mut found) = (Some(mark(turn)), Vec::new());
+        let wanted = Some(mark(turn));
+        let mut found = Vec::new();
         for line in index.backwards() {
             let Some(line) = line else { return Ok(None) };
             found.extend((line.turn == wanted).then_some(line.id));

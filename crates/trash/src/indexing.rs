@@ -25,8 +25,9 @@ impl LockedStore<'_> {
     pub(crate) fn look(&self) -> Result<(Dir, NewestFirst<'_>), Error> {
         let trash = match self.dir.open_dir_seen(TRASH)? {
             Some((trash, seen)) => {
-                let open = || self.last_read.take().or_else(|| self.open_index());
-                if let Some(index) = Index::believed(&seen, open) {
+                let index =
+                    Index::believed(&seen, || self.last_read.take().or_else(|| self.open_index()));
+                if let Some(index) = index {
                     self.known.set(Some(index.summary));
                     return Ok((trash, NewestFirst::indexed(self, index)));
                 }
@@ -67,11 +68,14 @@ impl LockedStore<'_> {
     }
 
     fn written(&self, trash: &Metadata, newest_first: &[TransactionId]) -> Option<Summary> {
-        let (old, stamp) = (self.lines_of(trash), stamp(trash));
+        let old = self.lines_of(trash);
+        let stamp = stamp(trash);
         let there = old.is_some();
         let mut old = old.unwrap_or_default().into_iter().peekable();
-        let (mut text, mut summary) = (head(trash), Summary::default());
-        let (mut same, mut last) = (true, None);
+        let mut text = head(trash);
+        let mut summary = Summary::default();
+        let mut same = true;
+        let mut last = None;
         for &id in newest_first.iter().rev() {
             while old.next_if(|(other, _)| *other < id).is_some() {
                 same = false;
@@ -140,13 +144,21 @@ impl LockedStore<'_> {
         Some(lines)
     }
 
+    /// Removes a transaction whose journal is trusted, if it is there.
+    fn purge_one(&self, trash: &Dir, id: TransactionId) -> Result<(), Error> {
+        let Some(folder) = trash.open_dir(&id.to_string())? else { return Ok(()) };
+        self.journal_in(&folder, id, false)?;
+        remove_folder(trash, folder, id)
+    }
+
     /// Adds a transaction that was just moved into the trash, and purges if `keep` says so. `next`
     /// is what the index has. Returns what it has then; `None` if it is not to be believed.
     pub(crate) fn note(
         &self,
         trash: &Dir,
         mut next: Summary,
-        (id, of): (TransactionId, Indexed),
+        id: TransactionId,
+        of: Indexed,
         keep: Option<(&Retention, SystemTime)>,
     ) -> Option<Summary> {
         let open = self.index_file.take();
@@ -165,8 +177,8 @@ impl LockedStore<'_> {
         if next.first > STEP && next.first > next.lines / 2 {
             let kept = Index::open(&self.dir)?.read(next.first, written)?;
             next = Summary { lines: next.lines - next.first, first: 0, ..next };
-            let (head, line) = (head(&seen), next.line(of)?);
-            let text = [head.as_bytes(), &kept.bytes, line.as_bytes()].concat();
+            let line = next.line(of)?;
+            let text = [head(&seen).as_bytes(), &kept.bytes, line.as_bytes()].concat();
             drop(open);
             spot.write(&text, false).ok()?;
             return Some(next);
@@ -217,14 +229,7 @@ impl LockedStore<'_> {
             if !retention.is_over((next.lines - 1 - number) as usize, id, next.kept(), now) {
                 break;
             }
-            let purge = || match trash.open_dir(&id.to_string())? {
-                Some(folder) => {
-                    self.journal_in(&folder, id, false)?;
-                    remove_folder(trash, folder, id)
-                }
-                None => Ok(()),
-            };
-            if let Err(error) = purge() {
+            if let Err(error) = self.purge_one(trash, id) {
                 // It was trusted when the index was written: with another key, or before someone
                 // changed it. All are looked at again.
                 if error.is_distrust() {
@@ -232,7 +237,8 @@ impl LockedStore<'_> {
                 }
                 return None;
             }
-            (next.first, next.purged) = (number + 1, bytes);
+            next.first = number + 1;
+            next.purged = bytes;
             self.purged.set(next.lines.is_multiple_of(LOOK));
         }
         Some(())

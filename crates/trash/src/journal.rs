@@ -58,7 +58,7 @@ pub struct Journal {
     pub moved: Vec<(u32, u32)>,
     /// The hunks that were located in another version of a file and carried to the current one.
     pub carried: Vec<Carried>,
-    /// What tells the files that it left from those that it displaced.
+    /// The identity of the files that it left, apart from those that it displaced.
     pub left: Kept,
 }
 
@@ -181,7 +181,7 @@ pub struct Record {
     pub sibling: Option<String>,
 }
 
-/// What identifies a version of a file or link.
+/// The identity of a version of a file or link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
     /// Whether it is a symbolic link.
@@ -269,8 +269,7 @@ impl Journal {
         }
         let of: HashMap<u32, &Record> =
             self.records.iter().map(|record| (record.slot, record)).collect();
-        let both = |(from, to): &(u32, u32)| Some((*of.get(from)?, *of.get(to)?));
-        self.moved.iter().filter_map(both).collect()
+        self.moved.iter().filter_map(|(from, to)| Some((*of.get(from)?, *of.get(to)?))).collect()
     }
 
     /// Creates the journal of a transaction that creates and removes no directories.
@@ -310,8 +309,8 @@ impl Journal {
         mut out: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         const WHOLE: &str = "a string takes all";
-        let (mut hasher, mut signing) =
-            (Hasher::new(), signer.map(|signer| (signer.fingerprint(), signer.begin())));
+        let mut hasher = Hasher::new();
+        let mut signing = signer.map(|signer| (signer.fingerprint(), signer.begin()));
         let mut text = String::with_capacity(BYTES_AT_ONCE.min(256 + 300 * self.records.len()));
         self.write_header(&mut text).expect(WHOLE);
         for record in &self.records {
@@ -435,28 +434,8 @@ impl Journal {
     pub(crate) fn read(
         bytes: &[u8],
     ) -> Result<(Self, Option<JournalSignature<'_>>), JournalProblem> {
-        let damaged = || problem_of(bytes);
-        let text = std::str::from_utf8(bytes).map_err(|_| damaged())?;
-        let rest = text.strip_suffix('\n').ok_or_else(damaged)?;
-        let (rest, signature) = rest.rsplit_once("\nhmac ").ok_or_else(damaged)?;
-        let (body, checksum) = rest.rsplit_once("\nchecksum ").ok_or_else(damaged)?;
-        let body = &text[..=body.len()];
-        if hash(checksum) != Some(Sha256::of(body.as_bytes())) {
-            return Err(damaged());
-        }
-        let signature = match signature {
-            "-" => None,
-            signature => {
-                let (key, by_key) = signature.split_once(' ').ok_or_else(damaged)?;
-                let signed = &text.as_bytes()[..text.len() - 1 - by_key.len()];
-                Some(JournalSignature {
-                    key: Fingerprint::parse(key).ok_or_else(damaged)?,
-                    hash: hash(by_key).ok_or_else(damaged)?,
-                    signed,
-                })
-            }
-        };
-        Ok((read_body(body).ok_or_else(damaged)?, signature))
+        let read = sealed(bytes).and_then(|(body, signature)| Some((read_body(body)?, signature)));
+        read.ok_or_else(|| problem_of(bytes))
     }
 
     /// Returns how many bytes the transaction keeps: those of displaced files, and of the file that
@@ -469,11 +448,30 @@ impl Journal {
     }
 }
 
-/// Returns what is wrong with a journal that cannot be read. One that was cut off has no last line,
+/// Takes the checksum and the signature off a journal; `None` if they are missing, or the checksum
+/// is that of other bytes.
+fn sealed(bytes: &[u8]) -> Option<(&str, Option<JournalSignature<'_>>)> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (rest, signature) = text.strip_suffix('\n')?.rsplit_once("\nhmac ")?;
+    let (body, checksum) = rest.rsplit_once("\nchecksum ")?;
+    let body = &text[..=body.len()];
+    if hash(checksum) != Some(Sha256::of(body.as_bytes())) {
+        return None;
+    }
+    if signature == "-" {
+        return Some((body, None));
+    }
+    let (key, by_key) = signature.split_once(' ')?;
+    let signed = &bytes[..bytes.len() - 1 - by_key.len()];
+    let key = Fingerprint::parse(key)?;
+    Some((body, Some(JournalSignature { key, hash: hash(by_key)?, signed })))
+}
+
+/// Returns the fault of a journal that cannot be read. One that was cut off has no last line,
 /// or zeros where the disk did not get its bytes.
 fn problem_of(bytes: &[u8]) -> JournalProblem {
-    let last = |window: &[u8]| window == b"\nhmac ";
-    let has_last_line = bytes.ends_with(b"\n") && bytes.windows(6).rev().take(200).any(last);
+    let mut windows = bytes.windows(6).rev().take(200);
+    let has_last_line = bytes.ends_with(b"\n") && windows.any(|window| window == b"\nhmac ");
     if has_last_line && !bytes.contains(&0) {
         JournalProblem::Altered
     } else {
@@ -520,24 +518,23 @@ fn read_state(text: &str) -> Option<Option<FileState>> {
         return Some(None);
     }
     let mut parts = text.split(':');
-    let mut next = || parts.next();
-    let link = match next()? {
+    let link = match parts.next()? {
         "file" => false,
         "link" => true,
         _ => return None,
     };
     let state = FileState {
         link,
-        sha256: next()?.parse().ok()?,
-        size: next()?.parse().ok()?,
-        mode: u32::from_str_radix(next()?, 8).ok()?,
-        ino: next()?.parse().ok()?,
+        sha256: parts.next()?.parse().ok()?,
+        size: parts.next()?.parse().ok()?,
+        mode: u32::from_str_radix(parts.next()?, 8).ok()?,
+        ino: parts.next()?.parse().ok()?,
         mtime: {
-            let (seconds, nanos) = next()?.split_once('.')?;
+            let (seconds, nanos) = parts.next()?.split_once('.')?;
             (seconds.parse().ok()?, nanos.parse().ok()?)
         },
     };
-    next().is_none().then_some(Some(state))
+    parts.next().is_none().then_some(Some(state))
 }
 
 /// Reads a hash, in lower case only.
@@ -547,9 +544,11 @@ fn hash(text: &str) -> Option<Sha256> {
 
 /// Reads bytes from their digits.
 fn read_hex(digits: &str) -> Option<Vec<u8>> {
-    let pairs = digits.as_bytes().chunks(2);
-    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    pairs.map(byte).collect()
+    digits
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect()
 }
 
 fn read_body(body: &str) -> Option<Journal> {
@@ -597,43 +596,39 @@ fn read_body(body: &str) -> Option<Journal> {
                     (size, sha256) => Kept::InFile(size.parse().ok()?, sha256.parse().ok()?),
                 };
             }
-            "carried" | "already" => {
-                let mut parts = rest.splitn(4, ' ');
-                let hunk = parts.next()?.parse().ok()?;
-                let mut lines = || {
-                    let (first, last) = parts.next()?.split_once('-')?;
-                    Some((first.parse().ok()?, last.parse().ok()?))
-                };
-                let (from, to) = (lines()?, lines()?);
-                let path = unescape(parts.next()?)?;
-                journal.carried.push(Carried {
-                    path,
-                    hunk,
-                    from,
-                    to,
-                    already_there: word == "already",
-                });
-            }
-            "add" | "update" | "delete" => {
-                let mut parts = rest.splitn(4, ' ');
-                let record = Record {
-                    slot: parts.next()?.parse().ok()?,
-                    before: read_state(parts.next()?)?,
-                    after: read_state(parts.next()?)?,
-                    path: unescape(parts.next()?)?,
-                    sibling: None,
-                };
-                if record.operation().as_str() != word
-                    || (record.before.is_none() && record.after.is_none())
-                {
-                    return None;
-                }
-                journal.records.push(record);
-            }
+            "carried" => journal.carried.push(read_carried(rest, false)?),
+            "already" => journal.carried.push(read_carried(rest, true)?),
+            "add" | "update" | "delete" => journal.records.push(read_record(word, rest)?),
             _ => return None,
         }
     }
     Some(journal)
+}
+
+fn read_carried(rest: &str, already_there: bool) -> Option<Carried> {
+    let mut parts = rest.splitn(4, ' ');
+    let hunk = parts.next()?.parse().ok()?;
+    let from = read_lines(parts.next()?)?;
+    let to = read_lines(parts.next()?)?;
+    Some(Carried { path: unescape(parts.next()?)?, hunk, from, to, already_there })
+}
+
+fn read_lines(text: &str) -> Option<(usize, usize)> {
+    let (first, last) = text.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+fn read_record(operation: &str, rest: &str) -> Option<Record> {
+    let mut parts = rest.splitn(4, ' ');
+    let record = Record {
+        slot: parts.next()?.parse().ok()?,
+        before: read_state(parts.next()?)?,
+        after: read_state(parts.next()?)?,
+        path: unescape(parts.next()?)?,
+        sibling: None,
+    };
+    let is_change = record.before.is_some() || record.after.is_some();
+    (is_change && record.operation().as_str() == operation).then_some(record)
 }
 
 #[cfg(test)]

@@ -67,8 +67,9 @@ impl KeyPlace {
 
     /// Returns the directories that have a key that can be used.
     fn with_keys(&self) -> Vec<PathBuf> {
-        let has = |dir: &PathBuf| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_)));
-        self.directories().into_iter().filter(has).collect()
+        let mut dirs = self.directories();
+        dirs.retain(|dir| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_))));
+        dirs
     }
 
     /// Removes the keys, or with `dry_run` only finds them. Returns their paths. What was signed
@@ -124,9 +125,6 @@ impl KeyPlace {
             Self::Directory(dir) => vec![dir.clone()],
             Self::Nowhere => Vec::new(),
             Self::User(name) => {
-                let absolute = |variable: &str| {
-                    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
-                };
                 let own = if cfg!(windows) { absolute("LOCALAPPDATA") } else { None };
                 let home = absolute("HOME").map(|home| home.join(".local/state"));
                 let states = absolute("XDG_STATE_HOME").into_iter().chain(own).chain(home);
@@ -255,8 +253,13 @@ impl Keys {
         text: &[u8],
         signature: Option<&[u8]>,
     ) -> Result<bool, Error> {
-        let by =
-            |signer: &Signer| signature == Some(signer.sign(kind, text).to_string().as_bytes());
-        Ok(self.find(by)?.is_some() || !self.tell()?)
+        let signer =
+            self.find(|signer| signature == Some(signer.sign(kind, text).to_string().as_bytes()))?;
+        Ok(signer.is_some() || !self.tell()?)
     }
+}
+
+/// The path in a variable of the environment, if it is absolute.
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

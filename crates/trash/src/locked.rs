@@ -29,7 +29,7 @@ pub struct LockedStore<'r> {
     keep: Cell<bool>,
     /// The folder of unfinished transactions, once it was opened.
     pub(crate) pending: OnceCell<Dir>,
-    /// What the index has, if it is believed, since the last transaction began.
+    /// The summary of the index, if it is believed, since the last transaction began.
     pub(crate) known: Cell<Option<Summary>>,
     /// Whether transactions were purged, and it is time to do what goes with that.
     pub(crate) purged: Cell<bool>,
@@ -63,7 +63,7 @@ impl<'r> LockedStore<'r> {
         loop {
             let (dir, root_mtime) =
                 if first { root.state_dir_to_lock()? } else { root.create_state_dir()? };
-            // What was known of it may be old.
+            // The numbers that were known of it may be old.
             let may_try_again = std::mem::take(&mut first) || start.elapsed() < timeout;
             let left = timeout.saturating_sub(start.elapsed());
             let left = Wait { timeout: left, cancellation: cancellation.clone() };

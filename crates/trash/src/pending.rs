@@ -7,7 +7,7 @@ use fs_guard::{Dir, Error as FilesError, Spot, StagedFile, SyncGroup};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
-use crate::index::{Indexed, NewestFirst, Summary};
+use crate::index::{Indexed, NewestFirst};
 use crate::journal::{Journal, LEFT};
 use crate::locked::LockedStore;
 use crate::prefix::Prefix;
@@ -25,7 +25,7 @@ pub struct Pending<'s> {
     parent: Dir,
     folder: Dir,
     trash: Option<Dir>,
-    /// What the index will have of it, once its journal is written.
+    /// Its entry in the index, once its journal is written.
     indexed: Cell<Option<Indexed>>,
 }
 
@@ -170,9 +170,11 @@ impl<'s> Pending<'s> {
     /// Returns the path of the journal, for messages.
     #[must_use]
     pub fn journal_path(&self) -> String {
-        let is_there = |spot: &Spot| matches!(spot.metadata(), Ok(Some(_)));
         let aborted = self.folder.spot(ABORTED);
-        if is_there(&aborted) { aborted.path() } else { self.journal_spot().path() }
+        match aborted.metadata() {
+            Ok(Some(_)) => aborted.path(),
+            _ => self.journal_spot().path(),
+        }
     }
 
     /// Returns the place of the journal.
@@ -228,10 +230,11 @@ impl<'s> Pending<'s> {
     /// This is for those whose files were verified, and for those that were reported as done
     /// although the folder is not in the trash yet. All others are done when the folder is there.
     pub fn mark_done(&self, durable: bool) -> Result<(), Error> {
-        // What verified the files may have changed the trash.
+        // The command that verified the files may have changed the trash.
         let known = self.store.known.take();
-        let is_of = |known: &Summary| self.trash.as_ref().is_some_and(|trash| known.is_of(trash));
-        self.store.known.set(known.filter(is_of));
+        self.store
+            .known
+            .set(known.filter(|known| self.trash.as_ref().is_some_and(|trash| known.is_of(trash))));
         match self.folder.spot(DONE).create(0o600) {
             Ok(mark) => drop(mark.finish_own(durable)),
             Err(FilesError::AlreadyExists { .. }) => {}
@@ -278,7 +281,7 @@ impl<'s> Pending<'s> {
         self.parent.spot(&name).rename_new(&trash.spot(&name))?;
         self.store.keep();
         if let Some((known, of)) = known.zip(self.indexed.get()) {
-            self.store.known.set(self.store.note(trash, known, (self.id, of), keep));
+            self.store.known.set(self.store.note(trash, known, self.id, of, keep));
         }
         Ok(())
     }

@@ -30,7 +30,8 @@ impl Prefix {
     /// Converts a path relative to the directory to one of the project; each leading `..` goes up.
     #[must_use]
     pub fn join(&self, path: &str) -> String {
-        let (mut above, mut below) = (self.0.as_str(), path);
+        let mut above = self.0.as_str();
+        let mut below = path;
         while let Some(rest) = below.strip_prefix("../").filter(|_| !above.is_empty()) {
             above = above.rsplit_once('/').map_or("", |(parent, _)| parent);
             below = rest;
@@ -42,7 +43,9 @@ impl Prefix {
     /// lies outside.
     #[must_use]
     pub fn relative(&self, path: &str) -> String {
-        let (mut above, mut below, mut from) = (String::new(), path, self.0.as_str());
+        let mut above = String::new();
+        let mut below = path;
+        let mut from = self.0.as_str();
         while !from.is_empty() {
             let (name, deeper) = from.split_once('/').unwrap_or((from, ""));
             match below.split_once('/').filter(|(first, _)| *first == name) {

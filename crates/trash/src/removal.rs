@@ -8,7 +8,7 @@
 //! removal that was cut off leaves a state whose history is whole or empty, and the next removal
 //! finishes it.
 //!
-//! What the program did not make stays, at any depth: in [`REMOVED`] only what has the name of
+//! Files that the program did not make stay, at any depth: in [`REMOVED`] only what has the name of
 //! something of the program is removed, and what is left moves back to where it was, with the
 //! directories above it.
 
@@ -26,10 +26,10 @@ use crate::take_over::BELOW;
 /// The folder of what is being removed.
 const REMOVED: &str = "removed";
 
-/// What the store keeps, in the order in which it is removed.
+/// The entries of the store, in the order in which they are removed.
 const KEPT: [&str; 6] = [BELOW, TRASH, PENDING, INDEX, FROM, SEARCHED];
 
-/// What became of a state that should be removed.
+/// The outcome of the removal of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
     /// It is gone.
@@ -57,9 +57,10 @@ impl LockedStore<'_> {
         if self.has_unfinished()? {
             return Ok(Removal::Unfinished);
         }
-        let (dir, root) = (&self.dir, self.root);
+        let dir = &self.dir;
+        let root = self.root;
         let mtime = root.mtime();
-        // What an earlier removal left has the same names.
+        // The rest of an earlier removal has the same names.
         remove_moved(dir, is_own)?;
         let removed = dir.create_dir(REMOVED)?;
         for name in KEPT.iter().chain(also) {
@@ -75,11 +76,11 @@ impl LockedStore<'_> {
         // On Windows an open directory keeps its name when it is removed.
         drop(removed);
         let mut others = remove_moved(dir, is_own)?;
-        let is_named =
-            |name: &String| others.iter().any(|path| path.split('/').next() == Some(name.as_str()));
-        let own = |name: &String| [LOCK, GITIGNORE].contains(&name.as_str());
-        let names = dir.names()?.into_iter();
-        let beside: Vec<_> = names.filter(|name| !own(name) && !is_named(name)).collect();
+        let mut beside = dir.names()?;
+        beside.retain(|name| {
+            ![LOCK, GITIGNORE].contains(&name.as_str())
+                && others.iter().all(|path| path.split('/').next() != Some(name.as_str()))
+        });
         others.extend(beside);
         others.sort_unstable();
         if !others.is_empty() {
@@ -95,9 +96,8 @@ impl LockedStore<'_> {
 /// Removes what was moved into [`REMOVED`], and moves what is left of it back. Returns the paths of
 /// that.
 fn remove_moved(dir: &Dir, also: &dyn Fn(&str) -> bool) -> Result<Vec<String>, Error> {
-    let inside = |path: &str| path.split_once('/').map(|(_, inner)| inner.to_owned());
-    let is_own = |path: &str| inside(path).is_none_or(|path| is_own(&path, also));
-    let left = dir.remove_own(REMOVED, &is_own)?;
+    let left =
+        dir.remove_own(REMOVED, &|path| inside(path).is_none_or(|path| is_own(path, also)))?;
     let Some(removed) = dir.open_dir(REMOVED)? else { return Ok(Vec::new()) };
     for name in removed.names()? {
         // If a removal was cut off before this, the program may have made another one since.
@@ -110,7 +110,12 @@ fn remove_moved(dir: &Dir, also: &dyn Fn(&str) -> bool) -> Result<Vec<String>, E
     }
     drop(removed);
     dir.remove_dir(REMOVED)?;
-    Ok(left.iter().filter_map(|path| inside(path)).collect())
+    Ok(left.iter().filter_map(|path| inside(path)).map(str::to_owned).collect())
+}
+
+/// A path without its first component.
+fn inside(path: &str) -> Option<&str> {
+    path.split_once('/').map(|(_, inner)| inner)
 }
 
 /// Returns whether a path in the state directory is that of something that the program makes; `also`
@@ -136,11 +141,12 @@ fn is_own(path: &str, also: &dyn Fn(&str) -> bool) -> bool {
 fn is_of_transaction(path: &str) -> bool {
     let (id, name) = parted(path);
     let id = id.strip_suffix(retention::REMOVED).unwrap_or(id);
-    let is_made = |name: &str| {
-        let name = undrafted(name);
-        name.parse::<u32>().is_ok() || [JOURNAL, LEFT, ABORTED, DONE, FROM, NEXT].contains(&name)
-    };
-    id.parse::<TransactionId>().is_ok() && name.is_none_or(is_made)
+    id.parse::<TransactionId>().is_ok() && name.map(undrafted).is_none_or(is_in_folder)
+}
+
+/// Returns whether the program makes files of this name in the folder of a transaction.
+fn is_in_folder(name: &str) -> bool {
+    name.parse::<u32>().is_ok() || [JOURNAL, LEFT, ABORTED, DONE, FROM, NEXT].contains(&name)
 }
 
 /// A path as its first component and the rest.

@@ -11,7 +11,7 @@ use crate::locked::LockedStore;
 /// The suffix of a transaction's folder while its files are being removed.
 pub(crate) const REMOVED: &str = ".removed";
 
-/// What commits keep when they purge the trash.
+/// The part of the trash that commits keep when they purge it.
 ///
 /// The newest transactions are kept whatever their age and size; older ones are removed once they
 /// pass one of the other limits. An unfinished transaction is never touched.
@@ -132,13 +132,15 @@ pub(crate) fn remove_folder(trash: &Dir, folder: Dir, id: TransactionId) -> Resu
     Ok(())
 }
 
+/// Returns whether a folder has the name of a transaction that is being removed.
+fn is_removed(name: &str) -> bool {
+    name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok())
+}
+
 /// Continues interrupted removals. Returns whether there were any.
 pub(crate) fn finish_removing(trash: &Dir, names: &[String]) -> Result<bool, Error> {
-    let is_removed = |name: &&String| {
-        name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok())
-    };
     let mut any = false;
-    for name in names.iter().filter(is_removed) {
+    for name in names.iter().filter(|name| is_removed(name)) {
         trash.remove_tree(name)?;
         any = true;
     }

@@ -306,17 +306,9 @@ impl<'r> Store<'r> {
         trust: bool,
     ) -> Result<Option<FoundJournal>, Error> {
         let refuse = |problem| Error::Journal { id, path: folder.path().into(), problem };
-        let read = |name: &str| match folder.spot(name).read(JOURNAL_LIMIT) {
-            Ok((bytes, _)) => Ok(Some(bytes)),
-            Err(fs_guard::Error::NotFound { .. }) => Ok(None),
-            Err(fs_guard::Error::NotAFile { path, .. }) => {
-                Err(fs_guard::Error::UntrustedState { path, problem: "it is not a file" }.into())
-            }
-            Err(error) => Err(Error::from(error)),
-        };
-        let (bytes, aborted) = match read(JOURNAL)? {
+        let (bytes, aborted) = match read_own(folder, JOURNAL)? {
             Some(bytes) => (bytes, false),
-            None => match read(ABORTED)? {
+            None => match read_own(folder, ABORTED)? {
                 Some(bytes) => (bytes, true),
                 None => return Ok(None),
             },
@@ -399,4 +391,16 @@ pub(crate) fn transactions_of(names: &[String]) -> Vec<TransactionId> {
     let mut ids: Vec<TransactionId> = names.iter().filter_map(|name| name.parse().ok()).collect();
     ids.sort_unstable_by(|one, other| other.cmp(one));
     ids
+}
+
+/// Reads a file of the program's own; `None` if there is none.
+fn read_own(folder: &Dir, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    match folder.spot(name).read(JOURNAL_LIMIT) {
+        Ok((bytes, _)) => Ok(Some(bytes)),
+        Err(fs_guard::Error::NotFound { .. }) => Ok(None),
+        Err(fs_guard::Error::NotAFile { path, .. }) => {
+            Err(fs_guard::Error::UntrustedState { path, problem: "it is not a file" }.into())
+        }
+        Err(error) => Err(error.into()),
+    }
 }

@@ -37,7 +37,7 @@ impl LockedStore<'_> {
     /// the path to it.
     pub fn take_over(&self, below: &LockedStore<'_>, from: &Prefix) -> Result<(), Error> {
         if let Some(trash) = below.dir.open_dir(TRASH)? {
-            // What it has taken over itself is there for good.
+            // Transactions that it has taken over itself are there for good.
             for id in transactions_of(&trash.names()?) {
                 if let Some(folder) = trash.open_dir(&id.to_string())? {
                     settle(&folder)?;

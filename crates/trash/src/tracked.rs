@@ -29,7 +29,8 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
 /// parsed with hashes of this length.
 fn names(index: &[u8], prefix: &[u8], hash: usize) -> Option<bool> {
     let count = u32::from_be_bytes(index.get(8..12)?.try_into().ok()?);
-    let (mut rest, mut name) = (&index[12..], Vec::new());
+    let mut rest = &index[12..];
+    let mut name = Vec::new();
     for _ in 0..count {
         let flags = *rest.get(40 + hash)?;
         // Some entries have more flags.
