@@ -165,13 +165,10 @@ impl Repository {
     fn conflict(&self, name: &str) -> Result<Option<String>> {
         let base = self.layout().ref_base(name);
         let path = self.layout().ref_path(name);
-        let above = || {
-            let above = path.ancestors().skip(1).find(|above| above.is_file());
-            let above = above.and_then(|above| above.strip_prefix(base).ok());
-            above.map(|above| above.to_string_lossy().replace('\\', "/"))
-        };
         let packed = Packed::read(self.layout())?.conflict(name);
-        Ok(packed.or_else(|| refs::loose_beneath(&path, name)).or_else(above))
+        Ok(packed
+            .or_else(|| refs::loose_beneath(&path, name))
+            .or_else(|| refs::loose_above(&path, base)))
     }
 
     /// Takes the lock of a ref; returns it with the directories that have changed by that.
@@ -225,7 +222,8 @@ impl Repository {
 
     /// Writes the logs of a branch, and of `HEAD` if that names it.
     fn log(&self, name: &str, to: &BranchMove<'_>) -> Result<()> {
-        let (create, writing) = (self.settings().creates_logs, self.writing());
+        let create = self.settings().creates_logs;
+        let writing = self.writing();
         let old = to.from.unwrap_or(Id::new([0; Id::LEN]));
         let words: Vec<&str> = to.message.split_whitespace().collect();
         let tab = if words.is_empty() { "" } else { "\t" };
@@ -286,17 +284,11 @@ fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
         let layout = Layout { git_dir: worktree.clone(), common_dir: common.clone() };
         // A work tree that is damaged has nothing checked out.
         let head = refs::read(&layout, "HEAD").unwrap_or_default();
-        let named = |file: &str, wanted: &[&str]| {
-            let text =
-                files::read(&worktree.join(file), 1 << 20).ok().flatten().unwrap_or_default();
-            text.split(|byte| *byte == b'\n')
-                .any(|line| wanted.iter().any(|name| line.trim_ascii() == name.as_bytes()))
-        };
         if head == Some(Ref::Symbolic(name.into()))
-            || named("rebase-merge/head-name", &[name])
-            || named("rebase-apply/head-name", &[name])
-            || named("rebase-merge/update-refs", &[name])
-            || named("BISECT_START", &[name, short])
+            || has_line(&worktree.join("rebase-merge/head-name"), &[name])
+            || has_line(&worktree.join("rebase-apply/head-name"), &[name])
+            || has_line(&worktree.join("rebase-merge/update-refs"), &[name])
+            || has_line(&worktree.join("BISECT_START"), &[name, short])
         {
             return Ok(Some(top_of(worktree)));
         }
@@ -305,6 +297,13 @@ fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
 }
 
 /// Returns the work tree of a git directory; the directory itself where it is not beneath one.
+/// Returns whether a file has one of these lines.
+fn has_line(path: &Path, wanted: &[&str]) -> bool {
+    let text = files::read(path, 1 << 20).ok().flatten().unwrap_or_default();
+    text.split(|byte| *byte == b'\n')
+        .any(|line| wanted.iter().any(|name| line.trim_ascii() == name.as_bytes()))
+}
+
 fn top_of(git_dir: PathBuf) -> PathBuf {
     let link = files::read(&git_dir.join("gitdir"), LINE).ok().flatten();
     // It may be relative.

@@ -92,15 +92,16 @@ impl Signature {
             return Err(invalid(&format!("{seconds} {offset}"), "git has no such time"));
         }
         let sign = if offset < 0 { '-' } else { '+' };
-        let (hours, minutes) = (offset.unsigned_abs() / 60, offset.unsigned_abs() % 60);
+        let hours = offset.unsigned_abs() / 60;
+        let minutes = offset.unsigned_abs() % 60;
         Ok(format!("{name} <{}> {seconds} {sign}{hours:02}{minutes:02}", clean(&self.email)))
     }
 }
 
 /// Removes what git removes from names and addresses: brackets, line ends, and marks around them.
 fn clean(text: &str) -> String {
-    let around = |mark: char| mark <= ' ' || ".,:;<>\"\\'".contains(mark);
-    text.trim_matches(around).replace(['<', '>', '\n', '\0'], "")
+    text.trim_matches(|mark: char| mark <= ' ' || ".,:;<>\"\\'".contains(mark))
+        .replace(['<', '>', '\n', '\0'], "")
 }
 
 /// Which of the two names of a commit.
@@ -127,9 +128,10 @@ impl Role {
                 .or_else(|| settings.string(&format!("{role}.{what}")))
                 .or_else(|| settings.string(&format!("user.{what}")))
         };
-        let missing = || Error::NoIdentity { role, variable };
-        let name = find("name").filter(|name| !clean(name).is_empty()).ok_or_else(missing)?;
-        let email = find("email").or_else(|| variables("EMAIL")).ok_or_else(missing)?;
+        let name = find("name").filter(|name| !clean(name).is_empty());
+        let name = name.ok_or(Error::NoIdentity { role, variable })?;
+        let email = find("email").or_else(|| variables("EMAIL"));
+        let email = email.ok_or(Error::NoIdentity { role, variable })?;
         let time = match variables(&format!("GIT_{upper}_DATE")).filter(|date| !date.is_empty()) {
             Some(date) => Time::parse(&date)?,
             None => Time::now(),
@@ -180,20 +182,17 @@ pub struct CommitObject {
 
 impl CommitObject {
     pub(crate) fn parse(id: Id, bytes: &[u8]) -> Result<Self> {
-        let corrupt = || Error::CorruptObject { id, problem: "a commit with a bad header".into() };
+        Self::read(bytes).ok_or_else(|| Error::CorruptObject {
+            id,
+            problem: "a commit with a bad header".into(),
+        })
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
-        let mut next = |key: &[u8]| {
-            let mut ahead = lines.clone();
-            let value = ahead.next()?.strip_prefix(key)?;
-            lines = ahead;
-            Some(value)
-        };
-        let tree = next(b"tree ").and_then(Id::from_hex).ok_or_else(corrupt)?;
-        let mut parents = Vec::new();
-        while let Some(hex) = next(b"parent ") {
-            parents.push(Id::from_hex(hex).ok_or_else(corrupt)?);
-        }
-        Ok(Self { tree, parents })
+        let tree = Id::from_hex(lines.next()?.strip_prefix(b"tree ")?)?;
+        let parents = lines.map_while(|line| line.strip_prefix(b"parent ")).map(Id::from_hex);
+        Some(Self { tree, parents: parents.collect::<Option<_>>()? })
     }
 }
 

@@ -28,7 +28,7 @@ const SLOTS: u16 = 256;
 const RECENT: usize = 8 << 20;
 const SMALL: usize = 16 << 10;
 
-/// What an object takes in memory besides its bytes, about.
+/// The memory that an object takes besides its bytes, about.
 const AROUND: usize = 128;
 
 /// How large a file may be, and the object in it, to be read in one go.
@@ -43,7 +43,7 @@ const EMPTY_TREE: Id =
 
 type Handle = gix_odb::HandleArc;
 
-/// What a thread reads with.
+/// The packs and tables with which a thread reads.
 struct ObjectReader {
     packs: Handle,
     inflate: gix_zlib::Inflate,
@@ -69,7 +69,7 @@ struct ObjectFiles {
     idle: Mutex<Vec<ObjectReader>>,
     /// Whether the last object of each kind was in a pack: the next one will be there too.
     packed: [AtomicBool; 4],
-    /// What was read or written last: asked for again, it need not be looked for among all packs,
+    /// The objects that were read or written last: they need not be looked for among all packs again,
     /// of which there may be one more.
     recent: Mutex<Recent>,
 }
@@ -103,6 +103,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn ambiguous(hex: &str) -> Error {
+    Error::InvalidRevision { revision: hex.into(), problem: "several objects start like this" }
+}
+
 impl Objects {
     pub(crate) fn open(
         directory: PathBuf,
@@ -111,7 +115,6 @@ impl Objects {
         level: Option<gix_zlib::Compression>,
     ) -> Result<Self> {
         let store = Mutex::new(new_store(&directory, limit, Slots::Given(SLOTS))?);
-        let (idle, packed, recent) = (Mutex::default(), Default::default(), Mutex::default());
         let deflates = pack::Deflates::new(level);
         Ok(Self::of(Arc::new(ObjectFiles {
             directory,
@@ -119,9 +122,9 @@ impl Objects {
             limit,
             deflates,
             store,
-            idle,
-            packed,
-            recent,
+            idle: Mutex::default(),
+            packed: Default::default(),
+            recent: Mutex::default(),
         })))
     }
 
@@ -137,11 +140,10 @@ impl Objects {
     /// Reads with what no other thread uses.
     fn with_reader<T>(&self, read: impl FnOnce(&mut ObjectReader) -> T) -> T {
         let idle = lock(&self.disk.idle).pop();
-        let new = || ObjectReader {
+        let mut reader = idle.unwrap_or_else(|| ObjectReader {
             packs: lock(&self.disk.store).to_cache_arc(),
             inflate: gix_zlib::Inflate::default(),
-        };
-        let mut reader = idle.unwrap_or_else(new);
+        });
         let answer = read(&mut reader);
         lock(&self.disk.idle).push(reader);
         answer
@@ -177,7 +179,7 @@ impl Objects {
         }
         let path = self.loose(id);
         let Some(file) = files::read_small(&path, LOOSE)? else { return Ok(None) };
-        // What is wrong with it the library will say, unless there is a pack that has it too.
+        // The library reports the fault of it, unless there is a pack that has it, too.
         let Some(object) = self.with_reader(|reader| inflate(&mut reader.inflate, &file)) else {
             return Ok(None);
         };
@@ -226,8 +228,8 @@ impl Objects {
     /// Returns an object that need not be read.
     pub(crate) fn in_memory(&self, id: Id) -> Option<Object> {
         // git has the empty tree in every repository, whether it is on the disk or not.
-        let empty = || (id == EMPTY_TREE).then(|| Object::new(ObjectKind::Tree, Vec::new()));
-        lock(&self.pending).get(id).or_else(empty)
+        let pending = lock(&self.pending).get(id);
+        pending.or_else(|| (id == EMPTY_TREE).then(|| Object::new(ObjectKind::Tree, Vec::new())))
     }
 
     /// Reads an object of one kind, of at most `limit` bytes, and no more than the repository was
@@ -285,15 +287,11 @@ impl Objects {
 
     /// Returns the only object whose name starts with these digits.
     pub(crate) fn abbreviated(&self, hex: &str) -> Result<Option<Id>> {
-        let ambiguous = || Error::InvalidRevision {
-            revision: hex.into(),
-            problem: "several objects start like this",
-        };
         let Ok(prefix) = gix_hash::Prefix::from_hex(hex) else { return Ok(None) };
         let found =
             self.ask(Id::from_gix(prefix.as_oid()), |handle| handle.lookup_prefix(prefix, None))?;
         let mut found = match found {
-            Some(Err(())) => return Err(ambiguous()),
+            Some(Err(())) => return Err(ambiguous(hex)),
             Some(Ok(id)) => Some(Id::from_gix(&id)),
             None => None,
         };
@@ -301,7 +299,7 @@ impl Objects {
             if id.to_hex().as_str().starts_with(hex)
                 && found.replace(*id).is_some_and(|other| other != *id)
             {
-                return Err(ambiguous());
+                return Err(ambiguous(hex));
             }
         }
         Ok(found)
@@ -409,6 +407,15 @@ impl Objects {
         }
     }
 
+    fn write_one(&self, object: &Object) -> std::io::Result<Temporary> {
+        let mut file = Temporary::create(&self.disk.directory, "tmp_obj_")?;
+        let header = format!("{} {}\0", object.kind, object.bytes.len());
+        let parts = [header.as_bytes(), &object.bytes];
+        self.disk.deflates.with(|deflate| deflate.run(&parts, |bytes| file.write(bytes)))?;
+        file.sync(self.disk.writing)?;
+        Ok(file)
+    }
+
     fn write_loose(
         &self,
         objects: &[(Id, &Object)],
@@ -416,18 +423,8 @@ impl Objects {
     ) -> Result<()> {
         let mut written = Vec::new();
         for (id, object) in objects {
-            let write = || {
-                let mut file = Temporary::create(&self.disk.directory, "tmp_obj_")?;
-                let header = format!("{} {}\0", object.kind, object.bytes.len());
-                let parts = [header.as_bytes(), &object.bytes];
-                self.disk
-                    .deflates
-                    .with(|deflate| deflate.run(&parts, |bytes| file.write(bytes)))?;
-                file.sync(self.disk.writing)?;
-                Ok(file)
-            };
-            written
-                .push((*id, write().map_err(failed("write an object in", &self.disk.directory))?));
+            let file = self.write_one(object);
+            written.push((*id, file.map_err(failed("write an object in", &self.disk.directory))?));
         }
         for (id, file) in written {
             let fan_out = id.to_hex().as_str()[..2].to_owned();

@@ -1,4 +1,4 @@
-//! What an object has that another one has not, as git's packs state it.
+//! The difference between two objects, as git's packs state it.
 
 /// The most bytes that one instruction copies. Readers of version 2 take more, older ones do not.
 const COPIED: usize = 0xffff;
@@ -41,7 +41,8 @@ fn same_start(old: &[u8], new: &[u8]) -> usize {
 fn same_end(old: &[u8], new: &[u8]) -> usize {
     let pieces = old.rchunks_exact(COMPARED).zip(new.rchunks_exact(COMPARED));
     let at = pieces.take_while(|(one, other)| one == other).count() * COMPARED;
-    let (old, new) = (&old[..old.len() - at], &new[..new.len() - at]);
+    let old = &old[..old.len() - at];
+    let new = &new[..new.len() - at];
     at + old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 

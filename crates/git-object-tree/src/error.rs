@@ -1,11 +1,11 @@
-//! What can go wrong with a repository.
+//! The errors of a repository.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::id::{Id, ObjectKind};
 
-/// What every function here returns.
+/// The result of every function here.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure.
@@ -17,19 +17,19 @@ pub enum Error {
     NotARepository {
         /// The place.
         path: PathBuf,
-        /// What is missing.
+        /// The thing that is missing.
         problem: &'static str,
     },
     /// The repository needs something that this crate does not have.
     #[error("this repository cannot be used: {what} is not supported")]
     Unsupported {
-        /// What it needs.
+        /// The thing that it needs.
         what: String,
     },
     /// A configuration file cannot be used.
     #[error("the git configuration cannot be used: {problem}")]
     Configuration {
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// No ref and no object has this name.
@@ -43,7 +43,7 @@ pub enum Error {
     InvalidRevision {
         /// The revision.
         revision: String,
-        /// What is wrong with it.
+        /// The fault of it.
         problem: &'static str,
     },
     /// An object is not in the repository.
@@ -57,9 +57,9 @@ pub enum Error {
     WrongKind {
         /// Its name.
         id: Id,
-        /// What it is.
+        /// Its kind.
         found: ObjectKind,
-        /// What is needed.
+        /// The kind that is needed.
         wanted: ObjectKind,
     },
     /// An object cannot be read, its bytes do not have its name, or they break the rules of its
@@ -68,7 +68,7 @@ pub enum Error {
     CorruptObject {
         /// Its name.
         id: Id,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// An object is larger than is allowed.
@@ -86,7 +86,7 @@ pub enum Error {
     InvalidPath {
         /// The path.
         path: String,
-        /// What is wrong with it.
+        /// The fault of it.
         problem: &'static str,
     },
     /// A path is a file where another change needs a directory, or the other way round, or two
@@ -95,7 +95,7 @@ pub enum Error {
     PathConflict {
         /// The path.
         path: String,
-        /// What is in the way.
+        /// The thing that is in the way.
         problem: &'static str,
     },
     /// There is nothing at this path.
@@ -115,7 +115,7 @@ pub enum Error {
     CorruptRef {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The fault.
         problem: &'static str,
     },
     /// A ref names another ref, and is not moved.
@@ -174,7 +174,7 @@ pub enum Error {
     InvalidIdentity {
         /// The text.
         value: String,
-        /// What is wrong with it.
+        /// The fault of it.
         problem: &'static str,
     },
     /// The branch has moved, but its new place may not outlast a power cut.
@@ -188,7 +188,7 @@ pub enum Error {
     /// The file system refuses.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that was tried.
         action: &'static str,
         /// With which file.
         path: PathBuf,
@@ -201,7 +201,7 @@ fn at(id: &Option<Id>) -> String {
     id.map_or_else(|| "no commit".to_owned(), |id| id.to_string())
 }
 
-/// What an [`Error`] comes to; the names ([`as_str`](Self::as_str)) stay the same.
+/// The class of an [`Error`]; the names ([`as_str`](Self::as_str)) stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

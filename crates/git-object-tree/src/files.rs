@@ -84,6 +84,20 @@ pub(crate) fn read_link(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
+/// Returns the path that bytes are, if the system has such paths.
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps, reason = "as on other systems")]
+pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(std::ffi::OsStr::from_bytes(bytes).into())
+}
+
+/// Returns the path that bytes are, if they are UTF-8.
+#[cfg(not(unix))]
+pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
 /// Returns a path without links and `..`; none if it leads nowhere.
 pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
@@ -91,9 +105,9 @@ pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
 
 /// Lists the names in a directory; none if there is no such directory.
 pub(crate) fn names(path: &Path) -> Result<Vec<PathBuf>> {
-    let list =
-        || fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
-    match list() {
+    let list = fs::read_dir(path)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
+    match list {
         Err(error) if is_absent(&error) => Ok(Vec::new()),
         other => other.map_err(failed("list", path)),
     }
@@ -102,7 +116,7 @@ pub(crate) fn names(path: &Path) -> Result<Vec<PathBuf>> {
 /// Who besides the owner may use what is written (`core.sharedRepository`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Shared {
-    /// What the umask leaves.
+    /// The bits that the umask leaves.
     #[default]
     Umask,
     /// These bits are added.
@@ -187,7 +201,8 @@ pub(crate) fn create_dirs(
     relative: &Path,
     writing: FileInProgress,
 ) -> io::Result<Vec<PathBuf>> {
-    let (mut at, mut changed) = (base.to_owned(), Vec::new());
+    let mut at = base.to_owned();
+    let mut changed = Vec::new();
     for part in relative.components() {
         let next = at.join(part);
         match fs::create_dir(&next) {
@@ -310,12 +325,10 @@ impl Lock {
         before: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let mut file = self.file.take().expect("a lock is committed once");
-        let write = |file: &mut File| {
-            file.write_all(bytes)?;
-            writing.shared.apply(&self.path)?;
-            writing.sync(file)
-        };
-        write(&mut file).map_err(failed("write", &self.path))?;
+        file.write_all(bytes)
+            .and_then(|()| writing.shared.apply(&self.path))
+            .and_then(|()| writing.sync(&file))
+            .map_err(failed("write", &self.path))?;
         drop(file);
         before()?;
         fs::rename(&self.path, path).map_err(failed("replace", path))?;

@@ -11,9 +11,9 @@ pub(crate) const LINE: u64 = 16 << 10;
 /// The two directories of a repository; they differ in a linked work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    /// What belongs to one work tree: `HEAD`, its log.
+    /// The files of one work tree: `HEAD`, its log.
     pub(crate) git_dir: PathBuf,
-    /// What all share: objects, branches, configuration.
+    /// The files that all share: objects, branches, configuration.
     pub(crate) common_dir: PathBuf,
 }
 
@@ -87,11 +87,5 @@ pub(crate) fn to_path(line: &[u8]) -> Option<PathBuf> {
     if line.is_empty() || line.contains(&0) {
         return None;
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        Some(std::ffi::OsStr::from_bytes(line).into())
-    }
-    #[cfg(not(unix))]
-    std::str::from_utf8(line).ok().map(PathBuf::from)
+    files::path_of_bytes(line)
 }

@@ -66,8 +66,9 @@ fn is_gitmodules(name: &[u8]) -> bool {
 
 /// Checks what git asks of files that it reads itself: they are not links.
 pub(crate) fn check_kind(name: &[u8], kind: EntryKind) -> std::result::Result<(), &'static str> {
-    let own = || is_gitmodules(name) || OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
-    if kind == EntryKind::Symlink && own() {
+    if kind == EntryKind::Symlink
+        && (is_gitmodules(name) || OWN.iter().any(|own| name.eq_ignore_ascii_case(own)))
+    {
         Err("git reads this file itself, and takes no link for it")
     } else {
         Ok(())
@@ -99,13 +100,13 @@ pub(crate) fn check_bytes(name: &[u8], bytes: &[u8]) -> std::result::Result<(), 
         {
             return Err("a submodule with such a name");
         }
-        let starts = |key: &str, with: &[u8]| {
-            section.values(key).iter().any(|value| value.starts_with(with))
-        };
+        let is_option = [("url", b'-'), ("path", b'-'), ("update", b'!')]
+            .iter()
+            .any(|(key, sign)| section.values(key).iter().any(|value| value.first() == Some(sign)));
         let url = section.values("url").iter().any(|value| {
             value.contains(&b'\n') || value.windows(3).any(|part| part.eq_ignore_ascii_case(b"%0a"))
         });
-        if url || starts("url", b"-") || starts("path", b"-") || starts("update", b"!") {
+        if url || is_option {
             return Err("a submodule with such a url, path or update");
         }
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use gix_zlib::Status;
 use gix_zlib::stream::deflate::{Compress, FlushCompress};
@@ -33,7 +33,7 @@ const SMALL_DELTA: usize = 512;
 /// that were freed, glibc does not find the place for the next ones, so that a program that makes
 /// many commits would grow with each.
 pub(crate) struct Deflates {
-    /// What the configuration says, if it says something.
+    /// The level in the configuration, if there is one.
     level: Option<gix_zlib::Compression>,
     idle: Mutex<Vec<Deflate>>,
 }
@@ -45,12 +45,15 @@ impl Deflates {
 
     /// Deflates with tables that no other thread uses.
     pub(crate) fn with<T>(&self, deflate: impl FnOnce(&mut Deflate) -> T) -> T {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = idle().pop();
+        let free = self.idle().pop();
         let mut tables = free.unwrap_or_else(|| Deflate::new(self.level));
         let answer = deflate(&mut tables);
-        idle().push(tables);
+        self.idle().push(tables);
         answer
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Deflate>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,7 +104,8 @@ impl Deflate {
             let last = nth + 1 == parts.len();
             let mut rest = *part;
             while last || !rest.is_empty() {
-                let (read, written) = (self.tables.total_in(), self.tables.total_out());
+                let read = self.tables.total_in();
+                let written = self.tables.total_out();
                 let flush = if last { FlushCompress::Finish } else { FlushCompress::None };
                 let status =
                     self.tables.compress(rest, &mut buffer, flush).map_err(io::Error::other)?;
@@ -160,7 +164,7 @@ const SHARE: usize = 64 << 10;
 /// The longest chain of deltas: git's default.
 const CHAIN: usize = 50;
 
-/// What a pack has of an object.
+/// The form of an object in a pack.
 struct Stored<'o> {
     form: StoredForm,
     bytes: Cow<'o, [u8]>,
@@ -190,12 +194,14 @@ fn stored<'o>(objects: &'o [NewObject]) -> Vec<Stored<'o>> {
         chains[place] = chains[base] + 1;
         Some(Stored { form: StoredForm::Delta { base }, bytes: Cow::Owned(instructions) })
     };
-    let whole = |new: &'o NewObject| Stored {
-        form: StoredForm::Whole(new.object.kind),
-        bytes: Cow::Borrowed(&new.object.bytes),
-    };
     let each = objects.iter().enumerate();
-    each.map(|(place, new)| as_delta(place, new).unwrap_or_else(|| whole(new))).collect()
+    each.map(|(place, new)| {
+        as_delta(place, new).unwrap_or_else(|| Stored {
+            form: StoredForm::Whole(new.object.kind),
+            bytes: Cow::Borrowed(&new.object.bytes),
+        })
+    })
+    .collect()
 }
 
 /// Where an object lies in the pack.
@@ -266,20 +272,20 @@ fn processors() -> usize {
     *PROCESSORS
 }
 
+fn deflated_share(share: &[Stored<'_>], deflates: &Deflates) -> io::Result<Vec<Vec<u8>>> {
+    deflates.with(|deflate| share.iter().map(|stored| deflate.entry(stored)).collect())
+}
+
 /// Deflates the entries of a pack, with as many threads as pay.
 fn deflated(stored: &[Stored<'_>], deflates: &Deflates) -> io::Result<Vec<Vec<u8>>> {
-    let deflate = |share: &[Stored<'_>]| {
-        deflates.with(|deflate| {
-            share.iter().map(|stored| deflate.entry(stored)).collect::<io::Result<Vec<_>>>()
-        })
-    };
     let size: usize = stored.iter().map(|stored| stored.bytes.len()).sum();
     let threads = if size < 2 * SHARE { 1 } else { processors().min(size / SHARE) };
     std::thread::scope(|scope| {
         let mut shares = stored.chunks(stored.len().div_ceil(threads));
         let own = shares.next().unwrap_or_default();
-        let others: Vec<_> = shares.map(|share| scope.spawn(move || deflate(share))).collect();
-        let mut entries = deflate(own)?;
+        let others: Vec<_> =
+            shares.map(|share| scope.spawn(|| deflated_share(share, deflates))).collect();
+        let mut entries = deflated_share(own, deflates)?;
         for other in others {
             let more = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             entries.append(&mut more?);

@@ -12,7 +12,7 @@ const LOOSE_LIMIT: u64 = 64 << 10;
 /// Ten million refs.
 const PACKED_LIMIT: u64 = 1 << 30;
 
-/// What a ref says.
+/// The content of a ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ref {
     Id(Id),
@@ -49,7 +49,7 @@ pub(crate) fn read(layout: &Layout, name: &str) -> Result<Option<Ref>> {
             Err(corrupt("it points to a name that is not valid for a ref"))
         };
     }
-    // What follows the id in `FETCH_HEAD` is for git.
+    // The text behind the id in `FETCH_HEAD` is for git.
     let end = bytes.iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len());
     Id::from_hex(&bytes[..end])
         .map(|id| Some(Ref::Id(id)))
@@ -91,28 +91,42 @@ impl Packed {
     }
 
     fn find(&self, name: &str) -> Result<Option<Id>> {
-        let corrupt =
-            || Error::CorruptRef { name: name.into(), problem: "`packed-refs` cannot be read" };
+        let found = self.find_in_lines(name);
+        found.ok_or_else(|| Error::CorruptRef {
+            name: name.into(),
+            problem: "`packed-refs` cannot be read",
+        })
+    }
+
+    /// Finds the id of a ref, if it has one; `None` where a line cannot be read.
+    fn find_in_lines(&self, name: &str) -> Option<Option<Id>> {
         for line in self.lines() {
-            let (hex, other) = line.ok_or_else(corrupt)?;
+            let (hex, other) = line?;
             if other == name.as_bytes() {
-                return Id::from_hex(hex).map(Some).ok_or_else(corrupt);
+                return Id::from_hex(hex).map(Some);
             }
         }
-        Ok(None)
+        Some(None)
     }
 
     /// Returns a ref whose name is a directory of this name, or the other way round.
     pub(crate) fn conflict(&self, name: &str) -> Option<String> {
-        let beneath = |name: &[u8], directory: &[u8]| {
-            name.strip_prefix(directory).is_some_and(|rest| rest.first() == Some(&b'/'))
-        };
         self.lines()
             .flatten()
             .map(|(_, other)| other)
-            .find(|other| beneath(other, name.as_bytes()) || beneath(name.as_bytes(), other))
+            .find(|other| is_beneath(other, name.as_bytes()) || is_beneath(name.as_bytes(), other))
             .map(|other| String::from_utf8_lossy(other).into_owned())
     }
+}
+
+fn is_beneath(name: &[u8], directory: &[u8]) -> bool {
+    name.strip_prefix(directory).is_some_and(|rest| rest.first() == Some(&b'/'))
+}
+
+/// Returns a ref that is a file where the path of this ref needs a directory.
+pub(crate) fn loose_above(path: &Path, base: &Path) -> Option<String> {
+    let above = path.ancestors().skip(1).find(|above| above.is_file())?;
+    Some(above.strip_prefix(base).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
 /// Returns a ref that is a file beneath the directory that has the name of this ref.

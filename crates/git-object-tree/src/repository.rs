@@ -187,7 +187,7 @@ impl Repository {
     /// Returns the same repository with nothing in memory: what is written to it stays apart, and
     /// is forgotten with it.
     ///
-    /// What has been read from the disk is shared. A plan that may come to nothing is made in one
+    /// Trees that were read from the disk are shared. A plan that may come to nothing is made in one
     /// of these, and dropped.
     #[must_use]
     pub fn isolated(&self) -> Self {
@@ -209,6 +209,10 @@ impl Repository {
     pub fn forget_after(&self, count: usize) {
         self.0.objects.truncate(count);
         self.new_trees().clear();
+    }
+
+    fn trees(&self) -> MutexGuard<'_, Trees> {
+        self.0.common.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn new_trees(&self) -> MutexGuard<'_, HashMap<Id, Arc<TreeObject>>> {
@@ -233,14 +237,13 @@ impl Repository {
 
     /// Reads a tree, once.
     pub(crate) fn tree(&self, id: Id) -> Result<Arc<TreeObject>> {
-        let trees = || self.0.common.trees.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tree) = trees().by_id.get(&id) {
+        if let Some(tree) = self.trees().by_id.get(&id) {
             return Ok(tree.clone());
         }
         if let Some(tree) = self.new_trees().get(&id) {
             return Ok(tree.clone());
         }
-        // What is not on the disk may never get there, and no other tree must be made with it then.
+        // An object in memory may never get to the disk, and no other tree must have it then.
         if let Some(object) = self.0.objects.in_memory(id) {
             let tree = Arc::new(TreeObject::parse(id, object.expect(id, ObjectKind::Tree)?)?);
             self.new_trees().insert(id, tree.clone());
@@ -248,7 +251,7 @@ impl Repository {
         }
         let object = self.0.objects.read_disk(id, ObjectKind::Tree, u64::MAX)?;
         let tree = Arc::new(TreeObject::parse(id, object.expect(id, ObjectKind::Tree)?)?);
-        let mut trees = trees();
+        let mut trees = self.trees();
         if trees.size + tree.size() > TREES {
             *trees = Trees::default();
         }

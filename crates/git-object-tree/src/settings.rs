@@ -1,4 +1,4 @@
-//! What the configuration of git says, as far as it matters here.
+//! The configuration of git, as far as it matters here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ const TEXTS: [&str; 6] =
 
 /// The configuration of a repository.
 pub(crate) struct GitSettings {
-    /// What of it is asked for later.
+    /// The texts of it that are asked for later.
     texts: BTreeMap<&'static str, String>,
     pub(crate) bare: bool,
     pub(crate) shared: Shared,
@@ -127,23 +127,26 @@ impl GitSettings {
 fn append(file: &mut File, path: &Path, source: Source, options: Options<'_>) -> Result<()> {
     // No configuration that a person wrote comes near this.
     let Some(mut bytes) = files::read(path, 64 << 20)? else { return Ok(()) };
-    let wrong = |error: &dyn std::error::Error| {
-        let at = path.display();
-        Error::Configuration { problem: format!("{at}: {error}") }
-    };
     let more = File::from_bytes_owned(&mut bytes, Metadata::from(source).at(path), options)
-        .map_err(|error| wrong(&error))?;
-    file.append(more).map_err(|error| wrong(&error))?;
+        .map_err(|error| wrong(path, &error))?;
+    file.append(more).map_err(|error| wrong(path, &error))?;
     Ok(())
 }
 
-/// Refuses what changes the meaning of files and is unknown here.
+fn wrong(path: &Path, error: &dyn std::error::Error) -> Error {
+    Error::Configuration { problem: format!("{}: {error}", path.display()) }
+}
+
+fn unsupported(what: String) -> Error {
+    Error::Unsupported { what }
+}
+
+/// Refuses a format that changes the meaning of files and is unknown here.
 fn check_format(local: &File) -> Result<()> {
-    let unsupported = |what: String| Err(Error::Unsupported { what });
     let version =
         local.integer("core.repositoryFormatVersion").map_err(|error| failed(&error))?.unwrap_or(0);
     if !(0..=1).contains(&version) {
-        return unsupported(format!("repository format version {version}"));
+        return Err(unsupported(format!("repository format version {version}")));
     }
     for section in local.sections_by_name("extensions").into_iter().flatten() {
         for name in section.value_names() {
@@ -154,15 +157,17 @@ fn check_format(local: &File) -> Result<()> {
                 .unwrap_or_default();
             match (&*name, &*value) {
                 ("objectformat", "sha1") | ("refstorage", "files") => {}
-                ("objectformat", _) => return unsupported(format!("the object format {value}")),
-                ("refstorage", _) => return unsupported(format!("the ref storage {value}")),
+                ("objectformat", _) => {
+                    return Err(unsupported(format!("the object format {value}")));
+                }
+                ("refstorage", _) => return Err(unsupported(format!("the ref storage {value}"))),
                 (
                     "noop" | "noop-v1" | "partialclone" | "preciousobjects" | "worktreeconfig"
                     | "relativeworktrees",
                     _,
                 ) => {}
                 _ if version == 0 => {}
-                _ => return unsupported(format!("the extension {name}")),
+                _ => return Err(unsupported(format!("the extension {name}"))),
             }
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::id::Id;
 
-/// What an entry of a tree is.
+/// The kind of an entry of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A file.
@@ -49,10 +49,10 @@ impl EntryKind {
     }
 }
 
-/// What a tree has at a path.
+/// The entry of a tree at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TreeEntry {
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
     /// The object: a blob, a tree, or a commit that is not in this repository.
     pub id: Id,
@@ -76,7 +76,7 @@ impl TreeObject {
     /// cannot miss another.
     pub(crate) fn parse(id: Id, bytes: Arc<[u8]>) -> Result<Self> {
         let corrupt =
-            |problem: &str| Error::CorruptObject { id, problem: format!("a tree with {problem}") };
+            |problem| Error::CorruptObject { id, problem: format!("a tree with {problem}") };
         if u32::try_from(bytes.len()).is_err() {
             return Err(corrupt("more than 4 GiB"));
         }
@@ -103,8 +103,8 @@ impl TreeObject {
                 return Err(corrupt("an id that is cut off"));
             }
             if let Some((before, range)) = entries.last() {
-                let before = (*before, &bytes[range.start as usize..range.end as usize]);
-                if order(before, (kind, &bytes[name..end])) != Ordering::Less {
+                let name_before = &bytes[range.start as usize..range.end as usize];
+                if order(*before, name_before, kind, &bytes[name..end]) != Ordering::Less {
                     return Err(corrupt("entries that are not sorted"));
                 }
             }
@@ -146,7 +146,8 @@ impl TreeObject {
     fn position(&self, name: &[u8], kind: EntryKind) -> Option<usize> {
         self.entries
             .binary_search_by(|(other, range)| {
-                order((*other, &self.bytes[range.start as usize..range.end as usize]), (kind, name))
+                let other_name = &self.bytes[range.start as usize..range.end as usize];
+                order(*other, other_name, kind, name)
             })
             .ok()
     }
@@ -163,22 +164,22 @@ impl TreeObject {
 }
 
 /// The order in which git has the entries of a tree.
-pub(crate) fn order(
-    (kind, name): (EntryKind, &[u8]),
-    (other_kind, other): (EntryKind, &[u8]),
-) -> Ordering {
+fn order(kind: EntryKind, name: &[u8], other_kind: EntryKind, other: &[u8]) -> Ordering {
     let common = name.len().min(other.len());
-    let next = |kind, name: &[u8]| {
-        name.get(common).copied().unwrap_or(if kind == EntryKind::Directory { b'/' } else { 0 })
-    };
-    name[..common]
-        .cmp(&other[..common])
-        .then_with(|| next(kind, name).cmp(&next(other_kind, other)))
+    name[..common].cmp(&other[..common]).then_with(|| {
+        let next = name.get(common).copied().unwrap_or(end_of(kind));
+        next.cmp(&other.get(common).copied().unwrap_or(end_of(other_kind)))
+    })
+}
+
+/// The byte that git takes for the one behind the last of a name.
+fn end_of(kind: EntryKind) -> u8 {
+    if kind == EntryKind::Directory { b'/' } else { 0 }
 }
 
 /// Returns the bytes of the tree with these entries, which are sorted first.
 pub(crate) fn encode(entries: &mut [Named<'_>]) -> Vec<u8> {
-    entries.sort_by(|one, other| order((one.entry.kind, one.name), (other.entry.kind, other.name)));
+    entries.sort_by(|one, other| order(one.entry.kind, one.name, other.entry.kind, other.name));
     let mut bytes = Vec::with_capacity(entries.iter().map(|named| named.name.len() + 28).sum());
     for named in entries {
         write!(bytes, "{:o} ", named.entry.kind.mode()).expect("a vector takes all");

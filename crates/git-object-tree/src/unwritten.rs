@@ -10,7 +10,7 @@ use crate::object::Object;
 pub(crate) struct NewObject {
     pub(crate) id: Id,
     pub(crate) object: Object,
-    /// What it takes the place of: the last version of the same path.
+    /// The object that it takes the place of: the last version of the same path.
     pub(crate) before: Option<Id>,
 }
 

@@ -13,10 +13,10 @@ use crate::repository::Repository;
 use crate::tree::{EntryKind, Named, TreeEntry, TreeObject, encode};
 use crate::unwritten::NewObject;
 
-/// What becomes of a path.
+/// The change of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeChange<'a> {
-    /// What is there is removed. It must be there, and be no directory.
+    /// The entry is removed. It must be there, and be no directory.
     Remove,
     /// A file, an executable file or a symbolic link with these bytes takes its place, or is new.
     Write(EntryKind, &'a [u8]),
@@ -118,8 +118,8 @@ fn apply(
         if changes.names.contains_key(named.name) {
             continue;
         }
-        // What is not changed here is written again with its directory, and has to be as git wants
-        // it.
+        // An entry that is not changed here is written again with its directory, and has to be as
+        // git wants it.
         names::check(named.name)
             .and_then(|()| names::check_kind(named.name, named.entry.kind))
             .map_err(|problem| names::invalid(&[path, named.name].concat(), problem))?;
@@ -141,14 +141,16 @@ fn apply(
     put(repository, base, ObjectKind::Tree, bytes).map(Some)
 }
 
+fn is_directory(entry: Option<TreeEntry>) -> bool {
+    entry.is_some_and(|entry| entry.kind == EntryKind::Directory)
+}
+
 fn apply_node(
     repository: &Repository,
     before: Option<TreeEntry>,
     node: &TreeNode<'_>,
     path: &mut Vec<u8>,
 ) -> Result<Option<TreeEntry>> {
-    let is_directory =
-        |entry: Option<TreeEntry>| entry.is_some_and(|entry| entry.kind == EntryKind::Directory);
     let mut before = before;
     if node.change == Some(TreeChange::Remove) && !is_directory(before) {
         if before.take().is_none() {
