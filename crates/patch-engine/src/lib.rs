@@ -138,7 +138,7 @@ pub use locate::{
 pub use patch_grammar::binary::is_binary;
 pub use patch_grammar::{ParseError, ParseErrorKind, Patch, decode, parse};
 pub use plan::binary::BinaryProblem;
-pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
+pub use plan::builder::{MAX_DELETED, PlanBuilder};
 pub use plan::formatter::{CommandEnd, CommandFailure, Formatted, Formatter};
 pub use plan::hunk_result::{HunkOutcome, HunkResult};
 pub use plan::images::{ChangedFile, Content, Images};
@@ -147,6 +147,7 @@ pub use plan::options::{
     AddNewline, Expected, FinalNewline, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options,
     Profile, Snapshots,
 };
+pub use plan::overlay::Loaded;
 pub use plan::paths::is_git_diff;
 pub use plan::planner::plan;
 pub use plan::policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};

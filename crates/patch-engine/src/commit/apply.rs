@@ -340,7 +340,7 @@ impl Workspace {
         });
         let id = self.already_done(journal, &settings.options.expected, verified).ok()??;
         let mut builder = PlanBuilder::new(self.files(), &settings.options);
-        builder.patch = Some(patch.clone());
+        builder.of_patch(patch.clone());
         Some((id, builder.finish().ok()?))
     }
 

@@ -13,11 +13,11 @@ use super::kept::KeptFiles;
 use super::reach::Reach;
 use super::workspace::Workspace;
 use crate::carry::{Carried, Conflict, carry, difference};
-use crate::plan::builder::{self, PlanBuilder};
+use crate::plan::builder::{self, PlanBuilder, Undoing};
 use crate::plan::disk::{Disk, look};
 use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
-use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
+use crate::plan::{Image, Mode, Plan, PlanNote, PostImage, Undone};
 use crate::remedy::Remedy;
 use crate::text::files::Files;
 use crate::text::lines::{Lines, with_crlf, with_lf};
@@ -332,15 +332,18 @@ fn brought_back(
     let wanted: HashSet<u32> = records.iter().map(|record| record.slot).collect();
     let comes_back =
         |record: &Record| back.contains(&*record.path) || wanted.contains(&record.slot);
-    builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
-    builder.also_undone = journal.header.also_undo_of.clone();
+    let moves = journal.moves().into_iter();
+    builder.undo(Undoing {
+        undone: Undone { id, partial: !journal.records.iter().all(comes_back) },
+        authentic: reach.vouches(authentic),
+        also: journal.header.also_undo_of.clone(),
+        moved_back: moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect(),
+    });
     if paths.is_empty()
         && let Some(turn) = history::whole_turn(log, ids)?
     {
-        builder.notes.push(PlanNote::OfTurn { turn, transactions: ids.len() });
+        builder.note(PlanNote::OfTurn { turn, transactions: ids.len() });
     }
-    let moves = journal.moves().into_iter();
-    builder.moved_back = moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect();
     let all_kept = KeptFiles::new(store);
     let mut is_gone = true;
     let mut drifted = Vec::new();
@@ -356,7 +359,7 @@ fn brought_back(
         let (Ok(now) | Err(now)) = &as_left;
         // Its effect is gone already.
         if is_as_before(record, now.as_ref()) {
-            builder.notes.push(PlanNote::AsBefore { path: record.path.clone() });
+            builder.note(PlanNote::AsBefore { path: record.path.clone() });
             continue;
         }
         match as_left {
@@ -372,12 +375,12 @@ fn brought_back(
                 Some(CarriedBack { made: Ok((post, _)), .. })
                     if now.as_ref().is_some_and(|now| builder::is_same(now, &post)) =>
                 {
-                    builder.notes.push(PlanNote::AsBefore { path: record.path.clone() });
+                    builder.note(PlanNote::AsBefore { path: record.path.clone() });
                 }
                 Some(CarriedBack { made: Ok((post, carried)), .. }) if how.carry => {
                     is_gone = false;
                     builder.restore(&path, now, Some(post));
-                    builder.notes.extend(carried);
+                    builder.note_all(carried);
                 }
                 Some(CarriedBack { made: Err(found), .. }) if how.carry => {
                     let conflict =

@@ -24,6 +24,7 @@ pub(crate) mod near;
 mod normalise;
 pub(crate) mod options;
 mod origins;
+pub(crate) mod overlay;
 pub(crate) mod paths;
 pub(crate) mod planner;
 pub(crate) mod policy;
@@ -34,6 +35,7 @@ pub(crate) mod reverse;
 pub(crate) mod section_done;
 pub(crate) mod shared_lines;
 pub(crate) mod simultaneous;
+mod step;
 pub(crate) mod submodules;
 pub(crate) mod syntax;
 #[cfg(test)]
