@@ -187,7 +187,7 @@ impl Workspace {
 
 /// The history, newest first, read as far as it is asked for.
 pub(super) struct Log<'s> {
-    store: &'s Store<'s>,
+    pub(super) store: &'s Store<'s>,
     read: RefCell<ReadLog<'s>>,
     /// Whether it ends where something cannot be read.
     ends_at_error: bool,
@@ -482,14 +482,17 @@ pub(super) fn last_changes_to<'p>(
 pub(super) fn between(
     log: &Log<'_>,
     path: &str,
-    (earlier, later): (TransactionId, TransactionId),
+    earlier: TransactionId,
+    later: TransactionId,
 ) -> Result<Option<Rc<LogEntry>>, Error> {
-    let is_newer = |entry: &LogEntry| entry.journal.header.id > earlier;
-    for entry in log.iter().take_while(|it| it.as_ref().map_or(true, |it| is_newer(it))) {
+    for entry in log.iter() {
         let entry = entry?;
         let id = entry.journal.header.id;
-        let changed = |record: &Record| record.path == path;
-        if id < later && counts(&entry) && entry.journal.records.iter().any(changed) {
+        if id <= earlier {
+            break;
+        }
+        let changed = entry.journal.records.iter().any(|record| record.path == path);
+        if id < later && counts(&entry) && changed {
             return Ok(Some(entry));
         }
     }

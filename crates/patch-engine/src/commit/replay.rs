@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use workspace_trash::{Journal, Record, TransactionId};
 
 use super::error::Error;
-use super::undo::is_as_left;
+use super::undo;
 use super::workspace::Workspace;
 use crate::plan::options::Expected;
 
@@ -34,7 +34,7 @@ impl Workspace {
                 return Ok(None);
             }
             let (root, path) = self.locate(&record.path, true)?;
-            if is_as_left(&root.into(), &path, record, journal)?.is_err() {
+            if !undo::now(&root.into(), &path, record, journal)?.as_left {
                 return Ok(None);
             }
         }
