@@ -19,7 +19,7 @@ use crate::plan::fitting::{plan_before_first, plan_fitting};
 use crate::plan::options::Options;
 use crate::plan::paths::plain;
 use crate::plan::planner::{Named, plan};
-use crate::plan::reject::{Problem, Reject, Rejects};
+use crate::plan::reject::{Problem, Reject, Rejects, debug_is_display};
 use crate::plan::relative::relative;
 use crate::plan::simultaneous::{made, steps};
 use crate::text::files::Files;
@@ -87,8 +87,10 @@ impl ApplyOptions {
     }
 }
 
+debug_is_display!(Failed);
+
 /// Why a patch was not applied, or not all of it, and what was applied.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Failed {

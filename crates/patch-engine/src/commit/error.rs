@@ -6,7 +6,7 @@ use workspace_trash::{JournalProblem, TransactionId};
 
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
-use crate::plan::reject::{Reject, Rejects};
+use crate::plan::reject::{Reject, Rejects, debug_is_display};
 use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state};
 
 /// A file that is not in the expected state.
@@ -28,8 +28,10 @@ pub struct Drift {
     pub line_ends: bool,
 }
 
+debug_is_display!(Doubt, Error, CommitError);
+
 /// Why it is unclear whether a transaction is the newest.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Doubt {
     /// Its journal is not trusted.
@@ -41,7 +43,7 @@ pub enum Doubt {
 }
 
 /// Why something was not planned, or not done: a patch, an operation, an undo.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The text is not a patch.
@@ -350,7 +352,7 @@ pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
 
 /// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and
 /// [`Untidy`](Self::Untidy), everything is as it was before.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
     /// A file has changed since the plan was made.
@@ -483,5 +485,47 @@ impl CommitError {
                 Remedy::TryAgain
             }
         }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::{Debug, Display};
+
+    use super::{CommitError, Doubt, Error};
+    use crate::commit::apply::Failed;
+    use crate::plan::binary::BinaryProblem;
+    use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
+    use crate::plan::submodules::SubmoduleProblem;
+
+    fn printed(error: impl Debug + Display) -> [String; 2] {
+        [format!("{error:?}"), error.to_string()]
+    }
+
+    #[test]
+    fn what_unwrap_prints_is_the_sentence() {
+        let missing = || Reject::of("a.txt", Problem::Missing);
+        for ([debug, display], sentence) in [
+            (printed(Problem::Missing), "there is no such file"),
+            (printed(missing()), "`a.txt`: there is no such file"),
+            (
+                printed(Rejects::from(missing()).and(missing().into())),
+                "`a.txt`: there is no such file; `a.txt`: there is no such file",
+            ),
+            (printed(Irreversible::Copy), "it copies the file, and a copy cannot be reversed"),
+            (printed(BinaryProblem::Applied), "the binary patch is applied already"),
+            (
+                printed(SubmoduleProblem::NoSubmodule),
+                "the diff is for a submodule, and this is none",
+            ),
+            (printed(Doubt::Future), "it lies in the future"),
+            (printed(Error::from(Rejects::from(missing()))), "`a.txt`: there is no such file"),
+            (printed(CommitError::Nothing), "there is nothing to commit"),
+            (printed(Error::from(CommitError::Nothing)), "there is nothing to commit"),
+            (printed(Failed::from(Error::Declined)), "declined; nothing was changed"),
+        ] {
+            assert_eq!(debug, display);
+            assert_eq!(display, sentence);
+        }
     }
 }

@@ -5,7 +5,7 @@ use patch_grammar::binary::{Binary, BinaryKind};
 use crate::git_id::is_blob;
 
 /// What is wrong with a binary patch, and the file that it is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BinaryProblem {
     /// The file is another one.

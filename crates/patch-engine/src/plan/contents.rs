@@ -28,7 +28,8 @@ pub(crate) fn check(
     if plan.undo_of().is_some() {
         return Ok(());
     }
-    let (mut notes, mut rejects) = (Vec::new(), Vec::new());
+    let mut notes = Vec::new();
+    let mut rejects = Vec::new();
     for (index, transition) in plan.transitions.iter().enumerate() {
         // Not by `plan.changes()`, which would hash every file.
         let path = &transition.path;
@@ -41,10 +42,13 @@ pub(crate) fn check(
         {
             continue;
         }
-        let of_file = |error| Rejects::from(Reject::of(path.as_str(), Problem::Guard(error)));
         Rejects::if_cancelled(plan.files.cancellation())?;
-        notes.extend(conflict_markers::added(plan, index).map_err(of_file)?);
-        let Some(fault) = fault(plan, options, index).map_err(of_file)? else { continue };
+        let looked_at = conflict_markers::added(plan, index)
+            .and_then(|conflict| Ok((conflict, fault(plan, options, index)?)));
+        let (conflict, fault) =
+            looked_at.map_err(|error| Reject::of(path.as_str(), Problem::Guard(error)))?;
+        notes.extend(conflict);
+        let Some(fault) = fault else { continue };
         let is_new = before.is_none();
         if options.syntax == Syntax::Refuse && !is_new {
             rejects.push(Reject::of(path.as_str(), Problem::Syntax(Box::new(fault))));

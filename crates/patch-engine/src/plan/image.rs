@@ -52,8 +52,8 @@ impl Transition {
 
     /// Returns whether a symbolic link is at the path, before or afterwards.
     pub(crate) fn is_of_link(&self) -> bool {
-        let was = |before: &PreImage| before.metadata.kind == FileKind::Symlink;
-        self.before.as_ref().is_some_and(was) || self.after.as_ref().is_some_and(|after| after.link)
+        self.before.as_ref().is_some_and(|before| before.metadata.kind == FileKind::Symlink)
+            || self.after.as_ref().is_some_and(|after| after.link)
     }
 
     /// Returns the hash of what planning saw there; `None` when nothing was there.
@@ -136,13 +136,15 @@ impl PostImage {
 
     /// Makes a new file of bytes in memory.
     pub(crate) fn kept(bytes: Vec<u8>) -> Self {
-        let (sha256, size) = (Sha256::of(&bytes), bytes.len() as u64);
+        let sha256 = Sha256::of(&bytes);
+        let size = bytes.len() as u64;
         Self::new(Image::Kept(bytes.into()), sha256, size)
     }
 
     /// The same, without hashing them yet.
     pub(crate) fn unhashed(bytes: Vec<u8>) -> Self {
-        let (size, bytes) = (bytes.len() as u64, Arc::new(bytes));
+        let size = bytes.len() as u64;
+        let bytes = Arc::new(bytes);
         let hash = LazyHash::later(&bytes);
         Self::new(Image::Kept(bytes), hash, size)
     }

@@ -114,17 +114,19 @@ impl<'p> Images<'p> {
     /// [`fs_guard::Error::Changed`] when the files that the bytes come from are not what the plan
     /// was made for any more.
     pub fn changed(&self) -> Result<Vec<ChangedFile>, fs_guard::Error> {
-        let content = |transition: &Transition| {
-            let Some(after) = &transition.after else { return Ok(None) };
-            let mode = after.mode.shown();
-            Ok(Some(Content { bytes: self.after(transition)?, mode, link: after.link }))
-        };
-        let file = |transition: &Transition| {
+        let files = self.plan.transitions.iter().map(|transition| {
             let before = transition.before.as_ref().map(|before| before.hash.clone());
             let path = transition.path.clone();
-            Ok(ChangedFile { path, before, after: content(transition)? })
-        };
-        self.plan.transitions.iter().map(file).collect()
+            Ok(ChangedFile { path, before, after: self.content(transition)? })
+        });
+        files.collect()
+    }
+
+    /// Returns the new content of a transition; `None` where the file is deleted.
+    fn content(&self, transition: &Transition) -> Result<Option<Content>, fs_guard::Error> {
+        let Some(after) = &transition.after else { return Ok(None) };
+        let mode = after.mode.shown();
+        Ok(Some(Content { bytes: self.after(transition)?, mode, link: after.link }))
     }
 
     /// Returns the plan.
@@ -164,10 +166,11 @@ impl<'p> Images<'p> {
         if let Some(bytes) = &image.bytes {
             return Ok(Arc::clone(bytes));
         }
-        let slot = |id| self.stored(id, index, image.sha256(), image.metadata.size);
         // After the commit the path may have the same bytes again, but the folder has the displaced
         // file.
-        let found = self.committed.and_then(slot);
+        let found = self
+            .committed
+            .and_then(|id| self.stored(id, index, image.sha256(), image.metadata.size));
         found
             .or_else(|| on_disk(&self.plan.files, path, image.sha256()))
             .ok_or_else(|| changed(path))
@@ -177,8 +180,6 @@ impl<'p> Images<'p> {
     pub(crate) fn after(&self, transition: &Transition) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         let path = &transition.path;
         let after = transition.after.as_ref().ok_or_else(|| changed(path))?;
-        let published =
-            || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256()));
         match &after.image {
             Image::Kept(bytes) => Ok(Arc::clone(bytes)),
             Image::Lines(lines) => Ok(lines.bytes().into()),
@@ -186,11 +187,18 @@ impl<'p> Images<'p> {
             Image::Spliced(from, splices) => Ok(splices.apply(&self.before(from)?).into()),
             Image::Stored(id, slot) => {
                 let stored = self.stored(*id, *slot as usize, after.sha256(), after.size);
-                let shown = || match self.plan.files.home() {
-                    Some(home) => stored_path(home, &Prefix::default(), *id, *slot),
-                    None => path.to_string(),
-                };
-                stored.or_else(published).ok_or_else(|| fs_guard::Error::Changed { path: shown() })
+                let bytes = stored.or_else(|| {
+                    self.committed?;
+                    on_disk(&self.plan.files, path, after.sha256())
+                });
+                bytes.ok_or_else(|| {
+                    let home = self.plan.files.home();
+                    let path = home.map_or_else(
+                        || path.to_string(),
+                        |home| stored_path(home, &Prefix::default(), *id, *slot),
+                    );
+                    fs_guard::Error::Changed { path }
+                })
             }
         }
     }

@@ -64,8 +64,8 @@ impl Near {
                 let respelt = plain(&path.replace('\\', "/"))?;
                 // `a/` and `b/` of a diff.
                 let rest = respelt.split_once('/').map(|(_, rest)| rest.to_owned());
-                let is_there = |path: &String| is_file(files, path);
-                rest.filter(|rest| !is_there(&respelt) && is_there(rest)).unwrap_or(respelt)
+                rest.filter(|rest| !is_file(files, &respelt) && is_file(files, rest))
+                    .unwrap_or(respelt)
             }
             // A file that another section takes away still exists, and is not meant.
             Problem::Missing => return self.existing(files, path).filter(|near| near != path),

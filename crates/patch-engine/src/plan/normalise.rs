@@ -13,16 +13,13 @@ use crate::text::lines::Lines;
 
 /// Returns the patch as it is meant for these files.
 pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow<'a, Patch> {
-    let odd = |section: &Section<'_>| {
-        section.hunks().iter().any(|hunk| has_numbers(hunk) || has_closed_header(hunk))
-    };
-    if !patch.sections().iter().any(odd) {
+    if !patch.sections().iter().any(is_odd) {
         return Cow::Borrowed(patch);
     }
     let mut notes = Vec::new();
     let mut changed = patch.map_sections(|sections| {
         let mut sections = sections.to_vec();
-        for section in sections.iter_mut().filter(|section| odd(section)) {
+        for section in sections.iter_mut().filter(|section| is_odd(section)) {
             let Ok(path) = files.check(&section.path.text, Access::Read) else { continue };
             let Ok((bytes, _)) = files.read(&path, limit) else { continue };
             let file = Lines::new(&bytes);
@@ -42,6 +39,11 @@ pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow
     });
     changed.notes.extend(notes);
     Cow::Owned(changed)
+}
+
+/// Whether a hunk of a section looks as if another program had marked its lines.
+fn is_odd(section: &Section<'_>) -> bool {
+    section.hunks().iter().any(|hunk| has_numbers(hunk) || has_closed_header(hunk))
 }
 
 /// Whether a hunk looks as if its lines had numbers.
@@ -72,8 +74,9 @@ fn open(header: &str) -> Option<&str> {
 fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>) -> Vec<String> {
     let mut notes = Vec::new();
     for header in &mut hunk.headers {
-        let named = |text: &str| known.contains(text.trim().as_bytes());
-        if let Some(text) = open(&header.text).filter(|text| named(text) && !named(&header.text)) {
+        let as_written = known.contains(header.text.trim().as_bytes());
+        let opened = open(&header.text).filter(|text| known.contains(text.trim().as_bytes()));
+        if let Some(text) = opened.filter(|_| !as_written) {
             let text = text.to_owned();
             notes.push(format!("normalised line {}: left out `@@` behind `{text}`", header.line));
             header.text = text.into();

@@ -508,8 +508,8 @@ impl<'o> Overlay<'o> {
             return Err(Problem::MoveNotAllowed);
         }
         // Another file may have the name on disk by now.
-        let goes = |origin: &&RelPath| !self.entries[*origin].exists();
-        self.spellings.moving = new.origin.as_ref().filter(goes).cloned();
+        let origin = new.origin.as_ref();
+        self.spellings.moving = origin.filter(|origin| !self.entries[*origin].exists()).cloned();
         let replaced = self.make_way(&target);
         self.spellings.moving = None;
         // A file that this plan creates did not move: it appears at its last path.

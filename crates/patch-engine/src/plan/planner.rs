@@ -1041,11 +1041,11 @@ fn of_last_section(reject: Reject, patch: &Patch) -> Reject {
     if !matches!(reject.problem, Problem::Syntax(_) | Problem::NotFormatted(_)) {
         return reject;
     }
-    let leaves = |section: &Section<'_>| {
-        plain(&section.destination().unwrap_or(&section.path).text) == reject.path
-    };
     let sections = patch.sections();
-    let Some(index) = sections.iter().rposition(leaves) else { return reject };
+    let last = sections.iter().rposition(|section| {
+        plain(&section.destination().unwrap_or(&section.path).text) == reject.path
+    });
+    let Some(index) = last else { return reject };
     let patch_line = Some(sections[index].line());
     Reject { section: Some(patch.place_in_text(index)), patch_line, ..reject }
 }
@@ -1071,10 +1071,10 @@ fn binary(file: &Loaded) -> Problem {
 /// Returns the number for `-p` with which the files of a diff are there, none of which is there as
 /// the patch was read.
 fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<usize> {
-    let missing = |reject: &Reject| {
-        matches!(reject.problem, Problem::Missing | Problem::MissingParent { .. })
-    };
-    if !is_diff(patch) || !rejects.iter().all(missing) {
+    let all_missing = rejects
+        .iter()
+        .all(|reject| matches!(reject.problem, Problem::Missing | Problem::MissingParent { .. }));
+    if !is_diff(patch) || !all_missing {
         return None;
     }
     let read: Vec<&Spanned<'_>> = patch
@@ -1083,20 +1083,20 @@ fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<us
         .filter(|section| !matches!(section.operation, SectionOperation::Add(_)))
         .map(|section| &section.path)
         .collect();
-    let parts = |path: &str| path.matches('/').count();
     let first = read.first()?;
+    let parts = first.text.matches('/').count();
     let written = String::from_utf8_lossy(patch.bytes(first.span.clone())).into_owned();
     // Git's lines of a rename or a copy have no prefix, so one part less of them is left out.
     let start = first.span.start;
     let moves = patch.bytes(start.saturating_sub(5)..start) == b"from ";
-    let lost = parts(&written).checked_sub(parts(&first.text))? + usize::from(moves);
-    (1..=parts(&first.text)).find_map(|more| {
-        let is_there = |path: &&Spanned<'_>| {
-            let rest = path.text.splitn(more + 1, '/').nth(more);
+    let lost = written.matches('/').count().checked_sub(parts)? + usize::from(moves);
+    let more = (1..=parts).find(|more| {
+        read.iter().all(|path| {
+            let rest = path.text.splitn(more + 1, '/').nth(*more);
             rest.is_some_and(|rest| is_file(files, rest))
-        };
-        read.iter().all(is_there).then_some(lost + more)
-    })
+        })
+    })?;
+    Some(lost + more)
 }
 
 /// Returns whether a patch was read from a diff, which does not show directories. All sections have

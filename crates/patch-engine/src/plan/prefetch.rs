@@ -260,8 +260,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Prefetches a section. The planner must not wait for a result that never comes: after a panic
     /// it will do the same work, and panic itself.
     fn attempt(&self, index: usize) -> Option<Prefetched> {
-        let work = || self.section(index);
-        panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None)
+        panic::catch_unwind(AssertUnwindSafe(|| self.section(index))).unwrap_or(None)
     }
 
     fn section(&self, index: usize) -> Option<Prefetched> {

@@ -49,7 +49,8 @@ impl std::fmt::Display for WhitespaceErrors {
         let Self { lines, count, rules } = self;
         let named: Vec<_> = lines.iter().map(u32::to_string).collect();
         let more = if *count > lines.len() { ", …" } else { "" };
-        let (s, rules) = (if *count == 1 { "" } else { "s" }, rules.names().join(", "));
+        let s = if *count == 1 { "" } else { "s" };
+        let rules = rules.names().join(", ");
         write!(f, "{count} line{s} (patch line{s} {}{more}: {rules})", named.join(", "))
     }
 }
@@ -199,11 +200,7 @@ impl OfSection {
         let blank = all[..count].iter().rev().take_while(|line| is_blank_line(line)).count();
         let blank = if self.rules.has(WhitespaceRule::BlankAtEof) { blank } else { 0 };
         let mut body = Vec::with_capacity(added.text.len());
-        let mut write = |line: &[u8]| {
-            body.push(b'+');
-            body.extend_from_slice(line);
-            body.extend_from_slice(if framed { b"\r\n" } else { b"\n" });
-        };
+        let line_end: &[u8] = if framed { b"\r\n" } else { b"\n" };
         for ((nth, text), line) in all[..count].iter().enumerate().zip(first..) {
             let no_newline = added.no_newline && nth + 1 == count;
             let mut broken = self.rules.broken_by(text);
@@ -219,7 +216,10 @@ impl OfSection {
                 self.broken.insert(line, broken);
             }
             if nth < count - blank {
-                write(&self.rules.fixed(text).map_or(Cow::Borrowed(*text), Cow::Owned));
+                let fixed = self.rules.fixed(text).map_or(Cow::Borrowed(*text), Cow::Owned);
+                body.push(b'+');
+                body.extend_from_slice(&fixed);
+                body.extend_from_slice(line_end);
             }
         }
         let emptied = blank == 0
@@ -228,7 +228,8 @@ impl OfSection {
                 !last.is_empty() && self.rules.fixed(last).is_some_and(|fixed| fixed.is_empty())
             });
         if (separator && blank == 0) || emptied {
-            write(b"");
+            body.push(b'+');
+            body.extend_from_slice(line_end);
         }
         let fix = options.whitespace == Whitespace::Fix && !self.broken.is_empty();
         self.added = fix.then_some(body);
@@ -251,8 +252,8 @@ impl OfSection {
             SectionOperation::Add(added) => {
                 if let Some(body) = &self.added {
                     let incomplete = self.rules.has(WhitespaceRule::IncompleteLine);
-                    let at_eof = |rules: &WhitespaceRules| rules.has(WhitespaceRule::BlankAtEof);
-                    let shortened = self.broken.values().any(at_eof);
+                    let mut broken = self.broken.values();
+                    let shortened = broken.any(|rules| rules.has(WhitespaceRule::BlankAtEof));
                     let no_newline = added.no_newline && !incomplete && !shortened;
                     *added = AddedLines { text: body, no_newline, ..*added };
                 }
