@@ -149,15 +149,13 @@ fn check_unused(
     let section = &patch.sections()[index];
     let Some(to) = made(section) else { return Ok(()) };
     let other = named.sections(to).find(|&other| other != index);
-    let exists = || PlanBuilder::new(files.clone(), options).exists(to, Access::Create);
-    match other {
-        Some(other) if exists().unwrap_or(false) => {
-            let problem = Problem::ReplacesUsed { other: patch.place_in_text(other) };
-            let line = section.destination().unwrap_or(&section.path).line;
-            Err(Reject { section: Some(0), patch_line: Some(line), ..Reject::of(to, problem) })
-        }
-        _ => Ok(()),
+    let Some(other) = other else { return Ok(()) };
+    if !PlanBuilder::new(files.clone(), options).exists(to, Access::Create).unwrap_or(false) {
+        return Ok(());
     }
+    let problem = Problem::ReplacesUsed { other: patch.place_in_text(other) };
+    let line = section.destination().unwrap_or(&section.path).line;
+    Err(Reject { section: Some(0), patch_line: Some(line), ..Reject::of(to, problem) })
 }
 
 impl Workspace {
@@ -211,11 +209,14 @@ impl Workspace {
         }
         let text = hash_of(patch, self.prefix());
         let commit = CommitOptions { text, ..settings.commit.clone() };
-        let (mut why, mut done) = (None, None);
+        let mut why = None;
+        let mut done = None;
         let plan = &mut |files: &Files, locked: Option<&Locked<'_>>| {
-            let applied = || locked?.store.applied(text.as_ref()?).ok()?;
+            let applied = locked
+                .zip(text.as_ref())
+                .and_then(|(locked, text)| locked.store.applied(text).ok()?);
             let plan;
-            match applied().and_then(|journal| self.recognised(patch, settings, &journal)) {
+            match applied.and_then(|journal| self.recognised(patch, settings, &journal)) {
                 Some((id, nothing)) => (plan, why, done) = (nothing, None, Some(id)),
                 None => {
                     done = None;
@@ -306,8 +307,10 @@ impl Workspace {
         settings: &ApplyOptions,
         cancellation: &Cancellation,
     ) -> Result<Report, Failed> {
-        let applied = || self.store().ok()??.applied(&hash_of(patch, self.prefix())?).ok()?;
-        let journal = if settings.atomicity == Atomicity::EachSection { None } else { applied() };
+        let journal = match settings.atomicity {
+            Atomicity::EachSection => None,
+            _ => self.applied(patch),
+        };
         if let Some((id, plan)) = journal.and_then(|it| self.recognised(patch, settings, &it)) {
             let report = Report::new(Arc::new(plan), Some(id));
             return Ok(Report { already_done: true, ..report });
@@ -324,6 +327,11 @@ impl Workspace {
                 Err(Failed { error, reports: vec![report], dry_run: true })
             }
         }
+    }
+
+    /// Returns the journal of the transaction that applied the same patch, if that is known.
+    fn applied(&self, patch: &Patch) -> Option<Journal> {
+        self.store().ok()??.applied(&hash_of(patch, self.prefix())?).ok()?
     }
 
     /// Returns the transaction of this journal, which applied the same patch as a whole, and a plan

@@ -235,11 +235,10 @@ fn kind(reason: &Reason) -> ReasonKind {
 }
 
 fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved {
-    let (path, to_path) = (change.path.clone(), change.to_path.clone());
     Approved {
         operation: change.operation,
-        path,
-        to_path,
+        path: change.path.clone(),
+        to_path: change.to_path.clone(),
         replaces: replaces(plan, change, moved),
         link: plan.makes_link(change),
     }
@@ -258,7 +257,9 @@ fn moved(plan: &Plan) -> HashSet<&RelPath> {
 /// edited. A file that the same plan moves away is not lost.
 fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
     let transition = plan.transition_of(change);
-    let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
+    let Some(after) = transition.after.as_ref().filter(|_| transition.before.is_some()) else {
+        return false;
+    };
     let whole = change.operation == ChangeKind::Move || after.rewritten;
     whole && !moved.contains(change.last_path())
 }

@@ -73,17 +73,18 @@ fn take_one(
 /// Finds the directories below that have a state, those that are nearest first. Other work trees
 /// are other projects.
 fn states_below(top: &Root) -> Vec<RelPath> {
-    let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
+    let mut found = Vec::new();
+    let mut left = MAX_ENTRIES;
     let mut dirs = VecDeque::from([None]);
     while let Some(dir) = dirs.pop_front() {
         let Ok(entries) = top.read_dir(dir.as_ref()) else { continue };
         left = left.saturating_sub(entries.len());
-        let has = |name: &str| entries.iter().any(|entry| entry.name == name.as_bytes());
         if let Some(dir) = &dir {
-            if WORK_TREES.into_iter().any(has) {
+            let mut names = entries.iter().map(|entry| &entry.name[..]);
+            if names.clone().any(|name| WORK_TREES.iter().any(|tree| name == tree.as_bytes())) {
                 continue;
             }
-            if has(&top.policy().private_dir) {
+            if names.any(|name| name == top.policy().private_dir.as_bytes()) {
                 found.push(dir.clone());
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fs_guard::{Entry, FileKind, Tree};
 
@@ -73,20 +73,20 @@ impl HostTree {
 
     /// Returns whether a file was found at a path.
     fn knows(&self, path: &str) -> bool {
-        self.files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(path)
-            .is_some_and(Option::is_some)
+        self.known().get(path).is_some_and(Option::is_some)
+    }
+
+    /// Returns the files that were read.
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Option<HostFile>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn file(&self, path: &str) -> io::Result<Option<HostFile>> {
-        let files = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = files().get(path) {
+        if let Some(known) = self.known().get(path) {
             return Ok(known.clone());
         }
         let file = (self.read)(path)?;
-        files().insert(path.to_owned(), file.clone());
+        self.known().insert(path.to_owned(), file.clone());
         Ok(file)
     }
 }
@@ -182,8 +182,9 @@ impl Images<'_> {
     ///
     /// [`fs_guard::Error::Changed`] when the files are not what the plan was made for any more.
     pub fn edits(&self) -> Result<Vec<FileEdit>, fs_guard::Error> {
-        let edit = |change: &crate::plan::Change| {
-            let (old, new) = (self.old_bytes(change)?, self.new_bytes(change)?);
+        let edits = self.plan().changes().iter().map(|change| {
+            let old = self.old_bytes(change)?;
+            let new = self.new_bytes(change)?;
             let kept = matches!(change.operation, ChangeKind::Update | ChangeKind::Move);
             let splices = if kept { diff::splices(&old, &new) } else { Vec::new() };
             Ok(FileEdit {
@@ -193,8 +194,8 @@ impl Images<'_> {
                 text: change.after.map(|_| new),
                 edits: positioned(&old, splices),
             })
-        };
-        self.plan().changes().iter().map(edit).collect()
+        });
+        edits.collect()
     }
 }
 

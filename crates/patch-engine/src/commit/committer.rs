@@ -119,10 +119,9 @@ pub fn approved<C: Committer>(
     log: &mut dyn CommitLog,
     host: &mut dyn Host,
 ) -> Result<Arc<Plan>, C::Error> {
-    let check = |host: &dyn Host| host.cancellation().check().map_err(Error::from);
-    check(host)?;
+    host.cancellation().check().map_err(Error::from)?;
     let plan = Arc::new(committer.plan(log, host)?);
-    check(host)?;
+    host.cancellation().check().map_err(Error::from)?;
     if !plan.is_empty() {
         approve(&plan, host)?;
         log.planned(&plan);

@@ -6,7 +6,7 @@
 //! in its turn, and reports them.
 
 use std::mem;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::vec;
 
@@ -70,24 +70,26 @@ pub(super) fn create_ahead<T>(
     write: impl FnOnce(&mut CreatedAhead) -> T,
 ) -> T {
     let (sender, receiver) = sync_channel(WAITING);
-    let create = move || {
-        let mut created = Vec::new();
-        for ToCreate { index, spot, mode } in files {
-            let Ok(new) = spot.create(mode) else { break };
-            created.push((index, new));
-            // It fails if nothing more is written.
-            if created.len() == FILES_AT_ONCE && sender.send(mem::take(&mut created)).is_err() {
-                return;
-            }
-        }
-        let _ = sender.send(created);
-    };
     thread::scope(|scope| {
         // Without this thread there is only less help.
-        let thread = thread::Builder::new().spawn_scoped(scope, create);
+        let thread = thread::Builder::new().spawn_scoped(scope, || create(files, sender));
         let files = thread.is_ok().then_some(receiver);
         write(&mut CreatedAhead { files, ..CreatedAhead::default() })
     })
+}
+
+/// Creates files, and sends some at a time.
+fn create(files: impl Iterator<Item = ToCreate>, sender: SyncSender<Vec<(usize, NewFile)>>) {
+    let mut created = Vec::new();
+    for ToCreate { index, spot, mode } in files {
+        let Ok(new) = spot.create(mode) else { break };
+        created.push((index, new));
+        // Fails if nothing more is written.
+        if created.len() == FILES_AT_ONCE && sender.send(mem::take(&mut created)).is_err() {
+            return;
+        }
+    }
+    let _ = sender.send(created);
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ pub enum Error {
 }
 
 fn paths(drifts: &[Drift]) -> String {
-    let by = |drift: &Drift| {
+    let paths = drifts.iter().map(|drift| {
         let path = quoted(&drift.path);
         match (drift.by, drift.actual) {
             (Some(id), _) if drift.between.is_some() => {
@@ -164,8 +164,8 @@ fn paths(drifts: &[Drift]) -> String {
             }
             (None, None) => format!("{path} (there is no file)"),
         }
-    };
-    drifts.iter().map(by).collect::<Vec<_>>().join(", ")
+    });
+    paths.collect::<Vec<_>>().join(", ")
 }
 
 fn nothing_to(what: &str, gone: &[TransactionId]) -> String {
@@ -216,12 +216,11 @@ impl Error {
                 vec![*id]
             }
             Self::Doubtful { transactions, .. } => {
-                let trustable = |doubt: &Doubt| matches!(doubt, Doubt::Journal(problem) if problem.can_be_trusted());
-                transactions
-                    .iter()
-                    .filter(|(_, doubt)| trustable(doubt))
-                    .map(|(id, _)| *id)
-                    .collect()
+                let trustable = transactions.iter().filter(|(_, doubt)| match doubt {
+                    Doubt::Journal(problem) => problem.can_be_trusted(),
+                    Doubt::Future => false,
+                });
+                trustable.map(|(id, _)| *id).collect()
             }
             _ => Vec::new(),
         }
@@ -280,15 +279,7 @@ impl Error {
     /// Returns what can be done about it.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
-        let see = |record| vec![Remedy::See(record)];
-        let ask = |decision| vec![Remedy::Ask(decision)];
         let untrusted = self.to_be_trusted();
-        let or = |instead: &Option<String>, mut own: Vec<Remedy>| {
-            let before = own.iter().position(|own| matches!(own, Remedy::See(_)));
-            let at = before.unwrap_or(own.len());
-            own.splice(at..at, instead.clone().map(Remedy::UndoInstead));
-            own
-        };
         match self {
             Self::Parse(error) => Remedy::of_parse(error),
             Self::Rejected(rejects) => rejects[0].remedies(),
@@ -296,13 +287,13 @@ impl Error {
                 let own = rejects[0].remedies();
                 // No patch is sent that could be written otherwise.
                 let is_about_it = own.iter().any(Remedy::is_about_the_patch);
-                or(instead, if is_about_it { see(Listing::Transaction(*id)) } else { own })
+                or_instead(instead, if is_about_it { see_transaction(*id) } else { own })
             }
-            Self::Declined => ask(ForPerson::SayInstead),
+            Self::Declined => vec![Remedy::Ask(ForPerson::SayInstead)],
             Self::Commit(error) => error.remedies(),
             Self::Drifted { id, carry: true, instead, .. } => {
                 let see = Remedy::See(Listing::Transaction(*id));
-                or(instead, vec![Remedy::Set(Setting::Carry), see])
+                or_instead(instead, vec![Remedy::Set(Setting::Carry), see])
             }
             // The later change has to be undone first.
             Self::Drifted { id, drifts, instead, .. }
@@ -310,44 +301,60 @@ impl Error {
             {
                 let later = drifts.iter().filter_map(|drift| drift.by).max();
                 let first = later.map(|later| Remedy::First(Step::Undo(later)));
-                or(instead, first.into_iter().chain(see(Listing::Transaction(*id))).collect())
+                or_instead(instead, first.into_iter().chain(see_transaction(*id)).collect())
             }
             // Its diff shows what a patch against the current files has to undo.
-            Self::Drifted { id, instead, .. } => or(instead, see(Listing::Transaction(*id))),
-            Self::NotInTransaction { id, .. } => see(Listing::Transaction(*id)),
+            Self::Drifted { id, instead, .. } => or_instead(instead, see_transaction(*id)),
+            Self::NotInTransaction { id, .. } => see_transaction(*id),
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
                 Remedy::of_guard(error)
             }
             Self::NothingTo { .. }
             | Self::Aborted(_)
-            | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => see(Listing::Log),
-            Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => see(Listing::Trash),
+            | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => {
+                vec![Remedy::See(Listing::Log)]
+            }
+            Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => {
+                vec![Remedy::See(Listing::Trash)]
+            }
             _ if !untrusted.is_empty() => {
-                let undo = |id| Remedy::Ask(ForPerson::UndoUntrusted(id));
-                untrusted.into_iter().take(MAX_PLACES).map(undo).collect()
+                let undone = untrusted.into_iter().take(MAX_PLACES);
+                undone.map(|id| Remedy::Ask(ForPerson::UndoUntrusted(id))).collect()
             }
             Self::Elsewhere { id, project, .. } => {
-                ask(ForPerson::UndoAtTop { id: *id, project: project.clone() })
+                let at_top = ForPerson::UndoAtTop { id: *id, project: project.clone() };
+                vec![Remedy::Ask(at_top)]
             }
             // It can be done when the check has ended, but not from within it.
             Self::BeingChecked | Self::Postponed => Vec::new(),
-            Self::NotRecovered { .. } => ask(ForPerson::LookAtJournal),
-            Self::Store(_) | Self::Doubtful { .. } => ask(ForPerson::LookAtState),
+            Self::NotRecovered { .. } => vec![Remedy::Ask(ForPerson::LookAtJournal)],
+            Self::Store(_) | Self::Doubtful { .. } => vec![Remedy::Ask(ForPerson::LookAtState)],
         }
     }
+}
+
+fn see_transaction(id: TransactionId) -> Vec<Remedy> {
+    vec![Remedy::See(Listing::Transaction(id))]
+}
+
+/// Adds the undo of an older change, before the places to look at.
+fn or_instead(instead: &Option<String>, mut own: Vec<Remedy>) -> Vec<Remedy> {
+    let before = own.iter().position(|own| matches!(own, Remedy::See(_)));
+    let at = before.unwrap_or(own.len());
+    own.splice(at..at, instead.clone().map(Remedy::UndoInstead));
+    own
 }
 
 /// Returns the reject that decides how a failure is reported: a refused path goes before a stale
 /// file, and that before everything else.
 #[must_use]
 pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
-    let rank = |reject: &&Reject| match reject.kind() {
+    rejects.iter().min_by_key(|reject| match reject.kind() {
         ErrorKind::OutsideWorkspace => 0,
         ErrorKind::PermissionDenied => 1,
         ErrorKind::StaleFile => 2,
         _ => 3,
-    };
-    rejects.iter().min_by_key(rank)
+    })
 }
 
 /// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and

@@ -33,7 +33,8 @@ impl LogEntry {
     /// Returns whether both are part of one turn of one session.
     #[must_use]
     pub fn is_of_turn_of(&self, other: &Self) -> bool {
-        let (own, other) = (&self.journal.header, &other.journal.header);
+        let own = &self.journal.header;
+        let other = &other.journal.header;
         own.turn.is_some() && own.turn == other.turn && own.session == other.session
     }
 
@@ -86,7 +87,8 @@ impl Workspace {
         mut go_on: impl FnMut(&LogEntry) -> bool,
     ) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         let Some(store) = self.store()? else { return Ok((Vec::new(), Vec::new())) };
-        let (log, reach) = (Log::new(&store), self.reach());
+        let log = Log::new(&store);
+        let reach = self.reach();
         let mut entries = Vec::new();
         for entry in log.iter() {
             let Some(entry) = (*entry?).clone().shown_to(&reach) else { continue };
@@ -131,10 +133,12 @@ impl Workspace {
 
     /// Returns one finished transaction.
     pub fn show(&self, id: TransactionId) -> Result<LogEntry, Error> {
-        let missing = || workspace_trash::Error::NoSuchTransaction(id);
-        let store = self.store()?.ok_or_else(missing)?;
-        let entry = Log::new(&store).by_id(id)?.ok_or_else(missing)?;
-        Ok((*entry).clone().shown_to(&self.reach()).ok_or_else(missing)?)
+        let entry = match self.store()? {
+            Some(store) => Log::new(&store).by_id(id)?,
+            None => None,
+        };
+        let shown = entry.and_then(|entry| (*entry).clone().shown_to(&self.reach()));
+        Ok(shown.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
     }
 
     /// Returns the transactions that may be part of a turn with this name, newest first: all that
@@ -156,16 +160,16 @@ impl Workspace {
     /// If the journals cannot be read.
     pub fn last_change_of(&self, paths: &[RelPath]) -> Result<Option<TransactionId>, Error> {
         let Some(store) = self.store()? else { return Ok(None) };
-        let (log, reach) = (Log::new(&store), self.reach());
-        let changed = |journal: &Journal| {
-            let has =
-                |path: &RelPath| journal.records.iter().any(|record| record.path == path.as_str());
-            paths.iter().all(|path| has(path) && reach.shows(path.as_str()))
-        };
+        let log = Log::new(&store);
+        let reach = self.reach();
         for change in changes(&log) {
             let change = change?;
             let id = change.journal.header.id;
-            if changed(&change.journal) {
+            let changes_all = paths.iter().all(|path| {
+                change.journal.records.iter().any(|record| record.path == path.as_str())
+                    && reach.shows(path.as_str())
+            });
+            if changes_all {
                 let back = taken_back(&log, id)?;
                 if !paths.iter().any(|path| back.contains(path.as_str())) {
                     return Ok(Some(id));
@@ -264,8 +268,9 @@ impl<'s> Log<'s> {
 
     /// Returns all from the newest on that are not older than `id`; `None` for all there are.
     fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
-        let is_in = |entry: &LogEntry| id.is_none_or(|id| entry.journal.header.id >= id);
-        let entries = self.iter().take_while(|entry| entry.as_ref().map_or(true, |it| is_in(it)));
+        let entries = self.iter().take_while(|entry| {
+            entry.as_ref().map_or(true, |it| id.is_none_or(|id| it.journal.header.id >= id))
+        });
         entries.collect()
     }
 
@@ -277,11 +282,11 @@ impl<'s> Log<'s> {
     fn by_ids(&self, newest_first: &[TransactionId]) -> Result<Vec<Rc<LogEntry>>, Error> {
         let Some(oldest) = newest_first.last() else { return Ok(Vec::new()) };
         let entries = self.with_undos(*oldest, newest_first)?;
-        let is_wanted = |entry: &Rc<LogEntry>| {
+        let wanted = entries.into_iter().filter(|entry| {
             let id = entry.journal.header.id;
             newest_first.binary_search_by(|other| id.cmp(other)).is_ok()
-        };
-        Ok(entries.into_iter().filter(is_wanted).collect())
+        });
+        Ok(wanted.collect())
     }
 
     /// Returns the transactions after `id` that undid others, and those of `more` (none of which is
@@ -300,7 +305,8 @@ impl<'s> Log<'s> {
         ids.extend_from_slice(more);
         ids.sort_unstable_by(|one, other| other.cmp(one));
         ids.dedup();
-        let (mut entries, mut undone) = (Vec::new(), BTreeMap::new());
+        let mut entries = Vec::new();
+        let mut undone = BTreeMap::new();
         for id in ids {
             match read_one(self.store, id, undone.get(&id).copied()) {
                 Ok(None | Some(Err(_))) => {}
@@ -348,7 +354,8 @@ fn read_one(
 /// Returns whether a transaction undoes a change or a redo. Where what it undoes is not kept any
 /// more, its tool tells.
 fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
-    let (mut undoes, mut redoes) = (0, false);
+    let mut undoes = 0;
+    let mut redoes = false;
     while let Some(header) = log.header(id)? {
         let Some(target) = header.undo_of else { return Ok(undoes % 2 == 1) };
         redoes = header.tool.as_deref() == Some("redo");
@@ -363,8 +370,9 @@ fn counts(entry: &LogEntry) -> bool {
 
 /// Returns the changes that are not undone, newest first.
 pub(super) fn changes(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
-    let is_change = |entry: &LogEntry| counts(entry) && entry.journal.header.undo_of.is_none();
-    log.iter().filter(move |entry| entry.as_ref().map_or(true, |entry| is_change(entry)))
+    log.iter().filter(|entry| {
+        entry.as_ref().map_or(true, |entry| counts(entry) && entry.journal.header.undo_of.is_none())
+    })
 }
 
 /// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those
@@ -414,13 +422,12 @@ pub(super) fn name_of(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<Str
 /// Returns the undos since the last change, newest first, that are not undone. An undo of some files
 /// is one too.
 pub(super) fn undos(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
-    let has = |entry: &Result<Rc<LogEntry>, Error>, is: fn(&LogEntry) -> bool| {
-        entry.as_ref().map_or(true, |entry| is(entry))
-    };
     log.iter()
-        .filter(move |entry| has(entry, |entry| !entry.aborted))
-        .take_while(move |entry| has(entry, |entry| entry.journal.header.undo_of.is_some()))
-        .filter(move |entry| has(entry, counts))
+        .filter(|entry| entry.as_ref().map_or(true, |entry| !entry.aborted))
+        .take_while(|entry| {
+            entry.as_ref().map_or(true, |entry| entry.journal.header.undo_of.is_some())
+        })
+        .filter(|entry| entry.as_ref().map_or(true, |entry| counts(entry)))
         .filter_map(|entry| match entry {
             Ok(entry) => match is_undo(log, entry.journal.header.id) {
                 Ok(yes) => yes.then_some(Ok(entry)),
@@ -462,9 +469,8 @@ pub(super) fn last_changes_to<'p>(
             break;
         }
         let entry = entry?;
-        let changed = |record: &Record| paths.contains(&*record.path);
         if !counts(&entry)
-            || !entry.journal.records.iter().any(changed)
+            || !entry.journal.records.iter().any(|record| paths.contains(&*record.path))
             || is_undo(log, entry.journal.header.id)?
         {
             continue;

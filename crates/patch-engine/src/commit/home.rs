@@ -42,7 +42,8 @@ pub fn directories_above(root: &Root) -> Vec<(Root, Prefix)> {
         return Vec::new();
     }
     let policy = anywhere(root);
-    let (mut above, mut to_state) = (Vec::new(), has_state(root).then_some(0));
+    let mut above = Vec::new();
+    let mut to_state = has_state(root).then_some(0);
     let mut is_state_sought = true;
     for Enclosing { root, path, way } in root.enclosing(&policy) {
         let common = root.common();
@@ -79,14 +80,14 @@ pub(super) fn find(
     place: StatePlace,
     key_place: &KeyPlace,
 ) -> (Arc<Root>, Prefix) {
-    let here = || (Arc::clone(root), Prefix::default());
+    let here = (Arc::clone(root), Prefix::default());
     if has_state(root) {
-        return here();
+        return here;
     }
     let (home, prefix) = if place == StatePlace::Root || root.is_work_tree() {
-        here()
+        here
     } else {
-        above(root).unwrap_or_else(here)
+        above(root).unwrap_or(here)
     };
     let makes_one = place == StatePlace::User || home.would_keep_out().is_some();
     if has_state(&home) || (place == StatePlace::Root && !makes_one) {
@@ -121,24 +122,29 @@ pub(super) fn user_folders(key_place: &KeyPlace) -> Vec<PathBuf> {
 pub(super) fn of_user(key_place: &KeyPlace) -> Vec<Root> {
     let mut states = Vec::new();
     for folder in user_folders(key_place) {
-        let open = || Root::open(&folder, crate::plan::policy::policy()).ok();
-        let names = open().and_then(|open| open.as_dir("").ok()?.names().ok());
-        for name in names.unwrap_or_default().iter().filter(|name| is_state_name(name)) {
-            states.extend(open().map(|open| open.with_private_dir(folder.join(name))));
+        let Some(opened) = open(&folder) else { continue };
+        let names = opened.as_dir("").and_then(|dir| dir.names()).unwrap_or_default();
+        for name in names.iter().filter(|name| is_state_name(name)) {
+            states.extend(open(&folder).map(|open| open.with_private_dir(folder.join(name))));
         }
     }
     states
 }
 
+fn open(folder: &Path) -> Option<Root> {
+    Root::open(folder, crate::plan::policy::policy()).ok()
+}
+
 /// Whether a name is one that states have in the user's folder: see [`UserState`].
 fn is_state_name(name: &str) -> bool {
-    let hex = |part: &str, length| {
-        part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
     let mut parts = name.rsplitn(3, '-');
-    parts.next().is_some_and(|directory| hex(directory, 16))
-        && parts.next().is_some_and(|path| hex(path, 8))
+    parts.next().is_some_and(|directory| is_hex(directory, 16))
+        && parts.next().is_some_and(|path| is_hex(path, 8))
         && parts.next().is_some()
+}
+
+fn is_hex(part: &str, length: usize) -> bool {
+    part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Looks upwards for the directory that has the state, or else should have it: at most to the top
@@ -176,7 +182,6 @@ impl UserState {
     /// `None` if the user has no state directory, or nothing tells the directory from a later one
     /// at the same path.
     fn of(home: &Root, key_place: &KeyPlace) -> Option<Self> {
-        let short = |of: &str, length| Sha256::of(of.as_bytes()).to_string()[..length].to_owned();
         let folder = user_folders(key_place).into_iter().next()?;
         let path = fs_guard::real_path(home.path()).ok()?;
         let name: String = path.file_name().and_then(|name| name.to_str()).unwrap_or("root").into();
@@ -185,8 +190,8 @@ impl UserState {
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .take(32)
             .collect();
-        let path = format!("{name}-{}", short(path.to_str()?, 8));
-        Some(Self { folder, path, directory: short(&home.identity()?, 16) })
+        let path = format!("{name}-{}", &hex_of(path.to_str()?)[..8]);
+        Some(Self { folder, path, directory: hex_of(&home.identity()?)[..16].to_owned() })
     }
 
     fn names(&self) -> Vec<String> {
@@ -199,13 +204,16 @@ impl UserState {
     /// when its state was made.
     fn name(&self, names: Vec<String>) -> String {
         let name = format!("{}-{}", self.path, self.directory);
-        let of_directory = |other: &String| other.rsplit('-').next() == Some(&self.directory);
         if names.contains(&name) {
-            name
-        } else {
-            names.into_iter().find(of_directory).unwrap_or(name)
+            return name;
         }
+        let mut names = names.into_iter();
+        names.find(|other| other.rsplit('-').next() == Some(&self.directory)).unwrap_or(name)
     }
+}
+
+fn hex_of(text: &str) -> String {
+    Sha256::of(text.as_bytes()).to_string()
 }
 
 /// Returns the path of a project's state directory beneath the user's.
@@ -218,9 +226,9 @@ fn user_state(home: &Root, key_place: &KeyPlace) -> Option<PathBuf> {
 /// was removed, or moved elsewhere.
 pub(super) fn former_states(home: &Root, key_place: &KeyPlace) -> Vec<PathBuf> {
     let Some(state) = UserState::of(home, key_place) else { return Vec::new() };
-    let of_path = |name: &String| {
+    let names = state.names().into_iter().filter(|name| {
         name.rsplit_once('-')
             .is_some_and(|(path, other)| path == state.path && other != state.directory)
-    };
-    state.names().into_iter().filter(of_path).map(|name| state.folder.join(name)).collect()
+    });
+    names.map(|name| state.folder.join(name)).collect()
 }

@@ -84,7 +84,8 @@ impl<'s> KeptFiles<'s> {
         look: impl Fn(&TrashEntry) -> Result<Option<T>, Error>,
     ) -> Result<Option<T>, Error> {
         let mut listed = self.listed.borrow_mut();
-        let (mut looked, mut more) = (0, 0);
+        let mut looked = 0;
+        let mut more = 0;
         loop {
             let same = listed.by_hash.get(&sha256).map_or(&[][..], Vec::as_slice);
             for entry in &same[looked..] {

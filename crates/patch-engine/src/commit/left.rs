@@ -69,22 +69,20 @@ fn replaced(
     if is_compared && !is_binary(&old) && !is_binary(&new) {
         return Some(difference(&old, &new).splices);
     }
-    let same = |(one, other): &(&u8, &u8)| one == other;
-    let first = old.iter().zip(&*new).take_while(same).count();
+    let first = old.iter().zip(&*new).take_while(|(one, other)| one == other).count();
     let rest = old[first..].iter().rev().zip(new[first..].iter().rev());
-    let last = rest.take_while(same).count();
+    let last = rest.take_while(|(one, other)| one == other).count();
     let mut splices = Splices::new();
     splices.push(first..old.len() - last, new[first..new.len() - last].to_vec());
     Some(splices)
 }
 
 fn write(bytes: &mut Vec<u8>, slot: usize, base: Option<u32>, splices: &Splices) {
-    let mut number = |number: usize| bytes.extend_from_slice(&(number as u64).to_le_bytes());
-    number(slot);
-    number(base.unwrap_or(NO_BASE) as usize);
-    number(splices.as_slice().len());
-    for splice in splices.as_slice() {
-        [splice.start, splice.end, splice.text.len()].into_iter().for_each(&mut number);
+    let places = splices.as_slice().iter();
+    let places = places.flat_map(|splice| [splice.start, splice.end, splice.text.len()]);
+    let base = base.unwrap_or(NO_BASE) as usize;
+    for number in [slot, base, splices.as_slice().len()].into_iter().chain(places) {
+        bytes.extend_from_slice(&(number as u64).to_le_bytes());
     }
     splices.as_slice().iter().for_each(|splice| bytes.extend_from_slice(&splice.text));
 }
@@ -100,33 +98,33 @@ pub(crate) struct LeftFiles<'l> {
 impl<'l> LeftFiles<'l> {
     /// Reads it; nothing where nothing is kept, or what is kept is not what was written.
     pub(crate) fn of(store: &'l Store<'l>, journal: Cow<'l, Journal>) -> Self {
-        let files = || {
-            let most = journal.records.iter().fold(0_u64, |most, record| {
-                let states = [&record.before, &record.after].into_iter().flatten();
-                let size = states.fold(2_u64, |size, state| size.saturating_add(state.size));
-                most.saturating_add(size.saturating_mul(32))
-            });
-            read(&unpacked(&store.left_by(&journal, most)?, most)?)
-        };
-        let files = files().unwrap_or_default();
+        let most = journal.records.iter().fold(0_u64, |most, record| {
+            let states = [&record.before, &record.after].into_iter().flatten();
+            let size = states.fold(2_u64, |size, state| size.saturating_add(state.size));
+            most.saturating_add(size.saturating_mul(32))
+        });
+        let packed = store.left_by(&journal, most);
+        let files = packed.and_then(|packed| read(&unpacked(&packed, most)?)).unwrap_or_default();
         Self { store, journal, files }
+    }
+
+    /// Returns the bytes of a displaced file, the first one that is wanted.
+    fn displaced(&self, wanted: impl Fn(&Record, Sha256) -> bool) -> Option<Vec<u8>> {
+        self.journal.records.iter().find_map(|other| {
+            let before = other.before.as_ref().filter(|it| wanted(other, it.sha256))?;
+            kept_bytes(&self.store.slot(self.journal.header.id, other.slot).ok()?, before)
+        })
     }
 
     /// Returns the bytes of a file as it was left, or of a link; `None` where they are not known.
     pub(crate) fn bytes(&self, record: &Record) -> Option<Vec<u8>> {
         let sha256 = record.after.as_ref()?.sha256;
-        let displaced = |wanted: &dyn Fn(&Record, Sha256) -> bool| {
-            self.journal.records.iter().find_map(|other| {
-                let before = other.before.as_ref().filter(|it| wanted(other, it.sha256))?;
-                kept_bytes(&self.store.slot(self.journal.header.id, other.slot).ok()?, before)
-            })
-        };
         let Some((base, splices)) = self.files.get(&record.slot) else {
-            return displaced(&|_, before| before == sha256);
+            return self.displaced(|_, before| before == sha256);
         };
         let base = match *base {
             NO_BASE => Vec::new(),
-            slot => displaced(&|other, _| other.slot == slot)?,
+            slot => self.displaced(|other, _| other.slot == slot)?,
         };
         (splices.end() <= base.len())
             .then(|| splices.apply(&base))
@@ -147,8 +145,9 @@ fn read(mut bytes: &[u8]) -> Option<HashMap<u32, (u32, Splices)>> {
         let count = number(&mut bytes)?;
         let mut places = Vec::new();
         for _ in 0..count {
-            let mut next = || number(&mut bytes);
-            places.push((next()?, next()?, next()?));
+            let start = number(&mut bytes)?;
+            let end = number(&mut bytes)?;
+            places.push((start, end, number(&mut bytes)?));
         }
         let mut splices = Splices::new();
         for (start, end, length) in places {

@@ -100,11 +100,11 @@ impl MemoryTree {
 
 impl<P: Into<Box<str>>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryTree {
     fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
-        let content =
-            |bytes: B| Content { bytes: Arc::new(bytes.into()), mode: 0o644, link: false };
-        Self(Arc::new(
-            files.into_iter().map(|(path, bytes)| (path.into(), content(bytes))).collect(),
-        ))
+        let files = files.into_iter().map(|(path, bytes)| {
+            let bytes = Arc::new(bytes.into());
+            (path.into(), Content { bytes, mode: 0o644, link: false })
+        });
+        Self(Arc::new(files.collect()))
     }
 }
 

@@ -20,7 +20,7 @@ use super::stage::Stager;
 use super::workspace::Locked;
 use crate::commit::host::{CommitLog, Event, Host, intend};
 use crate::plan::formatter::{CommandEnd, CommandFailure};
-use crate::plan::{Authority, ChangeKind, Plan, PlanNote, Transition};
+use crate::plan::{Authority, ChangeKind, Plan, PlanNote};
 
 /// What a commit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,22 +164,38 @@ impl Commit<'_> {
         // The change is made and durable. Anything that fails from here on is done by the next
         // process that takes the lock.
         store.keep();
-        let trashed = |(index, transition): (usize, &Transition)| {
+        let trashed = self.plan.transitions().iter().enumerate().map(|(index, transition)| {
             transition.before.as_ref().map(|_| store.stored_path(id, slot_number(index)))
-        };
-        let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
-        let committed = Committed { id, trashed };
-        let tidied = siblings::bring_home(&dirs, &pending, &journal).and_then(|came_home| {
-            if came_home {
-                publication.remove_dirs()?;
-                if self.options.durability == Durability::Full {
-                    publication.sync(None)?;
-                }
-            }
-            Ok(())
         });
-        // What is reported as done must not be rolled back because of what others do to the files
-        // after that.
+        let committed = Committed { id, trashed: trashed.collect() };
+        let tidied = self.tidy(&publication);
+        self.put_away(pending, tidied, log, host)?;
+        if matches!(store.is_signed(), Ok(false)) {
+            host.event(&Event::Unsigned);
+        }
+        Ok(committed)
+    }
+
+    /// Brings displaced files to the folder, and removes the directories that are to go.
+    fn tidy(&self, publication: &Publication<'_>) -> Result<(), CommitError> {
+        if siblings::bring_home(publication.dirs, publication.pending, publication.journal)? {
+            publication.remove_dirs()?;
+            if self.options.durability == Durability::Full {
+                publication.sync(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the folder of a transaction away. A change that is reported as done must not be rolled
+    /// back because of later changes by others to the files.
+    fn put_away(
+        &self,
+        pending: Pending<'_>,
+        tidied: Result<(), CommitError>,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<(), CommitError> {
         let durable = self.options.durability == Durability::Full;
         if let Err(cause) = tidied {
             let _ = pending.mark_done(durable);
@@ -201,10 +217,7 @@ impl Commit<'_> {
                 host.event(&Event::NotInTrash(&cause.to_string()));
             }
         }
-        if matches!(store.is_signed(), Ok(false)) {
-            host.event(&Event::Unsigned);
-        }
-        Ok(committed)
+        Ok(())
     }
 
     /// Returns the hash of the patch, if all of it is applied: it is recognised by that.
@@ -274,10 +287,15 @@ impl Commit<'_> {
         }
         // Directories are not checked against the lists: they lead to files that are, or existed
         // before.
-        let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
-        let created = self.plan.new_dirs().iter().map(|new| Ok((dir(&new.path)?, new.mode)));
+        let created = self
+            .plan
+            .new_dirs()
+            .iter()
+            .map(|new| Ok((root.target_recorded(new.path.as_str(), true)?, new.mode)));
         let created = created.collect::<Result<_, fs_guard::Error>>()?;
-        self.plan.remove_dirs().iter().try_for_each(|removed| dir(removed).map(drop))?;
+        for removed in self.plan.remove_dirs() {
+            root.target_recorded(removed.as_str(), true)?;
+        }
         Ok(Targets { paths, created })
     }
 
@@ -289,11 +307,11 @@ impl Commit<'_> {
         beside: bool,
     ) -> Result<Staged, CommitError> {
         let transitions = self.plan.transitions();
-        let over = |transition: &&Transition| {
+        let mut over = transitions.iter().filter(|transition| {
             transition.before.is_none() && self.plan.remove_dirs().contains(&transition.path)
                 || self.plan.create_dirs().any(|dir| *dir == transition.path)
-        };
-        if beside && let Some(over) = transitions.iter().find(over) {
+        });
+        if beside && let Some(over) = over.next() {
             // Displaced files would be kept in the very directory that this file replaces, or new
             // ones be staged in the one that replaces it.
             let source = std::io::Error::from(std::io::ErrorKind::CrossesDevices);
@@ -435,8 +453,10 @@ impl Commit<'_> {
         }
         let slots: HashMap<&str, u32> =
             records.iter().map(|record| (&*record.path, record.slot)).collect();
-        let slot = |path: &RelPath| slots.get(path.as_str()).copied();
-        moves.into_iter().filter_map(|(from, to)| Some((slot(from)?, slot(to)?))).collect()
+        let slots = moves
+            .into_iter()
+            .filter_map(|(from, to)| Some((*slots.get(from.as_str())?, *slots.get(to.as_str())?)));
+        slots.collect()
     }
 
     /// Writes and syncs the journal (the commit point), then publishes.
@@ -508,11 +528,12 @@ impl Commit<'_> {
         host: &mut dyn Host,
     ) -> Result<(), CommitError> {
         let Some(verify) = self.check_wanted() else { return Ok(()) };
-        let (pending, workspace) = (publication.pending, self.locked.workspace);
+        let pending = publication.pending;
+        let workspace = self.locked.workspace;
         let held = held.insert(Held::open(publication)?);
         host.event(&Event::Verifying(pending.id()));
-        let (root, state) = (workspace.root(), workspace.state_path());
-        let verified = verify.verify(root, self.plan, &state, &self.cancellation);
+        let state = workspace.state_path();
+        let verified = verify.verify(workspace.root(), self.plan, &state, &self.cancellation);
         let verified = verified.and_then(|()| match held.is_lost(publication) {
             Ok(true) => Err(CommandFailure {
                 command: None,
@@ -554,13 +575,9 @@ impl Commit<'_> {
         left: Result<Vec<String>, CommitError>,
     ) -> CommitError {
         let mut journal_path = pending.journal_path();
-        let incomplete = |journal, cause, paths| {
-            self.locked.store.keep();
-            CommitError::RollbackIncomplete { journal, paths, cause: Box::new(cause) }
-        };
         let left = match left {
             Ok(left) => left,
-            Err(error) => return incomplete(journal_path, error, Vec::new()),
+            Err(error) => return self.incomplete(journal_path, error, Vec::new()),
         };
         dirs.restore_times();
         if left.is_empty() {
@@ -575,19 +592,25 @@ impl Commit<'_> {
                 {
                     cause
                 }
-                Err(error) => incomplete(journal_path, error.into(), left),
+                Err(error) => self.incomplete(journal_path, error.into(), left),
             };
         }
         // Files that could not be restored are kept in the trash.
         let _ = siblings::bring_home(dirs, &pending, journal);
         if let Err(error) = pending.finish() {
-            return incomplete(journal_path, error.into(), left);
+            return self.incomplete(journal_path, error.into(), left);
         }
         if let Some((_, name)) = journal_path.rsplit_once('/') {
             let kept = self.locked.store.stored_path(pending.id(), 0);
             journal_path = format!("{}/{name}", kept.trim_end_matches("/0"));
         }
-        incomplete(journal_path, cause, left)
+        self.incomplete(journal_path, cause, left)
+    }
+
+    /// Makes the error of a roll-back that is not finished, and keeps what recovery needs.
+    fn incomplete(&self, journal: String, cause: CommitError, paths: Vec<String>) -> CommitError {
+        self.locked.store.keep();
+        CommitError::RollbackIncomplete { journal, paths, cause: Box::new(cause) }
     }
 }
 
@@ -597,7 +620,11 @@ pub(super) fn slot_number(index: usize) -> u32 {
 
 fn carried(note: &PlanNote) -> Option<Carried> {
     let PlanNote::Carried { path, hunk, from, to, already_there } = note else { return None };
-    let ends = |lines: &std::ops::RangeInclusive<usize>| (*lines.start(), *lines.end());
-    let (from, to) = (ends(from), ends(to));
-    Some(Carried { path: path.clone(), hunk: *hunk, from, to, already_there: *already_there })
+    Some(Carried {
+        path: path.clone(),
+        hunk: *hunk,
+        from: (*from.start(), *from.end()),
+        to: (*to.start(), *to.end()),
+        already_there: *already_there,
+    })
 }

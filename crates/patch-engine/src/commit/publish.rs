@@ -41,7 +41,8 @@ impl Publication<'_> {
         mut fresh: Option<&mut Fresh<'_>>,
         published: &mut dyn FnMut(usize),
     ) -> Result<(), CommitError> {
-        let (made, over) = (self.made(), self.taken_over());
+        let made = self.made();
+        let over = self.taken_over();
         let mut dirs_made = false;
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             if over.contains(&*record.path) {
@@ -412,7 +413,7 @@ pub(super) fn has_both_names(slot: &Spot, place: &Spot) -> Result<bool, fs_guard
 
 /// Returns whether the new file of an addition has been published.
 pub(super) fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
-    let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
+    let Some((place, ours)) = place.zip(record.after.as_ref()) else { return Ok(false) };
     Ok(match place.metadata()? {
         Some(seen) => seen.ino == ours.ino || is_ours(&seen, place, ours)?,
         None => false,

@@ -32,8 +32,14 @@ impl Report {
     /// Makes the report of a plan; `transaction` is its name in the log, if it was committed.
     #[must_use]
     pub fn new(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
-        let (trashed, recovered) = (Vec::new(), Vec::new());
-        Self { transaction, plan, trashed, recovered, already_done: false, edited: None }
+        Self {
+            transaction,
+            plan,
+            trashed: Vec::new(),
+            recovered: Vec::new(),
+            already_done: false,
+            edited: None,
+        }
     }
 
     /// Returns the bytes of its files, and their diffs, after the commit.

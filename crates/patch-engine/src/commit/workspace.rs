@@ -97,9 +97,14 @@ impl Workspace {
     /// Opens the whole project, so that transactions in any of its directories can be undone.
     #[must_use]
     pub fn project(&self) -> Self {
-        let (root, home) = (Arc::clone(&self.home), Arc::clone(&self.home));
-        let (opened, key) = (self.opened.clone(), Mutex::new(self.key()));
-        Self { root, home, prefix: Prefix::default(), opened, key, person: self.person }
+        Self {
+            root: Arc::clone(&self.home),
+            home: Arc::clone(&self.home),
+            prefix: Prefix::default(),
+            opened: self.opened.clone(),
+            key: Mutex::new(self.key()),
+            person: self.person,
+        }
     }
 
     /// Takes the key of the journals from elsewhere.

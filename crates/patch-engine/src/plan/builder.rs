@@ -692,7 +692,8 @@ fn infer_moves(transitions: &[Transition], moved_back: &[(String, String)], orig
             .map(|(index, transition)| (transition.path.as_str(), index))
             .collect();
         for (from, to) in moved_back {
-            if let (Some(&from), Some(&to)) = (at.get(&**from), at.get(&**to))
+            if let Some(&from) = at.get(&**from)
+                && let Some(&to) = at.get(&**to)
                 && transitions[from].before.is_some()
                 && transitions[to].after.is_some()
             {

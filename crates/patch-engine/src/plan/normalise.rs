@@ -69,6 +69,12 @@ fn open(header: &str) -> Option<&str> {
         .then(|| text.trim_end())
 }
 
+/// Returns whether the old lines of a hunk are in a file from a line on.
+fn stands(hunk: &Hunk<'_>, lines: &[&[u8]], at: usize) -> bool {
+    let mut found = lines.get(at..).unwrap_or_default().iter();
+    hunk.old_lines().all(|line| found.next().is_some_and(|found| *found == line.text))
+}
+
 /// Changes a hunk to what is meant, and says what was left out. `known` has the lines of the file,
 /// also without the blanks around them.
 fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>) -> Vec<String> {
@@ -85,10 +91,6 @@ fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>)
     if hunk.old_start.is_some() {
         return notes;
     }
-    let stands = |hunk: &Hunk<'_>, at: usize| {
-        let mut found = lines.get(at..).unwrap_or_default().iter();
-        hunk.old_lines().all(|line| found.next().is_some_and(|found| *found == line.text))
-    };
     // Lines that are in the file as they are have no numbers before them.
     let Some(first) = hunk.old_lines().next().map(|line| line.text) else { return notes };
     if known.contains(first) {
@@ -96,7 +98,7 @@ fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>)
     }
     let meant = without_numbers(hunk)
         .into_iter()
-        .find(|(first, meant)| first.checked_sub(1).is_some_and(|at| stands(meant, at)));
+        .find(|(first, meant)| first.checked_sub(1).is_some_and(|at| stands(meant, lines, at)));
     if let Some((first, meant)) = meant {
         let line = hunk.line;
         notes.push(format!("normalised line {line}: left out the line numbers of the hunk"));

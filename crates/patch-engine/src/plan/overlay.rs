@@ -290,7 +290,9 @@ impl<'o> Overlay<'o> {
         self.before_diff.clear();
         for path in copied {
             // A file that cannot be read is refused where it is copied.
-            if let (Ok(checked), Ok(now)) = (self.check(path, Access::Read), self.load(path)) {
+            if let Ok(checked) = self.check(path, Access::Read)
+                && let Ok(now) = self.load(path)
+            {
                 self.before_diff.insert(checked, now);
             }
         }

@@ -248,7 +248,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 Err(problem) => problem,
             };
             if let Ok(checked) = self.files().check(path, Access::Read) {
-                if let (Problem::Stale { actual, .. }, Expected::Hash(seen)) = (&problem, expected)
+                if let Problem::Stale { actual, expected: Expected::Hash(seen) } = problem
                     && (self.base.has(&checked, seen)
                         || actual.is_some()
                             && self.only_updates(path)

@@ -106,14 +106,13 @@ pub fn policy() -> Policy {
 }
 
 fn read_defaults() -> Policy {
-    let globs = |patterns: &[&str]| Globs::new(patterns).expect("they are globs");
     let mut policy = Policy::new(STATE_DIR);
     policy.reserved = ["key", USER_STATES].map(|name| format!("{KEY_DIR}/{name}").into()).into();
-    policy.forbidden = globs(DEFAULT_FORBIDDEN);
+    policy.forbidden = Globs::new(DEFAULT_FORBIDDEN).expect("they are globs");
     NOT_FORBIDDEN
         .iter()
         .for_each(|pattern| policy.forbidden.except(pattern).expect("it is a glob"));
-    policy.guarded = globs(DEFAULT_GUARDED);
+    policy.guarded = Globs::new(DEFAULT_GUARDED).expect("they are globs");
     policy
 }
 

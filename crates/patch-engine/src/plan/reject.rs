@@ -684,13 +684,17 @@ impl fmt::Display for Reject {
     }
 }
 
-/// Describes how the lines of a conflict have changed.
-fn since(conflict: &Conflict) -> String {
-    let lines = |excerpt: &Excerpt| match excerpt.lines.len() {
+/// Returns the numbers of the lines of an excerpt.
+fn lines(excerpt: &Excerpt) -> String {
+    match excerpt.lines.len() {
         1 => format!("line {} ", excerpt.lines.start),
         _ => format!("lines {}-{} ", excerpt.lines.start, excerpt.lines.end - 1),
-    };
-    let (base, current) = (&conflict.base, &conflict.current);
+    }
+}
+
+/// Describes how the lines of a conflict have changed.
+fn since(conflict: &Conflict) -> String {
+    let Conflict { base, current, .. } = conflict;
     match (base.lines.is_empty(), current.lines.is_empty()) {
         (false, false) if base.lines.len() == 1 => {
             format!("{}of the base is {}now", lines(base), lines(current))
