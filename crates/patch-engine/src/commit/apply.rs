@@ -24,18 +24,18 @@ use crate::plan::relative::relative;
 use crate::plan::simultaneous::{made, steps};
 use crate::text::files::Files;
 
-/// The settings with which a patch is applied.
+/// The settings for applying a patch.
 #[derive(Debug, Clone)]
 pub struct ApplyOptions {
     /// The rules of planning.
     pub options: Options,
     /// How the transaction is committed.
     pub commit: CommitOptions,
-    /// Which sections are applied where some do not apply. Default: none.
+    /// The sections to apply where some do not apply. Default: none.
     pub atomicity: Atomicity,
 }
 
-/// Which sections of a patch are applied where some do not apply.
+/// The sections of a patch to apply where some do not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Atomicity {
     /// None: all sections are one transaction.
@@ -77,7 +77,7 @@ impl ApplyOptions {
         Self { options, commit: CommitOptions::default(), atomicity: Atomicity::Whole }
     }
 
-    /// Plans a patch. Also returns why some of it is left out.
+    /// Plans a patch. Also returns why sections are left out.
     fn plan(&self, files: &Files, patch: &Patch) -> Result<(Plan, Option<Rejects>), Rejects> {
         match self.atomicity {
             Atomicity::Whole => plan(files, patch, &self.options).map(|plan| (plan, None)),
@@ -89,7 +89,7 @@ impl ApplyOptions {
 
 debug_is_display!(Failed);
 
-/// Why a patch was not applied, or not all of it, and what was applied.
+/// Why a patch was not applied, or not all of its sections, and the reports of those applied.
 #[derive(thiserror::Error)]
 #[error("{error}")]
 #[non_exhaustive]
@@ -97,7 +97,7 @@ pub struct Failed {
     /// Why nothing, or nothing more, was committed.
     #[source]
     pub error: Error,
-    /// What was committed: nothing with [`Atomicity::Whole`].
+    /// The committed transactions: none with [`Atomicity::Whole`].
     pub reports: Vec<Report>,
     /// Nothing was committed: the reports tell what would be.
     pub dry_run: bool,
@@ -137,7 +137,7 @@ fn hash_of(patch: &Patch, prefix: &Prefix) -> Option<Sha256> {
     Some(hasher.finish())
 }
 
-/// Refuses to replace a file that another section of the patch reads or changes, as where all
+/// Refuses to replace a file read or changed by another section of the patch, as where all
 /// sections are planned together.
 fn check_unused(
     patch: &Patch,
@@ -161,7 +161,7 @@ fn check_unused(
 impl Workspace {
     /// Applies a patch: all of it, or what [`ApplyOptions::atomicity`] says.
     ///
-    /// `host` is asked about exactly the plan that will be committed.
+    /// `host` is asked about exactly the plan to commit.
     ///
     /// A patch that was applied as one transaction before, and whose files are still as that left
     /// them, is not applied again: the report has that transaction, and an empty plan
@@ -192,11 +192,11 @@ impl Workspace {
         self.apply_logged(patch, settings, &mut (), host)
     }
 
-    /// The same, with a log that is written before each commit.
+    /// The same, with a log, written before each commit.
     ///
     /// # Errors
     ///
-    /// Those of [`apply`](Self::apply).
+    /// The errors of [`apply`](Self::apply).
     pub fn apply_logged(
         &self,
         patch: &Patch,
@@ -260,7 +260,7 @@ impl Workspace {
                 part.warnings.clear();
                 part.notes.clear();
             }
-            // The section that updates a file decides whether it may have changed.
+            // The section of a file decides whether the file may have changed.
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
                 of_part.expected.retain(|path, _| {
@@ -278,8 +278,7 @@ impl Workspace {
             };
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
-                    // What was expected of a file is checked before it is changed for the first
-                    // time.
+                    // An expectation about a file is checked before the first change of that file.
                     for transition in report.plan.transitions() {
                         options.expected.remove(transition.path().as_str());
                     }
@@ -329,7 +328,7 @@ impl Workspace {
         }
     }
 
-    /// Returns the journal of the transaction that applied the same patch, if that is known.
+    /// Returns the journal of a transaction with the same patch, if known.
     fn applied(&self, patch: &Patch) -> Option<Journal> {
         self.store().ok()??.applied(&hash_of(patch, self.prefix())?).ok()?
     }
@@ -370,7 +369,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// When the files are not what it left, or cannot be brought back.
+    /// When the files have changed since, or cannot be brought back.
     pub fn undo(
         &self,
         id: TransactionId,
@@ -392,7 +391,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// Those of `plan`, of asking, of locking and of committing.
+    /// The errors of `plan`, of asking, of locking and of committing.
     pub fn execute<E: From<Error>>(
         &self,
         options: &CommitOptions,
@@ -403,7 +402,7 @@ impl Workspace {
         self.execute_locked(options, log, host, &mut |files, _| plan(files))
     }
 
-    /// Does the same; `plan` also gets the lock, if it is held.
+    /// Does the same; `plan` also gets the lock, if held.
     fn execute_locked<E: From<Error>>(
         &self,
         options: &CommitOptions,
@@ -423,7 +422,7 @@ impl Workspace {
     }
 }
 
-/// Makes a plan for the files, under the lock if it is held.
+/// Makes a plan for the files, under the lock if held.
 type PlanLocked<'d, E> = dyn FnMut(&Files, Option<&Locked<'_>>) -> Result<Plan, E> + 'd;
 
 /// Commits to the root of a workspace.

@@ -17,7 +17,7 @@ use crate::text::splices::Splice;
 /// A file of a host program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFile {
-    /// What it is.
+    /// The content.
     pub content: Content,
     /// The host's version number of the file, like a document version in the Language Server
     /// Protocol.
@@ -30,7 +30,7 @@ type List = dyn Fn(&str) -> io::Result<Option<Vec<(String, FileKind)>>> + Send +
 /// The files of a host program. Each is read once and remembered: use a new tree for each plan.
 ///
 /// The host carries out the plan itself: [`Images::edits`] returns the text edits, and
-/// [`HostTree::version`] the version that they are for.
+/// [`HostTree::version`] their version.
 pub struct HostTree {
     read: Box<Read>,
     list: Option<Box<List>>,
@@ -76,7 +76,7 @@ impl HostTree {
         self.known().get(path).is_some_and(Option::is_some)
     }
 
-    /// Returns the files that were read.
+    /// Returns the files read so far.
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, Option<HostFile>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,17 +137,17 @@ impl Tree for HostTree {
     }
 }
 
-/// What a plan does to one file, for a program that changes it itself.
+/// The change of one file by a plan, for a program with files of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileEdit {
-    /// What happens.
+    /// The kind of the change.
     pub operation: ChangeKind,
     /// The path before; of a new file, its path.
     pub path: String,
     /// Where a moved file goes.
     pub to_path: Option<String>,
-    /// The whole file afterwards; `None` when it is deleted.
+    /// The whole file afterwards; `None` when deleted.
     pub text: Option<Arc<Vec<u8>>>,
     /// The same as replacements in the old text, in its order, without overlaps; none for a new or
     /// deleted file.
@@ -157,11 +157,11 @@ pub struct FileEdit {
 /// A replacement in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// The bytes that are replaced.
+    /// The replaced bytes.
     pub bytes: Range<usize>,
     /// The same as positions.
     pub range: Range<Position>,
-    /// What takes their place.
+    /// The new text.
     pub text: Vec<u8>,
 }
 
@@ -176,7 +176,7 @@ pub struct Position {
 }
 
 impl Images<'_> {
-    /// Returns what the plan does to each file, for a program that changes its files itself.
+    /// Returns the change of each file, for a program with files of its own.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ fn positioned(old: &[u8], splices: Vec<Splice>) -> Vec<TextEdit> {
     edits
 }
 
-/// A walk through a text that counts lines.
+/// A walk through a text, with a count of its lines.
 struct BufferWalk<'t> {
     text: &'t [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! Creates new files ahead of the thread that writes them.
+//! Creates new files ahead of the writing thread.
 //!
 //! The kernel takes about as long to create a small file as to write it, and does both at the same
 //! time if two threads ask. Both threads create in one directory only one after the other, so one
@@ -43,7 +43,7 @@ pub(super) struct ToCreate {
     pub(super) mode: u32,
 }
 
-/// The files that are created ahead, in the order in which they are taken.
+/// The files created ahead, in the order of their use.
 #[derive(Default)]
 pub(super) struct CreatedAhead {
     files: Option<Receiver<Vec<(usize, NewFile)>>>,
@@ -51,7 +51,7 @@ pub(super) struct CreatedAhead {
 }
 
 impl CreatedAhead {
-    /// Returns the file of a transition, if it was created.
+    /// Returns the file of a transition, if created.
     pub(super) fn take(&mut self, index: usize) -> Option<NewFile> {
         if self.next.as_slice().is_empty() {
             self.next = self.files.as_ref()?.recv().ok()?.into_iter();
@@ -64,7 +64,7 @@ impl CreatedAhead {
     }
 }
 
-/// Calls `write` while a thread creates files ahead of it.
+/// Calls `write` while a thread creates files ahead.
 pub(super) fn create_ahead<T>(
     files: impl Iterator<Item = ToCreate> + Send,
     write: impl FnOnce(&mut CreatedAhead) -> T,

@@ -9,7 +9,7 @@ use crate::plan::kind::ErrorKind;
 use crate::plan::reject::{Reject, Rejects, debug_is_display};
 use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state};
 
-/// A file that is not in the expected state.
+/// A file in an unexpected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drift {
@@ -17,14 +17,14 @@ pub struct Drift {
     pub path: String,
     /// The expected hash; `None` if the file was expected not to exist.
     pub expected: Option<Sha256>,
-    /// The actual hash; `None` if nothing is there, or something that is not a file.
+    /// The actual hash; `None` if no file is there.
     pub actual: Option<Sha256>,
-    /// The later transaction that left the file as it is now; `None` if no transaction did.
+    /// The later transaction of the current state of the file, if any.
     pub by: Option<TransactionId>,
     /// Where the change lies between two of the transactions to undo, those two: to undo it first
     /// does not help, because the file has changed since.
     pub between: Option<(TransactionId, TransactionId)>,
-    /// Whether only its line ends are not as expected, as far as that is known.
+    /// Whether only the line ends are not as expected, as far as known.
     pub line_ends: bool,
 }
 
@@ -49,7 +49,7 @@ pub enum Error {
     /// The text is not a patch.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// It cannot be planned: every reason.
+    /// The patch cannot be planned: every reason.
     #[error(transparent)]
     Rejected(Rejects),
     /// The plan was shown and declined.
@@ -72,11 +72,11 @@ pub enum Error {
     Drifted {
         /// The transaction to undo.
         id: TransactionId,
-        /// Every file that differs.
+        /// Every file with a difference.
         drifts: Vec<Drift>,
         /// Whether its reversal can be carried to the current files.
         carry: bool,
-        /// What names an older change to `undo` that can be undone now, where none was named: a
+        /// The name for `undo` of an older change with a way back now, where none was named: a
         /// transaction or a turn.
         instead: Option<String>,
     },
@@ -95,8 +95,8 @@ pub enum Error {
         id: TransactionId,
         /// The files, relative to the root; empty if the caller [may not see](super::Reach) them.
         paths: Vec<String>,
-        /// The top directory of the project, where a person can undo it; `None` if the caller may
-        /// not see it.
+        /// The top directory of the project, where a person can undo the transaction; `None` if the
+        /// caller may not see the directory.
         project: Option<String>,
     },
     /// A file cannot be restored to the wanted path, or a change cannot be carried back.
@@ -122,7 +122,7 @@ pub enum Error {
     Doubtful {
         /// `undo` or `redo`.
         what: &'static str,
-        /// The transactions that would be skipped, and why.
+        /// The transactions to be skipped otherwise, and why.
         transactions: Vec<(TransactionId, Doubt)>,
     },
     /// The transaction was rolled back.
@@ -248,13 +248,13 @@ impl Error {
         }
     }
 
-    /// Returns whether it was given up, and everything is as it was before.
+    /// Returns whether the work was given up, with everything as before.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.kind() == ErrorKind::Cancelled
     }
 
-    /// Returns the path that the error is about, or the first of several.
+    /// Returns the path of the error, or the first of several.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -276,7 +276,7 @@ impl Error {
         }
     }
 
-    /// Returns what can be done about it.
+    /// Returns the remedies.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
         let untrusted = self.to_be_trusted();
@@ -285,7 +285,7 @@ impl Error {
             Self::Rejected(rejects) => rejects[0].remedies(),
             Self::NotRestored { id, rejects, instead } => {
                 let own = rejects[0].remedies();
-                // No patch is sent that could be written otherwise.
+                // There is no patch to be written otherwise.
                 let is_about_it = own.iter().any(Remedy::is_about_the_patch);
                 or_instead(instead, if is_about_it { see_transaction(*id) } else { own })
             }
@@ -325,7 +325,7 @@ impl Error {
                 let at_top = ForPerson::UndoAtTop { id: *id, project: project.clone() };
                 vec![Remedy::Ask(at_top)]
             }
-            // It can be done when the check has ended, but not from within it.
+            // Possible when the check has ended, but not from within.
             Self::BeingChecked | Self::Postponed => Vec::new(),
             Self::NotRecovered { .. } => vec![Remedy::Ask(ForPerson::LookAtJournal)],
             Self::Store(_) | Self::Doubtful { .. } => vec![Remedy::Ask(ForPerson::LookAtState)],
@@ -345,8 +345,8 @@ fn or_instead(instead: &Option<String>, mut own: Vec<Remedy>) -> Vec<Remedy> {
     own
 }
 
-/// Returns the reject that decides how a failure is reported: a refused path goes before a stale
-/// file, and that before everything else.
+/// Returns the reject to report for a failure: a refused path goes before a stale file, and a
+/// stale file before everything else.
 #[must_use]
 pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
     rejects.iter().min_by_key(|reject| match reject.kind() {
@@ -415,7 +415,7 @@ pub enum CommitError {
     Untidy {
         /// Where the journal is.
         journal: String,
-        /// What failed.
+        /// The failure.
         cause: Box<CommitError>,
     },
 }
@@ -441,7 +441,7 @@ impl CommitError {
             Self::UnfinishedBelow { .. } => ErrorKind::Timeout,
             Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => {
                 match cause.kind() {
-                    // That says that everything is as it was.
+                    // Cancelled would mean: everything is as before.
                     ErrorKind::Cancelled => ErrorKind::CommandFailed,
                     kind => kind,
                 }
@@ -449,7 +449,7 @@ impl CommitError {
         }
     }
 
-    /// Returns the path that the error is about.
+    /// Returns the path of the error.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -462,17 +462,17 @@ impl CommitError {
         }
     }
 
-    /// Returns whether every file is as it was before.
+    /// Returns whether every file is as before.
     #[must_use]
     pub fn is_rolled_back(&self) -> bool {
         !matches!(self, Self::RollbackIncomplete { .. } | Self::Untidy { .. })
     }
 
-    /// Returns what can be done about it.
+    /// Returns the remedies.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
         vec![match self {
-            // A displaced file that is a different one by now.
+            // A displaced file, replaced by now.
             Self::Stale(drift) if is_state(&drift.path) => Remedy::Ask(ForPerson::LookAtState),
             Self::Stale(drift) => Remedy::read_again(&drift.path),
             Self::Unverified(_) => Remedy::SendCorrected,
@@ -514,10 +514,10 @@ mod tests {
         let missing = || Reject::of("a.txt", Problem::Missing);
         for ([debug, display], sentence) in [
             (printed(Problem::Missing), "there is no such file"),
-            (printed(missing()), "`a.txt`: there is no such file"),
+            (printed(missing()), "a.txt: there is no such file"),
             (
                 printed(Rejects::from(missing()).and(missing().into())),
-                "`a.txt`: there is no such file; `a.txt`: there is no such file",
+                "a.txt: there is no such file; a.txt: there is no such file",
             ),
             (printed(Irreversible::Copy), "it copies the file, and a copy cannot be reversed"),
             (printed(BinaryProblem::Applied), "the binary patch is applied already"),
@@ -526,7 +526,7 @@ mod tests {
                 "the diff is for a submodule, and this is none",
             ),
             (printed(Doubt::Future), "it lies in the future"),
-            (printed(Error::from(Rejects::from(missing()))), "`a.txt`: there is no such file"),
+            (printed(Error::from(Rejects::from(missing()))), "a.txt: there is no such file"),
             (printed(CommitError::Nothing), "there is nothing to commit"),
             (printed(Error::from(CommitError::Nothing)), "there is nothing to commit"),
             (printed(Failed::from(Error::Declined)), "declined; nothing was changed"),

@@ -20,12 +20,12 @@ use super::workspace::Workspace;
 pub struct LogEntry {
     /// Its journal.
     pub journal: Journal,
-    /// The transaction that undid it, unless that one is undone itself.
+    /// The undo in effect, if any.
     pub undone_by: Option<TransactionId>,
-    /// Whether it was rolled back, except for files that someone else had changed. The journal then
-    /// states what was planned.
+    /// Whether the transaction was rolled back, except for files changed by someone else. Then the
+    /// journal has the planned changes.
     pub aborted: bool,
-    /// Whether this is all that it did: the caller [may see](super::Reach) every path.
+    /// Whether all changes are shown: the caller [may see](super::Reach) every path.
     pub whole: bool,
 }
 
@@ -38,7 +38,7 @@ impl LogEntry {
         own.turn.is_some() && own.turn == other.turn && own.session == other.session
     }
 
-    /// Leaves what a caller may see; `None` if that is nothing.
+    /// Leaves the part that a caller may see; `None` if there is none.
     fn shown_to(self, reach: &Reach) -> Option<Self> {
         if reach.shows_all(&self.journal) {
             return Some(Self { whole: true, ..self });
@@ -47,7 +47,7 @@ impl LogEntry {
         Some(Self { journal, whole: false, ..self })
     }
 
-    /// Returns what it undoes, if that counts.
+    /// Returns the undone transactions, if the undo counts.
     fn undoes(&self) -> impl Iterator<Item = TransactionId> {
         let Header { undo_of, also_undo_of, partial, .. } = &self.journal.header;
         let counts = !partial && !self.aborted && self.undone_by.is_none();
@@ -55,7 +55,7 @@ impl LogEntry {
     }
 }
 
-/// A folder in the trash that does not count as history.
+/// A folder in the trash that is not part of the history.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Unverified {
@@ -63,7 +63,7 @@ pub struct Unverified {
     pub id: TransactionId,
     /// Why its journal is not trusted.
     pub problem: JournalProblem,
-    /// The transaction that undid it, unless that one is undone itself.
+    /// The undo in effect, if any.
     pub undone_by: Option<TransactionId>,
 }
 
@@ -75,7 +75,7 @@ impl Workspace {
     }
 
     /// Returns the finished transactions, with what the caller [may see](super::Reach) of each, and
-    /// those whose journals are not trusted, newest first.
+    /// the folders without a trusted journal, newest first.
     pub fn history(&self) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         self.history_while(|_| true)
     }
@@ -122,7 +122,7 @@ impl Workspace {
         if self.reach().shows_everything()
             && let Some(store) = self.store()?
             && let Some(totals) = store.totals()?
-            // With another key than the one that they were signed with, none counts.
+            // With another key than the one of their signatures, none counts.
             && self.history_while(|_| false)?.1.is_empty()
         {
             return Ok((totals.transactions, 0));
@@ -189,22 +189,22 @@ impl Workspace {
     }
 }
 
-/// The history, newest first, read as far as it is asked for.
+/// The history, newest first, read as far as asked for.
 pub(super) struct Log<'s> {
     pub(super) store: &'s Store<'s>,
     read: RefCell<ReadLog<'s>>,
-    /// Whether it ends where something cannot be read.
+    /// Whether the history ends at a read error.
     ends_at_error: bool,
 }
 
-/// What was read of the history.
+/// The part read so far.
 #[derive(Default)]
 struct ReadLog<'s> {
     ids: Option<NewestFirst<'s>>,
     entries: Vec<Rc<LogEntry>>,
     unverified: Vec<Unverified>,
-    /// By what each transaction was undone. An undo is newer, so whether it is undone itself is
-    /// known before the transaction that it undoes is read.
+    /// The undo of each transaction. An undo is newer than its transaction, and read first: then it
+    /// is known whether the undo is undone itself.
     undone: BTreeMap<TransactionId, TransactionId>,
     ended: bool,
 }
@@ -219,7 +219,7 @@ impl<'s> Log<'s> {
         Self { ends_at_error: true, ..self }
     }
 
-    /// Returns the `nth` newest transaction that counts.
+    /// Returns the `nth` newest transaction of those in the history.
     fn get(&self, nth: usize) -> Result<Option<Rc<LogEntry>>, Error> {
         let mut read = self.read.borrow_mut();
         while read.entries.len() <= nth && !read.ended {
@@ -233,7 +233,7 @@ impl<'s> Log<'s> {
         Ok(read.entries.get(nth).cloned())
     }
 
-    /// Reads one more, which may not count.
+    /// Reads one more folder, with or without a trusted journal.
     fn read_more(&self, read: &mut ReadLog<'s>) -> Result<(), Error> {
         let store = self.store;
         let ids = match &mut read.ids {
@@ -246,9 +246,9 @@ impl<'s> Log<'s> {
         };
         let undone_by = read.undone.get(&id).copied();
         match read_one(store, id, undone_by)? {
-            // A purge in another process removed it.
+            // Removed by a purge in another process.
             None => {}
-            // Not signed by this user, so it does not count.
+            // Not signed by this user.
             Some(Err(problem)) => read.unverified.push(Unverified { id, problem, undone_by }),
             Some(Ok(entry)) => {
                 read.undone.extend(entry.undoes().map(|target| (target, id)));
@@ -266,7 +266,7 @@ impl<'s> Log<'s> {
         })
     }
 
-    /// Returns all from the newest on that are not older than `id`; `None` for all there are.
+    /// Returns all from the newest to `id`; `None` for all there are.
     fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
         let entries = self.iter().take_while(|entry| {
             entry.as_ref().map_or(true, |it| id.is_none_or(|id| it.journal.header.id >= id))
@@ -278,7 +278,7 @@ impl<'s> Log<'s> {
         Ok(self.by_ids(&[id])?.pop())
     }
 
-    /// Returns those of some transactions that count, newest first, as they are given.
+    /// Returns some transactions, as far as they are in the history, newest first, as given.
     fn by_ids(&self, newest_first: &[TransactionId]) -> Result<Vec<Rc<LogEntry>>, Error> {
         let Some(oldest) = newest_first.last() else { return Ok(Vec::new()) };
         let entries = self.with_undos(*oldest, newest_first)?;
@@ -321,7 +321,7 @@ impl<'s> Log<'s> {
         Ok(entries)
     }
 
-    /// Returns the header of a transaction that counts, however old it is.
+    /// Returns the header of a transaction in the history, however old.
     fn header(&self, id: TransactionId) -> Result<Option<Header>, Error> {
         match self.store.unless_gone(id, self.store.journal(id)) {
             Ok(journal) => Ok(journal.map(|journal| journal.header)),
@@ -336,7 +336,7 @@ impl<'s> Log<'s> {
     }
 }
 
-/// Reads a transaction, or why its journal is not trusted; `None` if it is gone.
+/// Reads a transaction, or why its journal is not trusted; `None` for one gone by now.
 fn read_one(
     store: &Store<'_>,
     id: TransactionId,
@@ -368,7 +368,7 @@ fn counts(entry: &LogEntry) -> bool {
     entry.undone_by.is_none() && !entry.aborted
 }
 
-/// Returns the changes that are not undone, newest first.
+/// Returns the changes in effect, newest first.
 pub(super) fn changes(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
     log.iter().filter(|entry| {
         entry.as_ref().map_or(true, |entry| counts(entry) && entry.journal.header.undo_of.is_none())
@@ -388,7 +388,7 @@ pub fn standing<'l>(
     found.iter().map(|entry| entry.journal.header.id).collect()
 }
 
-/// Returns what is undone with a change: all of its turn, or it alone.
+/// Returns the transactions to undo with a change: all of its turn, or the change alone.
 pub(super) fn with_its_turn(log: &Log<'_>, change: &LogEntry) -> Result<Vec<TransactionId>, Error> {
     let Some(turn) = &change.journal.header.turn else {
         return Ok(vec![change.journal.header.id]);
@@ -400,7 +400,7 @@ pub(super) fn with_its_turn(log: &Log<'_>, change: &LogEntry) -> Result<Vec<Tran
     Ok(standing(entries.iter().map(|entry| &**entry), |entry| entry.is_of_turn_of(change)))
 }
 
-/// Returns the name of the turn that these transactions, newest first, are all of.
+/// Returns the name of the turn of these transactions, newest first, if they are all of the turn.
 pub(super) fn whole_turn(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<String>, Error> {
     let Some(&newest) = ids.first() else { return Ok(None) };
     let Some(newest) = log.by_id(newest)? else { return Ok(None) };
@@ -408,7 +408,7 @@ pub(super) fn whole_turn(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<
     Ok((with_its_turn(log, &newest)? == ids).then_some(turn))
 }
 
-/// Returns what names to `undo` these transactions, newest first: one, or those of a turn.
+/// Returns the name for `undo` of these transactions, newest first: of one, or of a turn.
 pub(super) fn name_of(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<String>, Error> {
     match ids {
         [] => Ok(None),
@@ -419,8 +419,8 @@ pub(super) fn name_of(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<Str
     }
 }
 
-/// Returns the undos since the last change, newest first, that are not undone. An undo of some files
-/// is one too.
+/// Returns the undos in effect since the last change, newest first. An undo of some files is one
+/// too.
 pub(super) fn undos(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
     log.iter()
         .filter(|entry| entry.as_ref().map_or(true, |entry| !entry.aborted))
@@ -458,7 +458,7 @@ pub(super) fn is_newest(
 }
 
 /// Returns the last transaction in effect that changed each of these paths, and its record. An undo
-/// and what it undid are looked through.
+/// and the undone transaction are looked through.
 pub(super) fn last_changes_to<'p>(
     log: &Log<'_>,
     mut paths: HashSet<&'p str>,
@@ -484,7 +484,7 @@ pub(super) fn last_changes_to<'p>(
     Ok(last)
 }
 
-/// Returns the newest transaction that changed a path between two others; `None` if none did.
+/// Returns the newest change of a path between two transactions, if any.
 pub(super) fn between(
     log: &Log<'_>,
     path: &str,
@@ -505,7 +505,7 @@ pub(super) fn between(
     Ok(None)
 }
 
-/// Returns the paths of a transaction that were undone one by one, and not redone since.
+/// Returns the paths of a transaction undone one by one, and not redone since.
 pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<String>, Error> {
     let newer = log.with_undos(id, &[])?;
     let parts = newer.iter().filter(|entry| {
@@ -515,7 +515,7 @@ pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<Str
     Ok(parts.flat_map(|entry| entry.journal.records.iter().map(|it| it.path.clone())).collect())
 }
 
-/// Finds the undo in effect: `id` itself, or the one that undid `id`.
+/// Finds the undo in effect: `id` itself, or the undo of `id`.
 pub(super) fn active_undo_of(
     log: &Log<'_>,
     id: TransactionId,

@@ -20,7 +20,7 @@ pub enum StatePlace {
     /// [`User`](Self::User) instead: that user could not use it.
     #[default]
     Project,
-    /// In the root, whatever encloses it.
+    /// In the root, whatever encloses the root.
     Root,
     /// In the user's state directory (`$XDG_STATE_HOME/apply-patch`), where `git clean` does not
     /// reach it. It belongs to the directory that is the project's top (by device, inode number and
@@ -35,7 +35,7 @@ pub enum StatePlace {
 /// from there to the root: those up to the top of the work tree, wherever the state lies; without a
 /// work tree, those up to the nearest that has a state.
 ///
-/// Directories in which others may create files are left out.
+/// Directories open to files of others are left out.
 #[must_use]
 pub fn directories_above(root: &Root) -> Vec<(Root, Prefix)> {
     if root.is_work_tree() {
@@ -64,17 +64,17 @@ pub fn directories_above(root: &Root) -> Vec<(Root, Prefix)> {
     above
 }
 
-/// The rules of a root, without its limits to directories in it.
+/// The rules of a root, without its limits to directories inside.
 pub(super) fn anywhere(root: &Root) -> Policy {
     Policy { within: Vec::new(), ..root.policy().clone() }
 }
 
-/// Whether a directory has a state that is trusted.
+/// Whether a directory has a trusted state.
 fn has_state(root: &Root) -> bool {
     matches!(root.state_dir(), Ok(Some(_)))
 }
 
-/// Finds the directory that has the state, and the path from there to the root.
+/// Finds the directory with the state, and the path from there to the root.
 pub(super) fn find(
     root: &Arc<Root>,
     place: StatePlace,
@@ -135,7 +135,7 @@ fn open(folder: &Path) -> Option<Root> {
     Root::open(folder, crate::plan::policy::policy()).ok()
 }
 
-/// Whether a name is one that states have in the user's folder: see [`UserState`].
+/// Whether a name is one of a state in the user's folder: see [`UserState`].
 fn is_state_name(name: &str) -> bool {
     let mut parts = name.rsplitn(3, '-');
     parts.next().is_some_and(|directory| is_hex(directory, 16))
@@ -151,7 +151,7 @@ fn is_hex(part: &str, length: usize) -> bool {
 /// of the work tree, because a state above that is another project's, and never in a directory that
 /// is not a place for a project.
 fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
-    // Transactions that were interrupted elsewhere in the project are recovered from here too.
+    // Transactions interrupted elsewhere in the project are recovered from here too.
     let policy = anywhere(root);
     for Enclosing { root: above, way, .. } in root.enclosing(&policy) {
         let path = way.filter(|_| above.common().is_none())?;
@@ -168,13 +168,12 @@ fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
     None
 }
 
-/// The user's folder of states, and the two parts of the name that the state of a directory has in
-/// it.
+/// The user's folder of states, and the two parts of the name of a directory's state there.
 struct UserState {
     folder: PathBuf,
-    /// Stands for the path. It is for finding the states of directories that were here before.
+    /// Stands for the path, to find the states of directories here before.
     path: String,
-    /// Stands for the directory itself, wherever it is moved.
+    /// Stands for the directory itself, wherever moved.
     directory: String,
 }
 

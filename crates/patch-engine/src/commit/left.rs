@@ -1,9 +1,9 @@
-//! What a transaction left, told from what it displaced: so that its diff can be shown whatever
-//! becomes of the files.
+//! The files left by a transaction, told from the displaced ones: its diff can be shown
+//! whatever becomes of the files.
 //!
-//! For each file it has the displaced file that is the base, if there is one, and what is replaced in
-//! it. Whoever reads it checks the result against the hash in the journal. A file that has the bytes
-//! of a displaced one needs nothing.
+//! For each file the record has the displaced file as a base, if there is one, and the replacements
+//! in the base. Whoever reads the record checks the result against the hash in the journal. A file
+//! with the bytes of a displaced one needs nothing.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -18,14 +18,14 @@ use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Image, Plan, PostImage, Transition};
 use crate::text::splices::Splices;
 
-/// Stands for the base of a file that has none.
+/// Stands for the base of a file without one.
 const NO_BASE: u32 = u32::MAX;
 
 /// Larger texts are compared at their ends alone.
 const MAX_COMPARED: usize = 4 << 20;
 
-/// Returns what a plan leaves, packed; `None` if that are files that it displaces. A file whose bytes
-/// cannot be read is left out.
+/// Returns the files that a plan leaves, packed; `None` if they are displaced ones. A file whose
+/// bytes cannot be read is left out.
 pub(super) fn left_by(plan: &Plan) -> Option<Vec<u8>> {
     let images = plan.images();
     let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
@@ -87,7 +87,7 @@ fn write(bytes: &mut Vec<u8>, slot: usize, base: Option<u32>, splices: &Splices)
     splices.as_slice().iter().for_each(|splice| bytes.extend_from_slice(&splice.text));
 }
 
-/// What a transaction left, as it was kept.
+/// The record of the files left by a transaction.
 #[derive(Debug)]
 pub(crate) struct LeftFiles<'l> {
     store: &'l Store<'l>,
@@ -96,7 +96,7 @@ pub(crate) struct LeftFiles<'l> {
 }
 
 impl<'l> LeftFiles<'l> {
-    /// Reads it; nothing where nothing is kept, or what is kept is not what was written.
+    /// Reads the record; empty where there is none, or a damaged one.
     pub(crate) fn of(store: &'l Store<'l>, journal: Cow<'l, Journal>) -> Self {
         let most = journal.records.iter().fold(0_u64, |most, record| {
             let states = [&record.before, &record.after].into_iter().flatten();
@@ -108,7 +108,7 @@ impl<'l> LeftFiles<'l> {
         Self { store, journal, files }
     }
 
-    /// Returns the bytes of a displaced file, the first one that is wanted.
+    /// Returns the bytes of the first wanted one of the displaced files.
     fn displaced(&self, wanted: impl Fn(&Record, Sha256) -> bool) -> Option<Vec<u8>> {
         self.journal.records.iter().find_map(|other| {
             let before = other.before.as_ref().filter(|it| wanted(other, it.sha256))?;
@@ -116,7 +116,7 @@ impl<'l> LeftFiles<'l> {
         })
     }
 
-    /// Returns the bytes of a file as it was left, or of a link; `None` where they are not known.
+    /// Returns the bytes of a file or link after the transaction; `None` where they are not known.
     pub(crate) fn bytes(&self, record: &Record) -> Option<Vec<u8>> {
         let sha256 = record.after.as_ref()?.sha256;
         let Some((base, splices)) = self.files.get(&record.slot) else {

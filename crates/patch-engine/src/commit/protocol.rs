@@ -22,18 +22,18 @@ use crate::commit::host::{CommitLog, Event, Host, intend};
 use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::{Authority, ChangeKind, Plan, PlanNote};
 
-/// What a commit did.
+/// The result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
     /// The transaction's name.
     pub id: TransactionId,
-    /// For each transition, where the file that it displaced is kept (beneath the root).
+    /// For each transition, the place of the displaced file (beneath the root).
     pub trashed: Vec<Option<String>>,
 }
 
 impl From<TransactionId> for Committed {
-    /// A commit that keeps no displaced files.
+    /// A commit without displaced files.
     fn from(id: TransactionId) -> Self {
         Self { id, trashed: Vec::new() }
     }
@@ -83,7 +83,7 @@ struct Commit<'c> {
     cancellation: Cancellation,
 }
 
-/// The paths of a plan, checked for the access that the commit needs.
+/// The paths of a plan, checked for the access of the commit.
 struct Targets {
     /// One for each transition.
     paths: Vec<Target>,
@@ -91,11 +91,11 @@ struct Targets {
     created: Vec<(Target, Option<u32>)>,
 }
 
-/// Everything that publishing needs.
+/// The staged files, ready to publish.
 struct Staged {
     journal: Journal,
     files: Vec<Option<StagedFile>>,
-    /// What tells the files that are left, if it is a file of its own.
+    /// The record of the files left, if kept in a file of its own.
     left: Option<StagedFile>,
     /// The directories to remove, with their modes.
     removed: Vec<(Target, u32)>,
@@ -150,7 +150,7 @@ impl Commit<'_> {
             let journal = beside.as_ref().unwrap_or(&journal);
             let publication = Publication { journal, ..publication };
             // If the mark cannot be written, recovery after a crash may still finish the
-            // transaction. That is correct, because no failure was reported.
+            // transaction. This is correct, because no failure was reported.
             let durable = self.options.durability == Durability::Full;
             let marked = pending.mark_aborted(durable).is_ok();
             let left = publication.roll_back(&[]).and_then(|left| {
@@ -176,7 +176,7 @@ impl Commit<'_> {
         Ok(committed)
     }
 
-    /// Brings displaced files to the folder, and removes the directories that are to go.
+    /// Brings displaced files to the folder, and removes directories.
     fn tidy(&self, publication: &Publication<'_>) -> Result<(), CommitError> {
         if siblings::bring_home(publication.dirs, publication.pending, publication.journal)? {
             publication.remove_dirs()?;
@@ -220,13 +220,13 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Returns the hash of the patch, if all of it is applied: it is recognised by that.
+    /// Returns the hash of the patch, to recognise one applied as a whole.
     fn patch_hash(&self) -> Option<Sha256> {
         self.options.text.filter(|_| !self.plan.is_partial())
     }
 
     /// Removes what was staged. Only the folder was written, and the files staged beside their
-    /// places, which the folder lists.
+    /// places, listed in the folder.
     fn give_up(&self, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
         let dirs = Dirs::new(self.locked.workspace.home());
         if beside && siblings::remove_listed(&dirs, pending.folder()).is_err() {
@@ -280,7 +280,7 @@ impl Commit<'_> {
                 Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
                 Err(error) => return Err(error.into()),
             };
-            // Where a directory gives way to a file, it is still there now.
+            // A directory to give way to a file is still there now.
             if transition.before.is_some() || !going.contains(&transition.path) {
                 publish::expected(transition).check(&place)?;
             }
@@ -312,8 +312,8 @@ impl Commit<'_> {
                 || self.plan.create_dirs().any(|dir| *dir == transition.path)
         });
         if beside && let Some(over) = over.next() {
-            // Displaced files would be kept in the very directory that this file replaces, or new
-            // ones be staged in the one that replaces it.
+            // Displaced files would be kept in the very directory replaced by this file, or new
+            // ones be staged in the directory to replace this file.
             let source = std::io::Error::from(std::io::ErrorKind::CrossesDevices);
             let path = over.path.to_string();
             return Err(fs_guard::Error::Io { operation: "replace", path, source }.into());
@@ -442,7 +442,7 @@ impl Commit<'_> {
         Ok(journal)
     }
 
-    /// Returns the slots of files that move: from which, to which.
+    /// Returns the slots of moved files: the old one and the new one.
     fn moved(&self, records: &[Record]) -> Vec<(u32, u32)> {
         let moves =
             self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
@@ -511,7 +511,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// The caller's check, if there is one that concerns the plan.
+    /// The caller's check, if the plan concerns one.
     fn check_wanted(&self) -> Option<&dyn Verify> {
         let verify = self.options.verify.as_deref().filter(|_| self.plan.undo_of().is_none())?;
         let transitions = self.plan.transitions().iter();
@@ -595,7 +595,7 @@ impl Commit<'_> {
                 Err(error) => self.incomplete(journal_path, error.into(), left),
             };
         }
-        // Files that could not be restored are kept in the trash.
+        // Unrestored files are kept in the trash.
         let _ = siblings::bring_home(dirs, &pending, journal);
         if let Err(error) = pending.finish() {
             return self.incomplete(journal_path, error.into(), left);
@@ -607,7 +607,7 @@ impl Commit<'_> {
         self.incomplete(journal_path, cause, left)
     }
 
-    /// Makes the error of a roll-back that is not finished, and keeps what recovery needs.
+    /// Makes the error of an unfinished roll-back, and keeps the files for recovery.
     fn incomplete(&self, journal: String, cause: CommitError, paths: Vec<String>) -> CommitError {
         self.locked.store.keep();
         CommitError::RollbackIncomplete { journal, paths, cause: Box::new(cause) }

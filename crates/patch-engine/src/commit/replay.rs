@@ -1,4 +1,4 @@
-//! Recognizes patch texts that were applied before.
+//! Recognizes patch texts applied before.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::plan::options::Expected;
 
 impl Workspace {
     /// Returns the transaction of a journal, if all its post-images still stand, and each expected
-    /// hash is that of the pre-image or the post-image.
+    /// hash is the one of the pre-image or of the post-image.
     ///
     /// # Errors
     ///

@@ -89,7 +89,7 @@ impl<'p> Stager<'p> {
         }
     }
 
-    /// Returns whether a post-image is a file that can be created before its bytes are known.
+    /// Returns whether a file can be created before its bytes are known.
     pub(super) fn is_new_file(post: &PostImage) -> bool {
         !post.link && !matches!(post.image, Image::Stored(..))
     }
@@ -196,7 +196,7 @@ impl<'p> Stager<'p> {
         Ok(hasher.finish())
     }
 
-    /// Gives the file the attributes of its source, or those of a new file at its path.
+    /// Gives the file the attributes of its source, or of a new file at its path.
     fn finish(
         &self,
         path: &RelPath,

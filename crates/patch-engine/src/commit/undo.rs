@@ -1,4 +1,4 @@
-//! Plans that restore the files that transactions displaced.
+//! Plans to restore displaced files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -22,18 +22,17 @@ use crate::remedy::Remedy;
 use crate::text::files::Files;
 use crate::text::lines::{Lines, with_crlf, with_lf};
 
-/// How many older changes are tried, to name one that can be undone in place of the newest.
+/// How many older changes are tried, to name one to undo in place of the newest.
 const MAX_INSTEAD: usize = 16;
 
 /// How a transaction is undone.
 #[derive(Debug, Clone)]
 pub struct UndoOptions {
     /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base
-    /// is the file that the transaction left, and the wanted text is the one that it displaced.
+    /// is the file left by the transaction, and the wanted text is the displaced one.
     pub carry: bool,
-    /// Whether a person vouches for the journal: it may then be signed with a key that is not
-    /// available here, or unsigned. Paths that the policy or the guard refuses are refused all the
-    /// same.
+    /// Whether a person vouches for the journal: then its key may be missing here, or its
+    /// signature. Paths against the policy or the guard are refused all the same.
     pub trust: bool,
     /// Gives planning up.
     pub cancellation: Cancellation,
@@ -46,32 +45,32 @@ impl Default for UndoOptions {
 }
 
 impl Workspace {
-    /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
+    /// Plans to undo a transaction, or only its changes to `paths` (empty: all).
     ///
-    /// Fails with every path that has changed since the transaction.
+    /// Fails with every path changed since the transaction.
     pub fn plan_undo(&self, id: TransactionId, paths: &[RelPath]) -> Result<Plan, Error> {
         self.plan_undo_with(Some(id), paths, &UndoOptions::default())
     }
 
-    /// Plans to undo the newest transaction that [can be undone](Self::plan_undo_with), with its
+    /// Plans to undo the newest transaction [in effect](Self::plan_undo_with), with its
     /// turn.
     pub fn plan_undo_last(&self) -> Result<Plan, Error> {
         self.plan_undo_with(None, &[], &UndoOptions::default())
     }
 
-    /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
+    /// Plans to undo a transaction, or only its changes to `paths` (empty: all).
     ///
     /// `None` is the newest one that is neither undone nor itself an undo, and of whose changes
-    /// something is left. A [note](PlanNote) of the plan names each newer one of whose changes
-    /// nothing is left: it counts as undone. If the transaction is part of a turn, all of the turn
-    /// is undone as one, unless `paths` are given.
+    /// something is left. A [note](PlanNote) of the plan names each newer one without anything
+    /// left: such a one counts as undone. If the transaction is part of a turn, all of the turn is
+    /// undone as one, unless `paths` are given.
     ///
     /// # Errors
     ///
-    /// With every path that has changed since the transaction; or, with
-    /// [`carry`](UndoOptions::carry), with every one to which its reversal cannot be carried, and
-    /// every conflict. Without an id no older one is undone in its place, but the error names the
-    /// next one that could be. If nothing is left of its changes, [`NothingTo`](Error::NothingTo).
+    /// With every path changed since the transaction; or, with [`carry`](UndoOptions::carry), with
+    /// every one to which its reversal cannot be carried, and every conflict. Without an id no
+    /// older one is undone in its place, but the error names the next one with a way back. If
+    /// nothing is left of its changes, [`NothingTo`](Error::NothingTo).
     pub fn plan_undo_with(
         &self,
         id: Option<TransactionId>,
@@ -86,19 +85,19 @@ impl Workspace {
         };
         let log = Log::new(&store);
         let Some(id) = id else { return plan_undo_newest(self, &log, paths, options) };
-        // An error elsewhere in the history is no reason to refuse a transaction that is named.
+        // An error elsewhere in the history is no reason to refuse a named transaction.
         let log = log.ending_at_error();
         let plan = plan_undo(self, &log, &[id], paths, options)?;
         plan.ok_or_else(|| nothing_to("undo", &[id]))
     }
 
-    /// Plans to undo several transactions as one: each file comes back as it was before the first
-    /// of them that changed it, if it is as the last of them left it, and nothing else changed it
-    /// between. A file that is as it was already is left alone.
+    /// Plans to undo several transactions as one: each file comes back in its state before all of
+    /// them, if the last of them left the current one, and nothing else changed the file between.
+    /// A file in the old state already is left alone.
     ///
     /// # Errors
     ///
-    /// Those of [`plan_undo_with`](Self::plan_undo_with), for all of them together.
+    /// The errors of [`plan_undo_with`](Self::plan_undo_with), for all of them together.
     pub fn plan_undo_all(
         &self,
         ids: &[TransactionId],
@@ -110,12 +109,12 @@ impl Workspace {
         plan.ok_or_else(|| nothing_to("undo", ids))
     }
 
-    /// Plans to undo an undo. `id` is the undo or the transaction that it undid; `None` is the
+    /// Plans to undo an undo. `id` is the undo or the undone transaction; `None` is the
     /// newest undo, if nothing new was applied since.
     ///
     /// # Errors
     ///
-    /// Those of [`plan_undo_with`](Self::plan_undo_with).
+    /// The errors of [`plan_undo_with`](Self::plan_undo_with).
     pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
         self.plan_redo_with(id, &UndoOptions::default())
     }
@@ -124,7 +123,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// Those of [`plan_undo_with`](Self::plan_undo_with).
+    /// The errors of [`plan_undo_with`](Self::plan_undo_with).
     pub fn plan_redo_with(
         &self,
         id: Option<TransactionId>,
@@ -142,11 +141,11 @@ impl Workspace {
     }
 
     /// Plans to restore displaced files of one transaction, each by its number, to its original
-    /// path or to the path given with it.
+    /// path or to the path given beside the number.
     ///
     /// # Errors
     ///
-    /// If a file is there already (the error names the transaction that left it), or if the
+    /// If a file is there already (the error names its transaction), or if the
     /// transaction or the file is not kept.
     pub fn plan_restore(
         &self,
@@ -183,7 +182,7 @@ impl Workspace {
     }
 }
 
-/// Plans to undo the newest transaction that can be undone, with its turn.
+/// Plans to undo the newest transaction in effect, with its turn.
 fn plan_undo_newest(
     workspace: &Workspace,
     log: &Log<'_>,
@@ -213,7 +212,7 @@ fn plan_undo_newest(
     })
 }
 
-/// Returns the name of the first change that can be undone without being carried.
+/// Returns the name of the first change to be undone without a carry.
 fn name_of_first(
     workspace: &Workspace,
     log: &Log<'_>,
@@ -226,7 +225,7 @@ fn name_of_first(
     first.and_then(|ids| history::name_of(log, &ids).ok()?)
 }
 
-/// Adds the transaction that left the file which is in the way of a restore.
+/// Adds the transaction of the file in the way of a restore.
 fn occupied(
     workspace: &Workspace,
     store: &Store<'_>,
@@ -270,7 +269,7 @@ fn rejected(id: TransactionId, reject: Reject) -> Error {
     }
 }
 
-/// Makes the error of a path to which a transaction cannot be undone.
+/// Makes the error of a path without a way back.
 fn refused(id: TransactionId, error: fs_guard::Error) -> Error {
     match error.path().map(str::to_owned) {
         Some(path) if Remedy::of_guard(&error).iter().any(Remedy::is_about_the_patch) => {
@@ -325,7 +324,7 @@ fn plan_undo(
     })
 }
 
-/// Transactions that are to be undone as one, and the places of their files.
+/// Transactions to be undone as one, and the places of their files.
 struct Undo<'u, 's> {
     workspace: &'u Workspace,
     files: Files,
@@ -340,7 +339,7 @@ struct Undo<'u, 's> {
 /// The way back of one file.
 #[expect(clippy::large_enum_variant, reason = "only one is in memory at a time")]
 enum Reversal<'r> {
-    /// The file is as it was before already.
+    /// The file is in the old state already.
     Done,
     Restored {
         now: Option<Disk>,
@@ -351,11 +350,11 @@ enum Reversal<'r> {
     Drifted(Drifted<'r>),
 }
 
-/// A file that has changed since.
+/// A file changed since.
 struct Drifted<'r> {
     record: &'r Record,
     now: Option<Sha256>,
-    /// The reversal can be carried to the file as it is now.
+    /// The reversal can be carried to the current file.
     can_carry: bool,
     line_ends: bool,
 }
@@ -399,8 +398,8 @@ impl<'u, 's> Undo<'u, 's> {
         Ok(if brings_files || changes_dirs { Some(builder.finish()?) } else { None })
     }
 
-    /// Returns the records of the files that come back. Without `paths`, those that were taken back
-    /// before are left out, if others remain.
+    /// Returns the records of the files to bring back. Without `paths`, files taken back before are
+    /// left out, if others remain.
     fn wanted(&self, paths: &[RelPath], back: &HashSet<String>) -> Result<Vec<&Record>, Error> {
         let mut records = wanted(&self.joined.journal, paths)?;
         if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
@@ -409,7 +408,7 @@ impl<'u, 's> Undo<'u, 's> {
         Ok(records)
     }
 
-    /// Fails if a file or directory that comes back lies outside the root.
+    /// Fails if a file or directory to bring back lies outside the root.
     fn check_inside(&self, records: &[&Record], paths: &[RelPath]) -> Result<(), Error> {
         let Journal { created_dirs, removed_dirs, .. } = &self.joined.journal;
         let dirs = created_dirs.iter().map(|(dir, _)| dir);
@@ -435,7 +434,7 @@ impl<'u, 's> Undo<'u, 's> {
         }
     }
 
-    /// Plans the way back of each file, and returns whether there is one that changes.
+    /// Plans the way back of each file, and returns whether one changes.
     fn bring_back(
         &self,
         records: &[&Record],
@@ -444,7 +443,7 @@ impl<'u, 's> Undo<'u, 's> {
         let mut changes = false;
         let mut drifted = Vec::new();
         let mut conflicts = Vec::new();
-        // All paths are checked first, so that nothing is told of any if one is refused.
+        // All paths are checked first: nothing is told of any if one is refused.
         let paths = records
             .iter()
             .map(|record| self.reach.check(&record.path, self.joined.authentic, Access::Update));
@@ -507,7 +506,7 @@ impl<'u, 's> Undo<'u, 's> {
         })
     }
 
-    /// Makes the error of files that have changed since.
+    /// Makes the error of files changed since.
     fn drifted(&self, drifted: &[Drifted<'_>]) -> Result<Error, Error> {
         let files = drifted.iter().map(|drifted| (drifted.record.path.as_str(), drifted.now));
         let left_by = left_by(self.log, files, &self.reach)?;
@@ -522,7 +521,7 @@ impl<'u, 's> Undo<'u, 's> {
         Ok(Error::Drifted { id, drifts, carry, instead: None })
     }
 
-    /// Tells how a file has changed since; `left_by` is the transaction that left it as it is.
+    /// Tells how a file has changed since; `left_by` is the transaction of its current state.
     fn drift(&self, drifted: &Drifted<'_>, left_by: Option<TransactionId>) -> Result<Drift, Error> {
         let Drifted { record, now, line_ends, .. } = *drifted;
         let Some((_, gap)) = &self.joined.sources[&*record.path].gap else {
@@ -543,7 +542,7 @@ impl<'u, 's> Undo<'u, 's> {
         Ok(Drift { by: by.map(|by| by.journal.header.id), ..gap.clone() })
     }
 
-    /// Plans the directories that come back or go, and returns whether that changes one. Undoing a
+    /// Plans the directories to bring back or to remove, and returns whether one changes. Undoing a
     /// whole transaction restores directories even if they are empty.
     fn bring_dirs_back(
         &self,
@@ -552,7 +551,7 @@ impl<'u, 's> Undo<'u, 's> {
     ) -> Result<bool, Error> {
         let mut changes = false;
         let Joined { journal, authentic, .. } = &self.joined;
-        // As when the transaction was committed: those of our own not against the lists.
+        // As in the commit of the transaction: paths of our own are not checked against the lists.
         let root = self.workspace.root();
         for (dir, mode) in &journal.removed_dirs {
             let dir = root.check_recorded(dir, *authentic)?;
@@ -575,9 +574,9 @@ impl<'u, 's> Undo<'u, 's> {
         Ok(changes)
     }
 
-    /// Returns the current file with a transaction's change reverted. `None` if the change cannot be
-    /// carried: the file is no text or has been deleted since, the transaction did not update it, or
-    /// the bytes that the transaction left are not known any more.
+    /// Returns the current file with a transaction's change reverted. `None` if the change cannot
+    /// be carried: the file is no text or has been deleted since, the transaction was no update, or
+    /// the bytes left by the transaction are not known any more.
     fn carried_back(
         &self,
         source: &Displaced,
@@ -627,8 +626,8 @@ impl<'u, 's> Undo<'u, 's> {
         Ok(Some(CarriedBack { made, line_ends }))
     }
 
-    /// Returns the bytes that a transaction left, if a later one displaced them, or the transaction
-    /// itself kept what tells them.
+    /// Returns the bytes left by a transaction, if a later one displaced them, or the transaction
+    /// itself kept a record of them.
     fn left(&self, last: &LastChange, sha256: Sha256) -> Result<Option<Vec<u8>>, Error> {
         let found = self.kept.find(last.id, sha256, |entry: &TrashEntry| {
             if entry.link {
@@ -644,8 +643,8 @@ impl<'u, 's> Undo<'u, 's> {
     }
 }
 
-/// Returns the mode that a file gets back by a three-way merge: only one side changed it, or both
-/// made the same change.
+/// Returns the mode to bring back by a three-way merge: only one side changed, or both changed
+/// alike.
 fn mode_back(before: &FileState, after: &FileState, now: &Disk) -> Option<u32> {
     match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
         (before, after, now) if now == after || now == before => Some(before),
@@ -660,7 +659,7 @@ fn with_ends(text: &[u8], crlf: bool) -> Vec<u8> {
     if crlf { with_crlf(&text) } else { text }
 }
 
-/// The journals of transactions that are undone as one.
+/// The journals of transactions to undo as one.
 struct Joined {
     /// All their changes, under the newest one's header.
     journal: Journal,
@@ -669,18 +668,18 @@ struct Joined {
     sources: HashMap<String, Displaced>,
 }
 
-/// Where the versions of a file are that several transactions changed.
+/// The places of the versions of a file changed by several transactions.
 struct Displaced {
-    /// Which record of the joined journal is the file's.
+    /// The number of the file's record in the joined journal.
     nth: usize,
-    /// The first transaction, which displaced the file that comes back.
+    /// The first transaction, with the displaced file to bring back.
     first: TransactionId,
     last: LastChange,
     /// Where something else changed the file between two of them, and the earlier one.
     gap: Option<(TransactionId, Drift)>,
 }
 
-/// The last transaction that changed a file, and its record.
+/// The last transaction of a file, and its record.
 struct LastChange {
     id: TransactionId,
     record: Record,
@@ -697,7 +696,7 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
     let mut all: Option<Joined> = None;
     for &id in ids {
         let (mut journal, authentic) = store.journal_if(id, trust)?;
-        // The transactions that it undid itself are not undone by this.
+        // The transactions undone by an undo are not undone by this.
         journal.header.also_undo_of.clear();
         if store.is_aborted(id)? {
             return Err(Error::Aborted(id));
@@ -712,7 +711,7 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
         };
         all.authentic &= authentic;
         all.journal.header.also_undo_of.push(id);
-        // The first of them that made or removed a directory says whether it was there before.
+        // The first of them to make or remove a directory says whether one was there before.
         let made = journal.created_dirs.iter().map(|(dir, _)| dir);
         let changed = made.chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
         let changed: HashSet<&String> = changed.collect();
@@ -744,14 +743,14 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
         }
     }
     let mut all = all.expect("BUG: there is a transaction to undo");
-    // The numbers are those of several transactions.
+    // The numbers belong to several transactions.
     if ids.len() > 1 {
         all.journal.moved.clear();
     }
     Ok(all)
 }
 
-/// Returns whether a file is as it was before a transaction changed it.
+/// Returns whether a file is in its state before a transaction.
 fn is_as_before(record: &Record, now: Option<&Disk>) -> bool {
     match (&record.before, now) {
         (None, None) => true,
@@ -772,16 +771,16 @@ fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
     }
 }
 
-/// Returns whether a file is the one that a journal states.
+/// Returns whether a file is the one in a journal.
 fn is_same(state: &FileState, disk: &Disk) -> bool {
     disk.metadata.kind == state.kind()
         && disk.sha256() == state.sha256
         && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
 }
 
-/// Returns the last transaction that changed each of these files, given with the hashes that they
-/// have: if it was no undo, the file is still as that one left it, and the caller may see all that
-/// it did, so that it can be undone first.
+/// Returns the last transaction of each of these files, given with their hashes, if an undo of the
+/// transaction can come first: it was no undo itself, the file is in the state it left, and the
+/// caller may see all its changes.
 fn left_by<'p>(
     log: &Log<'_>,
     files: impl IntoIterator<Item = (&'p str, Option<Sha256>)>,
@@ -803,11 +802,11 @@ fn left_by<'p>(
 /// A file with a transaction's change reverted.
 struct CarriedBack {
     made: Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>,
-    /// Only its line ends are not as the transaction left them. Those that it has are kept.
+    /// Only the line ends have changed since the transaction. The current ones are kept.
     line_ends: bool,
 }
 
-/// Returns the bytes of a displaced file if they have the hash that the journal states.
+/// Returns the bytes of a displaced file if they have the hash in the journal.
 fn kept(
     store: &Store<'_>,
     id: TransactionId,
@@ -848,7 +847,7 @@ pub(super) struct Now {
     pub(super) as_left: bool,
 }
 
-/// Returns the file at a path that a transaction changed.
+/// Returns the file at a path changed by a transaction.
 pub(super) fn now(
     files: &Files,
     path: &RelPath,
@@ -865,7 +864,7 @@ pub(super) fn now(
         }
         now => now?,
     };
-    // A directory that the transaction created in place of a file is removed before the file is
+    // A directory created by the transaction in place of a file is removed before the file is
     // restored.
     if left.is_none()
         && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory)

@@ -1,7 +1,6 @@
-//! Sections that are applied already: the file that one makes is there, the one that it deletes is
-//! not, or a file has moved.
+//! Sections applied already: an added file is there, a deleted one is not, or a file has moved.
 //!
-//! Asked only of a section that does not apply. `--skip-applied` leaves such a section out.
+//! Asked only where a section does not apply. `--skip-applied` leaves such a section out.
 
 use patch_grammar::{AddedLines, SectionOperation};
 
@@ -17,8 +16,8 @@ use crate::plan::section_done::SectionDone;
 use crate::plan::step::Step;
 
 impl<'p> Planner<'_, 'p> {
-    /// Returns why a section does not apply: that it is applied already, or nothing where such
-    /// sections are left out.
+    /// Returns why a section does not apply. Where the section is applied already, this is the
+    /// reason, or nothing where such sections are left out.
     pub(super) fn unless_applied(&mut self, step: &Step<'p>, rejects: Rejects) -> Option<Rejects> {
         let Some(done) = self.section_done(step, &rejects) else { return Some(rejects) };
         if self.options.placement.skip_applied {
@@ -26,7 +25,7 @@ impl<'p> Planner<'_, 'p> {
             self.builder.note(PlanNote::SectionApplied { path, section: step.index, done });
             return None;
         }
-        // A name that is like one of a file was probably meant to be that.
+        // A name like one of a file was probably meant for the file.
         let missing = step.reject(Problem::Missing).among(self.files().clone());
         if done == SectionDone::Deleted && missing.near.is_some() {
             return Some(rejects);
@@ -34,7 +33,7 @@ impl<'p> Planner<'_, 'p> {
         Some(step.reject(Problem::SectionApplied(done)).into())
     }
 
-    /// Returns the effect of a section that is applied already.
+    /// Returns the effect of a section applied already.
     fn section_done(&mut self, step: &Step<'p>, rejects: &Rejects) -> Option<SectionDone> {
         let mut problems = rejects.iter().map(|reject| &reject.problem);
         let is_missing = problems.clone().any(|problem| matches!(problem, Problem::Missing));
@@ -67,7 +66,7 @@ impl<'p> Planner<'_, 'p> {
         }
     }
 
-    /// Returns whether the file that a section makes is there, with these bytes and this mode.
+    /// Returns whether the new file of a section is there, with these bytes and this mode.
     fn is_made(&mut self, step: &Step<'p>, lines: &AddedLines<'_>) -> bool {
         let section = step.section;
         if section.link {
@@ -82,7 +81,7 @@ impl<'p> Planner<'_, 'p> {
         made == Some(file.sha256()) && has_mode(step, file.is_executable())
     }
 
-    /// Returns whether the file at the new path of a section is the one that the section leaves.
+    /// Returns whether the file at the new path of a section is the section's result.
     fn has_result(&mut self, step: &Step<'p>) -> bool {
         let section = step.section;
         if let Ok(found) = self.builder.link_text(&step.to.text) {
@@ -104,7 +103,7 @@ impl<'p> Planner<'_, 'p> {
             })
     }
 
-    /// Returns whether a copy is there, as a section makes it.
+    /// Returns whether the copy of a section is there.
     fn is_copied(&mut self, step: &Step<'p>) -> bool {
         let section = step.section;
         let Ok(from) = self.builder.load_original(&step.at.text) else { return false };

@@ -4,7 +4,7 @@ use patch_grammar::binary::{Binary, BinaryKind};
 
 use crate::git_id::is_blob;
 
-/// What is wrong with a binary patch, and the file that it is for.
+/// The problem with a binary patch, and the file that it is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BinaryProblem {

@@ -27,13 +27,13 @@ use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::text::files::Files;
 use crate::text::splices::Splices;
 
-/// The most files that one plan deletes with a directory.
+/// The most files of a directory to delete in one plan.
 pub const MAX_DELETED: usize = 10_000;
 
-/// Makes a plan of changes, each of which is made to the result of the ones before it.
+/// Makes a plan of changes, each made to the result of the ones before.
 ///
-/// It reads files and writes none. The rules of the guard and of [`Options`] are applied to each
-/// change. A patch, the operations of tools, undo and restore all use it.
+/// A builder reads files and writes none. The rules of the guard and of [`Options`] are applied to
+/// each change. Patches, the operations of tools, undo and restore are all planned so.
 ///
 /// ```
 /// use patch_engine::commit::Workspace;
@@ -61,15 +61,15 @@ pub struct PlanBuilder<'o> {
     left_out: BTreeSet<usize>,
     placed: Vec<(usize, Placed)>,
     undoing: Option<Undoing>,
-    /// Directories that are created whether a file needs them or not, and those with permissions of
-    /// their own.
+    /// Directories to create whether a file needs them or not, and those with permissions of their
+    /// own.
     restored_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
     notes: Vec<PlanNote>,
     carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
 }
 
-/// The transactions that a plan undoes. Their journals name the paths, which are not checked again.
+/// The transactions to undo. The paths in their journals are not checked again.
 #[derive(Debug)]
 pub(crate) struct Undoing {
     pub(crate) undone: Undone,
@@ -77,11 +77,11 @@ pub(crate) struct Undoing {
     pub(crate) authentic: bool,
     /// The other transactions, older ones.
     pub(crate) also: Vec<TransactionId>,
-    /// The files that go back: each path to which the transaction moved a file, and the one before.
+    /// The files that go back: the path of each after the transaction, and the one before.
     pub(crate) moved_back: Vec<(String, String)>,
 }
 
-/// The text that a section leaves in a file.
+/// The new text of a file.
 #[derive(Debug, Default)]
 pub(super) struct NewText {
     pub(super) splices: Splices,
@@ -90,7 +90,7 @@ pub(super) struct NewText {
     /// The places of the section's hunks.
     pub(super) placed: Vec<Placed>,
     pub(super) notes: Vec<PlanNote>,
-    /// The lines of the patch that insert blank lines at the end of the file.
+    /// The lines of the patch with blank lines for the end of the file.
     pub(super) blank_at_eof: Vec<u32>,
 }
 
@@ -116,11 +116,11 @@ impl<'o> PlanBuilder<'o> {
         }
     }
 
-    /// Reads a file that is to be changed; `None` when nothing is there.
+    /// Reads a file to be changed; `None` when nothing is there.
     ///
     /// # Errors
     ///
-    /// When the guard refuses it, or it is too large.
+    /// When the guard refuses the path, or the file is too large.
     pub fn load(&mut self, path: &str) -> Result<Option<Loaded>, Reject> {
         self.overlay.load(path).map_err(self.at(path))
     }
@@ -140,7 +140,7 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.create(path, post).map_err(self.at(path))
     }
 
-    /// Plans a copy of a file as it was before all changes: in a git diff the order of the files
+    /// Plans a copy of a file from before all changes: in a git diff the order of the files
     /// does not count.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl<'o> PlanBuilder<'o> {
         self.copy_of(file, to)
     }
 
-    /// Plans a copy of a file that was read.
+    /// Plans a copy of a loaded file.
     pub(super) fn copy_of(&mut self, file: Loaded, to: &str) -> Result<(), Reject> {
         let Loaded { path, bytes, hash, mode } = file;
         self.overlay.check_copy(&path, to).map_err(self.at(to))?;
@@ -163,7 +163,7 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// When there is no such file, or the guard refuses it.
+    /// When there is no such file, or the guard refuses the path.
     ///
     /// # Panics
     ///
@@ -172,7 +172,7 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.update(path, splices, None).map_err(self.at(path))
     }
 
-    /// Plans the text that a section leaves in a file.
+    /// Plans the new text of a file.
     pub(super) fn rewrite(
         &mut self,
         section: usize,
@@ -185,11 +185,11 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.update(path, splices, outcome).map_err(self.at(path))
     }
 
-    /// Plans the right to run a file, or that it cannot be run.
+    /// Plans whether a file can be run.
     ///
     /// # Errors
     ///
-    /// When there is no such file, or the guard refuses it.
+    /// When there is no such file, or the guard refuses the path.
     pub fn set_executable(&mut self, path: &str, yes: bool) -> Result<(), Reject> {
         self.overlay.set_executable(path, yes).map_err(self.at(path))
     }
@@ -199,7 +199,7 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// Every stretch that cannot be carried; and the errors of [`update`](Self::update).
+    /// Every stretch with a conflict; and the errors of [`update`](Self::update).
     ///
     /// # Panics
     ///
@@ -218,12 +218,12 @@ impl<'o> PlanBuilder<'o> {
     ///
     /// # Errors
     ///
-    /// When nothing is there, or the guard refuses it.
+    /// When nothing is there, or the guard refuses the path.
     pub fn remove(&mut self, path: &str) -> Result<(), Reject> {
         self.overlay.remove(path).map_err(self.at(path))
     }
 
-    /// Plans the deletion of a directory and everything in it, or of a file or link.
+    /// Plans the deletion of a directory with everything inside, or of a file or link.
     ///
     /// # Errors
     ///
@@ -262,7 +262,7 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.lift(from).map_err(self.at(from))
     }
 
-    /// Plans the new place of a file that moves.
+    /// Plans the new place of a moved file.
     pub(super) fn put(&mut self, lifted: Lifted, to: &str) -> Result<(), Reject> {
         self.overlay.put(lifted, to).map_err(self.at(to))
     }
@@ -278,12 +278,12 @@ impl<'o> PlanBuilder<'o> {
         self.left_out = sections;
     }
 
-    /// Goes by the rules of a diff, which says what was there and shows no directories.
+    /// Goes by the rules of a diff: a diff says what was there, and shows no directories.
     pub(super) fn of_diff(&mut self) {
         self.overlay.of_diff = true;
     }
 
-    /// Adds something that a reader should know.
+    /// Adds a note for the reader.
     pub(crate) fn note(&mut self, note: PlanNote) {
         self.notes.push(note);
     }
@@ -293,7 +293,7 @@ impl<'o> PlanBuilder<'o> {
         self.notes.extend(notes);
     }
 
-    /// Leaves the files as their author expects them, where that is not as they will be.
+    /// Sets the files as their author expects them, where they will differ.
     pub(super) fn set_carried_bases(&mut self, bases: Vec<(RelPath, Arc<Vec<u8>>)>) {
         self.carried_bases = bases;
     }
@@ -313,8 +313,8 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.restore(path, disk, post);
     }
 
-    /// Creates the missing directories of the files that come back. All removals are known by then:
-    /// a removed file may make way for a directory that another file needs.
+    /// Creates the missing directories of restored files. All removals are known by then: a removed
+    /// file may make way for the directory of another file.
     pub(crate) fn create_parents(&mut self) -> Result<(), Reject> {
         for path in self.overlay.order.clone() {
             self.overlay.create_parents(&path).map_err(self.at(path.as_str()))?;
@@ -322,15 +322,15 @@ impl<'o> PlanBuilder<'o> {
         Ok(())
     }
 
-    /// Sets the permissions of a directory, if it is created; with `always` it is created even if
-    /// no file needs it.
+    /// Sets the permissions of a new directory; with `always` the directory is created even if no
+    /// file needs one.
     pub(crate) fn restore_dir(&mut self, path: RelPath, mode: u32, always: bool) {
         if always || self.overlay.creates(&path) {
             self.restored_dirs.push(NewDir { path, mode: Some(mode) });
         }
     }
 
-    /// Removes a directory at the end, if it is empty then. Inner directories come first.
+    /// Removes a directory at the end, if empty then. Inner directories come first.
     pub(crate) fn remove_dir(&mut self, path: RelPath) {
         self.remove_dirs.push(path);
     }
@@ -340,12 +340,12 @@ impl<'o> PlanBuilder<'o> {
         &self.overlay.files
     }
 
-    /// Takes a path that was checked ahead, and the file there if that was read.
+    /// Takes a path checked ahead, and the file there if read ahead, too.
     pub(super) fn offer(&mut self, ahead: Option<(&RelPath, Access, Option<Disk>)>) {
         self.overlay.offer(ahead);
     }
 
-    /// Returns whether the file that was offered was taken.
+    /// Returns whether the offered file was taken.
     pub(super) fn has_taken_offer(&self) -> bool {
         self.overlay.has_taken_offer()
     }
@@ -355,12 +355,12 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.check(path, access).map_err(self.at(path))
     }
 
-    /// Returns the hash of the file that is at a path before all changes.
+    /// Returns the hash of the file at a path before all changes.
     pub(super) fn hash_before(&mut self, path: &str) -> Checked<Option<Sha256>> {
         self.overlay.hash_before(path)
     }
 
-    /// Returns the bytes that a file had before all changes, if they are in memory.
+    /// Returns the bytes of a file before all changes, if they are in memory.
     pub(super) fn bytes_before(&mut self, path: &RelPath) -> Option<Arc<Vec<u8>>> {
         let entry = self.overlay.entry(path, Access::Update).ok()?;
         entry.disk.as_ref()?.bytes.clone()
@@ -376,7 +376,7 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.exists(path, access).map_err(self.at(path))
     }
 
-    /// Refuses a new file in place of one that another section reads or changes.
+    /// Refuses a new file in place of one of another section.
     pub(super) fn check_unused(
         &mut self,
         path: &str,
@@ -386,12 +386,12 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.check_unused(path, index, named).map_err(self.at(path))
     }
 
-    /// Begins another diff: the files that the diff copies are meant as they are now.
+    /// Begins another diff: its copies are made of the files as they are now.
     pub(super) fn begin_diff<'s>(&mut self, copied: impl Iterator<Item = &'s str>) {
         self.overlay.begin_diff(copied);
     }
 
-    /// Reads a file as it was before all changes of the diff.
+    /// Reads a file in its state before all changes of the diff.
     pub(super) fn load_original(&mut self, path: &str) -> Result<Loaded, Reject> {
         self.overlay.load_original(path).map_err(self.at(path))
     }
@@ -407,28 +407,28 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.link_text(path).map_err(self.at(path))
     }
 
-    /// Checks that a symbolic link leads to where a section says, and returns its text.
+    /// Checks the target of a symbolic link against the old text of a section, and returns it.
     pub(super) fn check_target(&mut self, path: &str, old: &[u8]) -> Result<Vec<u8>, Reject> {
         self.overlay.check_target(path, old).map_err(self.at(path))
     }
 
-    /// Plans that a symbolic link leads elsewhere.
+    /// Plans another target for a symbolic link.
     pub(super) fn change_link(&mut self, path: &str, texts: LinkTexts) -> Result<(), Reject> {
         self.overlay.change_link(path, texts).map_err(self.at(path))
     }
 
-    /// Returns the id of the commit that the submodule at a path is at; `None` where something else
-    /// is there.
+    /// Returns the id of the commit of the submodule at a path; `None` where something else is
+    /// there.
     pub(super) fn submodule(&mut self, path: &str) -> Result<Option<String>, Reject> {
         self.overlay.submodule(path).map_err(self.at(path))
     }
 
-    /// Plans a new submodule, which this line stands for.
+    /// Plans a new submodule at the commit of this line.
     pub(super) fn create_submodule(&mut self, path: &str, line: Vec<u8>) -> Result<(), Reject> {
         self.create_from(path, PostImage::submodule(line))
     }
 
-    /// Plans that a submodule, which was looked at before, is at the commit of this line, or goes.
+    /// Plans the commit of a known submodule by its line, or the removal of the submodule.
     pub(super) fn set_submodule(
         &mut self,
         path: &str,
@@ -438,7 +438,7 @@ impl<'o> PlanBuilder<'o> {
         self.overlay.set_submodule(path, post).map_err(self.at(path))
     }
 
-    /// Notes that a section about a path was rejected, if anything was found out about that path.
+    /// Notes the reject of a section about a path, if anything was found out about the path.
     pub(super) fn set_rejected(&mut self, path: &RelPath) {
         self.overlay.set_rejected(path);
     }
@@ -453,7 +453,7 @@ impl<'o> PlanBuilder<'o> {
     /// # Errors
     ///
     /// When the new files would make a directory a git repository, a file does not parse any more
-    /// and the options refuse that, or the work was given up.
+    /// and the options refuse such files, or the work was given up.
     pub fn finish(mut self) -> Result<Plan, Rejects> {
         let options = self.overlay.options;
         self.format()?;
@@ -465,8 +465,8 @@ impl<'o> PlanBuilder<'o> {
         Ok(plan)
     }
 
-    /// Formats what was written, where a formatter is set. A file that an undo or a restore brings
-    /// back is as it was.
+    /// Formats the written files, where a formatter is set. Files brought back by an undo or a
+    /// restore stay as they were.
     fn format(&mut self) -> Result<(), Rejects> {
         let options = self.overlay.options;
         let Some(formatter) = options.formatter.as_ref().filter(|_| self.undoing.is_none()) else {
@@ -487,7 +487,7 @@ impl<'o> PlanBuilder<'o> {
                     let replaced = self.overlay.overwrite(&path, new, formatted.bytes);
                     replaced.map_err(|problem| Reject::of(path.as_str(), problem))?;
                     self.notes.push(PlanNote::Formatted { path: path.to_string(), by });
-                    // Its author expects the file as it was written.
+                    // Its author expects the file as written.
                     if !self.carried_bases.iter().any(|(carried, _)| *carried == path) {
                         self.carried_bases.push((path, bytes));
                     }
@@ -502,7 +502,7 @@ impl<'o> PlanBuilder<'o> {
         Rejects::new(rejects).map_or(Ok(()), Err)
     }
 
-    /// Returns a text that was written and has not been formatted, with its bytes.
+    /// Returns a written text before it is formatted, with its bytes.
     fn unformatted(&mut self, path: &RelPath) -> Checked<Option<(New, Arc<Vec<u8>>)>> {
         let OverlayEntry { state: EntryState::Written(new), disk, rejected: false, .. } =
             &self.overlay.entries[path]
@@ -570,7 +570,7 @@ impl<'o> PlanBuilder<'o> {
         })
     }
 
-    /// Refuses new files that would make a directory a git repository.
+    /// Refuses new files with which a directory would be a git repository.
     fn check_no_new_repository(&self) -> Result<(), Reject> {
         self.overlay.check_no_new_repository().map_err(|error| {
             let path = error.path().unwrap_or_default().to_owned();
@@ -579,7 +579,7 @@ impl<'o> PlanBuilder<'o> {
     }
 
     /// Returns the change of each path, deletions last, and where the moved files came from. Notes
-    /// the files that stay as they are.
+    /// the unchanged files.
     fn transitions(&mut self) -> (Vec<Transition>, Origins) {
         let overlay = &mut self.overlay;
         let mut transitions = Vec::with_capacity(overlay.order.len());
@@ -619,7 +619,7 @@ impl<'o> PlanBuilder<'o> {
         |problem| self.reject(path, problem)
     }
 
-    /// Makes the reject of a path, with the path that was probably meant.
+    /// Makes the reject of a path, with the path probably meant.
     pub(super) fn reject(&self, path: &str, problem: Problem) -> Reject {
         let near = self.near.path(&self.overlay.files, path, &problem);
         Reject { near, ..Reject::of(path, problem) }
@@ -636,8 +636,8 @@ fn before(transitions: &[Transition]) -> Map<RelPath, usize> {
         .collect()
 }
 
-/// Refuses to displace files that the guard protects. The files that a patch changes were checked
-/// when they were read.
+/// Refuses to displace files protected by the guard. The files of a patch were checked when they
+/// were read.
 fn check_displaced(files: &Files, transitions: &[Transition]) -> Result<(), Rejects> {
     let rejects = transitions.iter().filter_map(|transition| {
         let error = transition.check_displaced(files).err()?;
@@ -646,7 +646,7 @@ fn check_displaced(files: &Files, transitions: &[Transition]) -> Result<(), Reje
     Rejects::new(rejects.collect()).map_or(Ok(()), Err)
 }
 
-/// Makes the rejects of an edit that conflicts with the file as it is now.
+/// Makes the rejects of an edit in conflict with the current file.
 pub(super) fn conflicting(path: &str, conflicts: Vec<Conflict>) -> Rejects {
     let rejects = conflicts.into_iter().map(|conflict| {
         let hunk = conflict.hunks.first().copied();
@@ -655,7 +655,7 @@ pub(super) fn conflicting(path: &str, conflicts: Vec<Conflict>) -> Rejects {
     Rejects::new(rejects.collect()).expect("an edit that is not carried has conflicts")
 }
 
-/// Returns the directories that are in no other of these.
+/// Returns the directories outside all others of these.
 fn outermost(dirs: &[NewDir]) -> Vec<String> {
     let all: HashSet<&str> = dirs.iter().map(|dir| dir.path.as_str()).collect();
     let outermost = dirs
@@ -664,8 +664,8 @@ fn outermost(dirs: &[NewDir]) -> Vec<String> {
     outermost.map(|dir| dir.path.to_string()).collect()
 }
 
-/// Returns whether a post-image is the same as the pre-image. A new file in place of one that was
-/// deleted has only the right to run it to compare: the other bits are up to the umask.
+/// Returns whether a post-image is the same as the pre-image. A new file in place of a
+/// deleted one has only the right to be run to compare: the other bits are up to the umask.
 pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
     if post.is_submodule() || before.metadata.kind == FileKind::Submodule {
         return post.is_submodule()
@@ -682,7 +682,7 @@ pub(crate) fn is_same(before: &PreImage, post: &PostImage) -> bool {
         && post.has_bytes_of(before)
 }
 
-/// Finds the moves that an undo makes: those of its transaction, backwards, and for several
+/// Finds the moves of an undo: those of its transaction, backwards, and for several
 /// transactions a deleted file and a created one with the same bytes.
 fn infer_moves(transitions: &[Transition], moved_back: &[(String, String)], origins: &mut Origins) {
     if !moved_back.is_empty() {
@@ -718,7 +718,7 @@ fn infer_moves(transitions: &[Transition], moved_back: &[(String, String)], orig
     }
 }
 
-/// Returns the directories that lose all files, innermost first.
+/// Returns the directories without files afterwards, innermost first.
 fn emptied(files: &Files, transitions: &[Transition]) -> Vec<RelPath> {
     let stay = transitions.iter().filter(|transition| transition.after.is_some());
     let used: HashSet<RelPath> = stay.flat_map(|transition| transition.path.ancestors()).collect();
@@ -733,7 +733,7 @@ fn emptied(files: &Files, transitions: &[Transition]) -> Vec<RelPath> {
 }
 
 /// Collects the files beneath the directory `dir`, and its directories, innermost first; `all` is
-/// the directory that is deleted.
+/// the directory to delete.
 fn collect(
     files_of: &Files,
     all: &RelPath,

@@ -24,7 +24,7 @@ pub(crate) fn check(
     options: &Options,
     but: &HashSet<RelPath>,
 ) -> Result<(), Rejects> {
-    // What is undone was there before.
+    // An undo brings back files that were there before.
     if plan.undo_of().is_some() {
         return Ok(());
     }
@@ -77,7 +77,7 @@ fn fault(
         return Ok(None);
     };
     let path = &transition.path;
-    // What comes back from the trash is as it was.
+    // A file that comes back from the trash is as it was.
     if matches!(after.image, Image::Stored(..)) || !formats.parses(path, after.size) {
         return Ok(None);
     }

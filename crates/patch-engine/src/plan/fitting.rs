@@ -1,4 +1,4 @@
-//! Plans the sections of a patch that fit, where others do not.
+//! Plans the fitting sections of a patch, where others do not fit.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -56,13 +56,13 @@ pub(crate) fn plan_fitting(
     }
 }
 
-/// The sections of a patch that are left out.
+/// The sections of a patch to leave out.
 struct OmittedSections<'p> {
     patch: &'p Patch,
-    /// The sections that name each path.
+    /// The sections with each path.
     naming: HashMap<&'p str, Vec<usize>>,
     sections: BTreeSet<usize>,
-    /// The paths that these name: no other section names one.
+    /// Their paths: no other section names one.
     paths: HashSet<&'p str>,
 }
 
@@ -95,12 +95,12 @@ impl<'p> OmittedSections<'p> {
         self.sections.len() > known
     }
 
-    /// Returns the sections that name a path.
+    /// Returns the sections with a path.
     fn naming(&self, path: &str) -> impl Iterator<Item = usize> {
         self.naming.get(plain(path)).into_iter().flatten().copied()
     }
 
-    /// Returns the sections that the rejects are about; `None` if they are reasons to refuse all.
+    /// Returns the sections of the rejects; `None` if they are reasons to refuse all.
     fn sections_of(&self, rejects: &Rejects) -> Option<Vec<usize>> {
         let mut sections = Vec::new();
         for reject in rejects.iter() {
@@ -138,7 +138,7 @@ impl<'p> OmittedSections<'p> {
     }
 }
 
-/// Returns whether a reject is one for which nothing of the patch is applied.
+/// Returns whether nothing of the patch is applied because of a reject.
 fn refuses_all(reject: &Reject) -> bool {
     match &reject.problem {
         Problem::Guard(_) => !matches!(

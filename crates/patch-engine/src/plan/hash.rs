@@ -9,7 +9,7 @@ use fs_guard::Sha256;
 #[derive(Debug, Clone)]
 pub(crate) struct LazyHash {
     known: OnceLock<Sha256>,
-    /// What it is computed from.
+    /// The bytes to hash.
     bytes: Option<Arc<Vec<u8>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Returns the bytes that a file has before and after a plan.
+//! The bytes of files before and after a plan.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ pub struct Images<'p> {
     pub(crate) committed: Option<TransactionId>,
 }
 
-/// Makes the error for a file that has changed since planning.
+/// Makes the error for a file changed since planning.
 fn changed(path: &RelPath) -> fs_guard::Error {
     fs_guard::Error::Changed { path: path.as_str().into() }
 }
 
 impl Plan {
-    /// Returns the bytes of its files, and their diffs, as long as it is not committed.
+    /// Returns the bytes of its files, and their diffs, before a commit.
     #[must_use]
     pub fn images(&self) -> Images<'_> {
         Images { plan: self, committed: None }
@@ -54,14 +54,14 @@ impl Plan {
     }
 }
 
-/// What a plan does at one path.
+/// The change at one path.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ChangedFile {
     /// The path.
     pub path: RelPath,
     before: Option<LazyHash>,
-    /// The file afterwards; `None` when it is deleted.
+    /// The file afterwards; `None` when deleted.
     pub after: Option<Content>,
 }
 
@@ -89,7 +89,7 @@ pub struct Content {
     /// Permission bits, `0o777` at most; or `0o160000`, and the bytes are the line that a diff has
     /// of a submodule: `Subproject commit`, and the id of the commit.
     pub mode: u32,
-    /// It is a symbolic link.
+    /// The file is a symbolic link.
     pub link: bool,
 }
 
@@ -106,7 +106,7 @@ impl Content {
 }
 
 impl<'p> Images<'p> {
-    /// Returns the result at each path that changes: created and replaced files in the order of the
+    /// Returns the result at each changed path: created and replaced files in the order of the
     /// patch, then deleted ones.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl<'p> Images<'p> {
         self.plan
     }
 
-    /// Returns the old bytes of a changed file; empty where it is created.
+    /// Returns the old bytes of a changed file; empty for a new one.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl<'p> Images<'p> {
         }
     }
 
-    /// Returns the new bytes of a changed file; empty where it is deleted.
+    /// Returns the new bytes of a changed file; empty for a deleted one.
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl<'p> Images<'p> {
         }
     }
 
-    /// Reads a displaced file, if it is there and has this hash.
+    /// Reads a displaced file, if there is one with this hash.
     fn stored(
         &self,
         id: TransactionId,
@@ -221,7 +221,7 @@ impl<'p> Images<'p> {
     }
 }
 
-/// Reads the file at a path, or the target of the link, if it has this hash.
+/// Reads the file at a path, or the target of the link, if its hash is this one.
 fn on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
     let seen = files.metadata(path).ok()??;
     let bytes = match seen.kind {

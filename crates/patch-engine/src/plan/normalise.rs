@@ -1,5 +1,5 @@
-//! What only the file tells about how a hunk was meant: line numbers before its lines, and `@@`
-//! behind its header. Both are left out where that loses nothing, and noted.
+//! Oddities of a hunk that only the file tells: line numbers before its lines, and `@@` behind its
+//! header. Both are left out where this loses nothing, and noted.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

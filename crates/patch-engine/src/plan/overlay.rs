@@ -1,5 +1,5 @@
 //! The files of a workspace as the changes of a plan leave them so far. Problems are bare here; a
-//! [`PlanBuilder`](super::builder::PlanBuilder) adds the path that the caller named.
+//! [`PlanBuilder`](super::builder::PlanBuilder) adds the path named by the caller.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::text::splices::Splices;
 pub(super) struct Overlay<'o> {
     pub(super) files: Files,
     pub(super) options: &'o Options,
-    /// Directories that lose their last file are removed, and one may become a file.
+    /// Directories without files are removed at last, and one may become a file.
     pub(super) of_diff: bool,
     pub(super) entries: Map<RelPath, OverlayEntry>,
     /// Paths in the order of their first change.
@@ -30,12 +30,12 @@ pub(super) struct Overlay<'o> {
     directories: Directories,
     /// The path of the last check, and the access: a section names its path to several verbs.
     checked: Option<(RelPath, Access)>,
-    /// A file that was read ahead; taken when its path is asked for.
+    /// A file read ahead; taken when its path is asked for.
     offered: Option<(RelPath, Disk)>,
     /// How many bytes of files are kept in memory.
     kept: u64,
-    /// The files that the current diff copies, as the diffs before left them; empty in the first
-    /// one, which copies from the disk.
+    /// The sources of the current diff's copies, as the diffs before left them; empty in the first
+    /// diff, whose copies are made from the disk.
     before_diff: Map<RelPath, Option<Loaded>>,
 }
 
@@ -44,10 +44,10 @@ pub(super) struct Overlay<'o> {
 struct Spellings {
     /// Each path by its folded spelling.
     folded: Map<String, RelPath>,
-    /// The file on disk that is moved right now: its new path may differ by case or Unicode
+    /// The file on disk to be moved right now: its new path may differ by case or Unicode
     /// normalisation alone.
     moving: Option<RelPath>,
-    /// Such new paths, by the file that had the other spelling.
+    /// Such new paths, by the file with the other spelling.
     respelt: Map<RelPath, RelPath>,
 }
 
@@ -67,11 +67,11 @@ pub(crate) struct OverlayEntry {
     pub(super) state: EntryState,
     /// The bytes are counted as kept.
     kept: bool,
-    /// A section about the path was rejected; further rejects would only repeat that.
+    /// A section about the path was rejected; further rejects would only repeat the problem.
     pub(super) rejected: bool,
 }
 
-/// The file that the changes so far leave at a path.
+/// The file at a path after the changes so far.
 #[derive(Debug)]
 pub(super) enum EntryState {
     AsOnDisk,
@@ -79,15 +79,15 @@ pub(super) enum EntryState {
     Written(New),
 }
 
-/// A file that was written.
+/// A written file.
 #[derive(Debug, Clone)]
 pub(super) struct New {
     pub(super) post: PostImage,
-    /// The path on disk that the file moved from.
+    /// The path on disk before a move.
     pub(super) origin: Option<RelPath>,
 }
 
-/// A file that was taken from its path.
+/// A file taken from its path.
 #[derive(Debug)]
 pub(super) struct Lifted {
     pub(super) path: RelPath,
@@ -99,7 +99,7 @@ impl OverlayEntry {
         Self { disk, state: EntryState::AsOnDisk, kept: false, rejected: false }
     }
 
-    /// Returns the hash of the file or link that is at this path now.
+    /// Returns the hash of the file or link at this path now.
     fn hash(&self) -> Option<Sha256> {
         match &self.state {
             EntryState::AsOnDisk => self.disk.as_ref().map(PreImage::sha256),
@@ -118,7 +118,7 @@ impl OverlayEntry {
     }
 }
 
-/// A file as it was read to be changed.
+/// A file, read to be changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -137,12 +137,12 @@ impl Loaded {
         self.hash.get()
     }
 
-    /// Returns whether its owner may run it.
+    /// Returns whether the owner may run the file.
     pub(super) fn is_executable(&self) -> bool {
         self.mode.exact().is_some_and(|mode| mode & 0o100 != 0)
     }
 
-    /// Returns the same with the bytes of another version, which have this hash.
+    /// Returns the same with the bytes of another version, and their hash.
     #[must_use]
     pub fn of_version(self, bytes: Arc<Vec<u8>>, sha256: Sha256) -> Self {
         Self { bytes, hash: sha256.into(), ..self }
@@ -171,7 +171,7 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Takes a path that was checked ahead, and the file there if that was read. An earlier offer
+    /// Takes a path checked ahead, and the file there if read ahead, too. An earlier offer
     /// lapses.
     pub(super) fn offer(&mut self, ahead: Option<(&RelPath, Access, Option<Disk>)>) {
         self.offered = None;
@@ -181,7 +181,7 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Returns whether the file that was offered was taken.
+    /// Returns whether the offered file was taken.
     pub(super) fn has_taken_offer(&self) -> bool {
         self.offered.is_none()
     }
@@ -200,7 +200,7 @@ impl<'o> Overlay<'o> {
         Ok(checked)
     }
 
-    /// Returns the entry of a path, which is read from the disk the first time.
+    /// Returns the entry of a path, read from the disk the first time.
     pub(super) fn entry(&mut self, path: &RelPath, access: Access) -> Checked<&mut OverlayEntry> {
         if let Some(entry) = self.entries.get(path) {
             if let OverlayEntry { disk: Some(disk), state: EntryState::AsOnDisk, .. } = entry {
@@ -216,7 +216,7 @@ impl<'o> Overlay<'o> {
         Ok(self.entries.get_mut(path).expect("inserted above"))
     }
 
-    /// Reads the file or link at a path that has no entry yet.
+    /// Reads the file or link at a path without an entry.
     fn read(&mut self, path: &RelPath, access: Access) -> Checked<Option<Disk>> {
         if let Some((_, disk)) = self.offered.take_if(|(offered, _)| offered == path) {
             return Ok(Some(disk));
@@ -258,7 +258,7 @@ impl<'o> Overlay<'o> {
         Ok(self.entry(&path, access)?.exists())
     }
 
-    /// Refuses a new file in place of one that another section reads or changes.
+    /// Refuses a new file in place of one of another section.
     pub(super) fn check_unused(
         &mut self,
         path: &str,
@@ -274,7 +274,7 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Reads a file that is to be changed; `None` when nothing is there.
+    /// Reads a file to be changed; `None` when nothing is there.
     pub(super) fn load(&mut self, path: &str) -> Checked<Option<Loaded>> {
         match self.file(path, Access::Update) {
             Err(Problem::Missing) => Ok(None),
@@ -285,11 +285,11 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Begins another diff: the files that the diff copies are meant as they are now.
+    /// Begins another diff: its copies are made of the files as they are now.
     pub(super) fn begin_diff<'s>(&mut self, copied: impl Iterator<Item = &'s str>) {
         self.before_diff.clear();
         for path in copied {
-            // A file that cannot be read is refused where it is copied.
+            // An unreadable file is refused by the copy.
             if let Ok(checked) = self.check(path, Access::Read)
                 && let Ok(now) = self.load(path)
             {
@@ -298,8 +298,8 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Reads a file as it was before all changes of the diff. A file that one of them created is
-    /// read as it is now.
+    /// Reads a file in its state before all changes of the diff; one created by the diff, in its
+    /// state now.
     pub(super) fn load_original(&mut self, path: &str) -> Checked<Loaded> {
         let path = self.check(path, Access::Read)?;
         let begun = self.before_diff.get(&path);
@@ -344,7 +344,7 @@ impl<'o> Overlay<'o> {
         Ok(Loaded { path, bytes, hash, mode: post.mode })
     }
 
-    /// Returns the bytes of the file that is at `path` after the changes so far.
+    /// Returns the bytes of the file at `path` after the changes so far.
     pub(super) fn source(&mut self, path: &RelPath, file: &PostImage) -> Checked<Arc<Vec<u8>>> {
         match &file.image {
             Image::Kept(bytes) => Ok(Arc::clone(bytes)),
@@ -355,7 +355,7 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Returns the bytes of a file before the commit, which are read again where they are not kept.
+    /// Returns the bytes of a file before the commit, read again where they are not kept.
     fn on_disk(&mut self, from: &RelPath, asked: &RelPath) -> Checked<Arc<Vec<u8>>> {
         let limit = self.options.max_file_size;
         let Some(disk) = self.entries.get_mut(from).and_then(|entry| entry.disk.as_mut()) else {
@@ -375,7 +375,7 @@ impl<'o> Overlay<'o> {
         Ok(bytes)
     }
 
-    /// Creates a file. A file that is replaced passes on its attributes, and its mode where the
+    /// Creates a file. A replaced file passes on its attributes, and its mode where the
     /// image states none.
     pub(super) fn create(&mut self, path: &str, mut post: PostImage) -> Checked<()> {
         let path = self.check(path, Access::Create)?;
@@ -393,7 +393,7 @@ impl<'o> Overlay<'o> {
         Ok(())
     }
 
-    /// Checks that a copy of a file does not come to the path of that file.
+    /// Checks the path of a copy, which must differ from the path of its source.
     pub(super) fn check_copy(&mut self, from: &RelPath, to: &str) -> Checked<()> {
         self.settle(from);
         match self.check(to, Access::Create)? {
@@ -431,7 +431,7 @@ impl<'o> Overlay<'o> {
         Ok(())
     }
 
-    /// Replaces the bytes of a file that was written.
+    /// Replaces the bytes of a written file.
     pub(super) fn overwrite(&mut self, path: &RelPath, new: New, bytes: Vec<u8>) -> Checked<()> {
         let New { post, origin } = new;
         let PostImage { image, hash, size, .. } = PostImage::kept(bytes);
@@ -455,7 +455,7 @@ impl<'o> Overlay<'o> {
         self.take_away(&path)
     }
 
-    /// Deletes a file or link of a directory that is deleted.
+    /// Deletes a file or link together with its directory.
     pub(super) fn remove_within(&mut self, path: &RelPath) -> Checked<()> {
         let limit = self.options.max_file_size;
         let disk = load(&self.files, path, Access::Delete, limit)?.ok_or(Problem::Missing)?;
@@ -463,7 +463,7 @@ impl<'o> Overlay<'o> {
         self.take_away(path)
     }
 
-    /// Deletes the file or link at a path that was looked at.
+    /// Deletes the file or link at a known path.
     fn take_away(&mut self, path: &RelPath) -> Checked<()> {
         if !self.entries[path].exists() {
             return Err(Problem::Missing);
@@ -475,7 +475,7 @@ impl<'o> Overlay<'o> {
         Ok(())
     }
 
-    /// Finds a file that is to be taken from its path.
+    /// Finds a file to be taken from its path.
     pub(super) fn find(&mut self, from: &str) -> Checked<Lifted> {
         let (path, new) = self.file(from, Access::Delete)?;
         Ok(Lifted { path, new })
@@ -499,7 +499,7 @@ impl<'o> Overlay<'o> {
         })
     }
 
-    /// Puts a file that was taken from its path in its new place.
+    /// Puts a file taken from its path in its new place.
     pub(super) fn put(&mut self, lifted: Lifted, to: &str) -> Checked<()> {
         let Lifted { path, mut new } = lifted;
         let target = self.check(to, Access::Create)?;
@@ -514,7 +514,7 @@ impl<'o> Overlay<'o> {
         self.spellings.moving = origin.filter(|origin| !self.entries[*origin].exists()).cloned();
         let replaced = self.make_way(&target);
         self.spellings.moving = None;
-        // A file that this plan creates did not move: it appears at its last path.
+        // A file created by this plan did not move: only its last path counts.
         if replaced?.is_some() {
             new.post.attributes_of.get_or_insert_with(|| target.clone());
         }
@@ -546,8 +546,8 @@ impl<'o> Overlay<'o> {
         self.write(path, New { post: PostImage::link_to(target), origin: None });
     }
 
-    /// Returns the id of the commit that the submodule at a path is at; `None` where something else
-    /// is there.
+    /// Returns the id of the commit of the submodule at a path; `None` where something else is
+    /// there.
     pub(super) fn submodule(&mut self, path: &str) -> Checked<Option<String>> {
         let path = self.check(path, Access::Update)?;
         if !self.entries.contains_key(&path) {
@@ -581,7 +581,7 @@ impl<'o> Overlay<'o> {
         Ok(submodules::commit_of(&line).map(str::to_owned))
     }
 
-    /// Sets the commit of a submodule that was looked at, or takes the submodule away.
+    /// Sets the commit of a known submodule, or takes the submodule away.
     pub(super) fn set_submodule(&mut self, path: &str, post: Option<PostImage>) -> Checked<()> {
         let path = self.check(path, Access::Update)?;
         match post {
@@ -591,7 +591,7 @@ impl<'o> Overlay<'o> {
         Ok(())
     }
 
-    /// Brings back the file of one path, where `disk` is now, or deletes that.
+    /// Brings back the file of one path in place of `disk`, or deletes `disk`.
     pub(super) fn restore(&mut self, path: &RelPath, disk: Option<Disk>, post: Option<PostImage>) {
         self.insert(path, disk);
         match post {
@@ -600,7 +600,7 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Notes that a section about a path was rejected, if anything was found out about that path.
+    /// Notes the reject of a section about a path, if anything was found out about the path.
     pub(super) fn set_rejected(&mut self, path: &RelPath) {
         if let Some(entry) = self.entries.get_mut(path) {
             entry.rejected = true;
@@ -715,7 +715,7 @@ impl<'o> Overlay<'o> {
         Err(Problem::Guard(fs_guard::Error::Collision { path: path.to_string(), existing }))
     }
 
-    /// Gives up a directory that a diff would create, as its files are gone again: a file takes the
+    /// Gives up a directory to be created by a diff, as its files are gone again: a file takes the
     /// path.
     fn drop_directory(&mut self, dir: &RelPath) -> Checked<()> {
         let beneath =
@@ -730,14 +730,14 @@ impl<'o> Overlay<'o> {
         Ok(())
     }
 
-    /// Returns whether the plan creates the directory of `path`: then nothing is in that yet.
+    /// Returns whether the plan creates the directory of `path`: a new directory is empty.
     fn is_in_new_directory(&self, path: &RelPath) -> bool {
         !self.directories.all.is_empty()
             && path.parent().is_some_and(|parent| self.directories.all.contains(&parent))
     }
 
-    /// Returns whether a directory has lost all files by the changes so far, so that a file may
-    /// take its path.
+    /// Returns whether a directory has lost all files by the changes so far, to make way for a
+    /// file.
     fn gives_way(&self, dir: &RelPath) -> bool {
         self.of_diff && loses_all(&self.files, dir, &|path: &RelPath| self.is_gone(path))
     }
@@ -755,8 +755,8 @@ impl<'o> Overlay<'o> {
         path.ancestors().any(|above| self.is_gone(&above))
     }
 
-    /// Returns the directories that have to be created for `path`, outermost first: the missing
-    /// ones, and those whose path a deleted file had.
+    /// Returns the directories to be created for `path`, outermost first: the missing ones, and
+    /// those with the path of a deleted file.
     fn parents_missing(&self, path: &RelPath) -> Checked<Vec<RelPath>> {
         let mut above = path.ancestors().skip_while(|above| !self.is_gone(above)).peekable();
         match above.peek() {
@@ -765,7 +765,7 @@ impl<'o> Overlay<'o> {
         }
     }
 
-    /// Creates the missing directories of a file that appears.
+    /// Creates the missing directories of a new file.
     pub(super) fn create_parents(&mut self, path: &RelPath) -> Checked<()> {
         if let OverlayEntry { disk: None, state: EntryState::Written(_), .. } = &self.entries[path]
         {
@@ -780,7 +780,7 @@ impl<'o> Overlay<'o> {
         self.directories.all.contains(dir)
     }
 
-    /// Refuses new files that would make a directory a git repository.
+    /// Refuses new files with which a directory would be a git repository.
     pub(super) fn check_no_new_repository(&self) -> Result<(), fs_guard::Error> {
         let appearing = self.order.iter().filter(|path| {
             let entry = &self.entries[*path];
@@ -832,7 +832,7 @@ impl Spellings {
         Ok(())
     }
 
-    /// Refuses two paths of one plan that a file system may take for the same.
+    /// Refuses two paths of one plan if a file system may take them for the same.
     fn add_one(&mut self, path: &RelPath) -> Checked<()> {
         let folded = fs_guard::fold(path.as_str()).into_owned();
         match self.folded.entry(folded).or_insert_with(|| path.clone()) {
@@ -876,7 +876,7 @@ fn check_size(path: &RelPath, size: u64, limit: u64) -> Checked<()> {
     }
 }
 
-/// Returns a file that is not changed.
+/// Returns an unchanged file.
 fn as_on_disk(path: &RelPath, disk: &Disk) -> New {
     New {
         post: PostImage {

@@ -1,5 +1,5 @@
 //! Turns a patch into a plan: a [`PlanBuilder`] makes the changes of its sections one after the
-//! other. It reads files and never writes one.
+//! other. Files are read, and none is written.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -41,21 +41,21 @@ use crate::text::files::Files;
 use crate::text::splices::Splices;
 use crate::text::whitespace::Whitespace;
 
-/// The most other files of the patch that are searched for the lines of a rejected hunk.
+/// The most other files of the patch to search for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
 
-/// The most rejected hunks of a patch that other files are searched for: each costs a walk over
-/// those files.
+/// The most rejected hunks of a patch to look for in other files: each costs a walk over all of
+/// them.
 const LOOKED_FOR_ELSEWHERE: usize = 20;
 
-/// Plans a patch: reads every file it needs once, and computes every post-image.
+/// Plans a patch: reads every file once, and computes every post-image.
 ///
-/// Sections act in order, each on what those before it leave; those of a git diff as if at one time
+/// Sections act in order, each on the result of the ones before; in a git diff as if at one time
 /// (`plan/simultaneous.rs`).
 ///
 /// # Errors
 ///
-/// Everything that keeps the patch from applying, in the order of the patch. When anything is
+/// All reasons why the patch does not apply, in the order of the patch. When anything is
 /// refused, nothing may be applied.
 pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result<Plan, Rejects> {
     plan_without(&files.into(), patch, options, &BTreeSet::new())
@@ -98,7 +98,7 @@ pub(crate) fn plan_without(
     })
 }
 
-/// Returns the options that hold for a patch: an exact one states its own, and a diff does not show
+/// Returns the options for a patch: an exact one states its own, and a diff does not show
 /// directories.
 fn options_for<'o>(patch: &Patch, options: &'o Options) -> Cow<'o, Options> {
     if patch.exact {
@@ -115,8 +115,7 @@ fn options_for<'o>(patch: &Patch, options: &'o Options) -> Cow<'o, Options> {
     }
 }
 
-/// Returns a patch without the oddities of the programs that write patches, unless each byte
-/// counts.
+/// Returns a patch without the oddities of its author's tools, unless each byte counts.
 fn readable<'p>(files: &Files, patch: &'p Patch, options: &Options) -> Cow<'p, Patch> {
     if options.base.is_some() || patch.to_the_letter {
         return Cow::Borrowed(patch);
@@ -142,7 +141,7 @@ fn builder_for<'o>(
     builder
 }
 
-/// The sections that are planned.
+/// The sections to plan.
 struct Sections<'p> {
     all: Vec<Indexed<'p>>,
     named: Named<'p>,
@@ -164,7 +163,7 @@ impl<'p> Sections<'p> {
         Self { all, named, diffs, simultaneous }
     }
 
-    /// Returns the sections that can be worked out ahead: no other section names their paths.
+    /// Returns the sections to be worked out ahead: no other section names their paths.
     fn independent(&self, options: &Options) -> Vec<usize> {
         // Where a base is known, hunks may belong elsewhere than in the file.
         if self.simultaneous || options.base.is_some() {
@@ -172,14 +171,14 @@ impl<'p> Sections<'p> {
         }
         let independent = self.all.iter().filter(|(_, section)| {
             let path = plain(&section.path.text);
-            // Expectations are checked before, which reads the file.
+            // Expectations are checked before, and the file is read then.
             self.named.sections(path).nth(1).is_none() && !options.expected.contains_key(path)
         });
         independent.map(|(index, _)| *index).collect()
     }
 }
 
-/// Which section names which path, by path.
+/// The sections by the paths they name.
 pub(crate) struct Named<'p>(Vec<(&'p str, usize)>);
 
 impl<'p> Named<'p> {
@@ -188,12 +187,12 @@ impl<'p> Named<'p> {
         for (index, section) in sections {
             named.extend(section.paths().map(|path| (plain(&path.text), index)));
         }
-        // Those of a path stay in order.
+        // The sections of a path stay in order.
         named.sort_by_key(|(path, _)| *path);
         Self(named)
     }
 
-    /// Returns the sections that name a path.
+    /// Returns the sections with a path.
     pub(crate) fn sections(&self, path: &str) -> impl Iterator<Item = usize> + Clone {
         let first = self.0.partition_point(|(named, _)| *named < path);
         let all = self.0[first..].iter().take_while(move |(named, _)| *named == path);
@@ -207,23 +206,23 @@ pub(super) struct Planner<'a, 'p> {
     pub(super) options: &'a Options,
     pub(super) texts: &'a Texts<'a>,
     whitespace: &'a WhitespaceOfPatch,
-    /// The lines of the patch that insert blank lines at the end of the current section's file.
+    /// The lines of the patch with blank lines for the end of the current section's file.
     blank_at_eof: Vec<u32>,
-    /// The sections that name each path.
+    /// The sections with each path.
     named: &'p Named<'p>,
-    /// The files that sections have taken from their paths and not put in new places yet.
+    /// The files taken from their paths and not put in new places yet.
     lifted: Map<usize, Taken>,
     base: Base<'a>,
     rejects: Vec<Reject>,
     explanations: Explanations,
 }
 
-/// A file that a section has taken from its path.
+/// A file taken from its path.
 enum Taken {
     File(Lifted),
     /// The text of a symbolic link.
     Link(Vec<u8>),
-    /// The line that stands for a submodule.
+    /// The line of a submodule.
     Submodule(Vec<u8>),
 }
 
@@ -262,7 +261,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// Returns whether every section that names a path changes lines of that file.
+    /// Returns whether every section with a path changes lines of the file there.
     fn only_updates(&self, path: &str) -> bool {
         let mut sections =
             self.patch.sections().iter().filter(|section| names(section, path)).peekable();
@@ -279,7 +278,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// Plans the sections of git diffs, those of each diff as if at one time.
+    /// Plans the sections of git diffs, all of one diff as if at one time.
     fn simultaneously(&mut self, sections: &[Indexed<'p>], diffs: &[usize]) {
         let mut rest = sections;
         while !rest.is_empty() {
@@ -301,7 +300,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.builder.sort_placed();
     }
 
-    /// Plans a section, or one part of it.
+    /// Plans a section, or one part.
     fn section(
         &mut self,
         index: usize,
@@ -309,7 +308,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         part: SectionPart,
         prefetched: Option<Prefetched>,
     ) {
-        // A section that is left out is not missed: the plan is refused in the end.
+        // No section is missed: the plan is refused in the end.
         if self.files().cancellation().is_cancelled() {
             return;
         }
@@ -323,13 +322,13 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.refuse(&step, rejects);
     }
 
-    /// Returns the kind of the file of a section that is no text: a symbolic link, or the file that
-    /// a git diff moves or copies as it is, without a word about its kind.
+    /// Returns the kind of a file other than text: a symbolic link, or a file moved or copied as a
+    /// whole by a git diff, without a word about its kind.
     fn kind(&self, index: usize, section: &Section<'_>, deed: Deed) -> Option<FileKind> {
         if section.link {
             return Some(FileKind::Symlink);
         }
-        // The file was looked at when it was taken.
+        // The file was looked at when taken.
         if deed == Deed::Put {
             return match self.lifted.get(&index)? {
                 Taken::File(_) => None,
@@ -346,7 +345,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         Some(self.files().metadata(&path).ok()??.kind)
     }
 
-    /// Takes the work that was done ahead for a step.
+    /// Takes the work done ahead for a step.
     fn take_prefetched(&mut self, step: &mut Step<'p>, mut prefetched: Option<Prefetched>) {
         let access = step.access;
         let ahead = prefetched.as_mut().map(|ahead| (&ahead.path, access, ahead.disk.take()));
@@ -389,7 +388,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// Says which whitespace errors the lines of a section have, and refuses the section for them
+    /// Notes the whitespace errors of a section's lines, and refuses the section for them
     /// where they are not allowed.
     fn and_whitespace(
         &mut self,
@@ -416,7 +415,7 @@ impl<'a, 'p> Planner<'a, 'p> {
 
     fn add(&mut self, step: &mut Step<'p>) -> Result<(), Rejects> {
         let Some(path) = self.open(step)? else { return Ok(()) };
-        // A caller that expects a file here does not mean to create one.
+        // A caller who expects a file here does not mean to create one.
         if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(&*step.at.text) {
             let actual = self.builder.hash_before(&step.at.text);
             let actual = actual.map_err(|problem| step.reject(problem))?;
@@ -488,7 +487,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(self.builder.set_submodule(&step.at.text, after)?)
     }
 
-    /// Moves a submodule as it is. Git moves no directories.
+    /// Moves a submodule, unchanged. Git moves no directories.
     fn move_submodule(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
         if self.open(step)?.is_none() {
             return Ok(());
@@ -506,12 +505,12 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.put_lifted(step)
     }
 
-    /// Puts a link or a submodule in its new place, unless it is only taken.
+    /// Puts a link or a submodule in its new place, unless the step only takes.
     fn put_lifted(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
         if step.deed == Deed::Take {
             return Ok(());
         }
-        // Otherwise it was rejected.
+        // Otherwise the section was rejected.
         let Some(taken) = self.lifted.remove(&step.index) else { return Ok(()) };
         self.place(step, |builder, _, to| match taken {
             Taken::Link(text) => builder.create_link(to, text),
@@ -570,7 +569,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(self.builder.remove(text)?)
     }
 
-    /// Checks that a deleted file has the contents that a diff shows, if it shows them.
+    /// Checks the contents of a deleted file against the diff, if shown there.
     fn check_deleted(&mut self, step: &Step<'p>, path: &RelPath) -> Result<(), Rejects> {
         match step.contents {
             Contents::Binary(binary) => {
@@ -585,7 +584,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 if is_all_of(&file.bytes, hunks) {
                     return Ok(());
                 }
-                // A hunk that has no place is a better explanation.
+                // A hunk without a place is a better explanation.
                 match self.apply(step, &file, hunks)? {
                     Err(rejects) if !rejects.iter().all(HunkReject::is_not_all) => {
                         Err(self.rejected(step, path, rejects))
@@ -598,8 +597,8 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// Copies a file as it was before the patch: the sections of a git diff do not depend on their
-    /// order.
+    /// Copies a file in its state before the patch: the sections of a git diff do not depend on
+    /// their order.
     fn copy(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
         let Some(path) = self.open(step)? else { return Ok(()) };
         let file = self.builder.load_original(&step.at.text)?;
@@ -625,7 +624,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.set_executable(step, step.to)
     }
 
-    /// Updates a file, and moves it or takes it from its path.
+    /// Updates a file, and moves the result or takes the file from its path.
     fn update(&mut self, step: &mut Step<'p>) -> Result<(), Rejects> {
         let Some(path) = self.open(step)? else { return Ok(()) };
         if !self.builder.exists(&step.at.text, step.access)? {
@@ -634,7 +633,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let edited = match step.contents {
             Contents::Binary(binary) => self.replace(step, &path, binary),
             Contents::Hunks(hunks) => self.edit(step, &path, hunks),
-            // The plan notes that nothing changes.
+            // The plan notes the unchanged file.
             _ if step.deed == Deed::Update && step.executable.is_none() => {
                 self.rewrite(step, step.at, NewText::default()).map_err(Rejects::from)
             }
@@ -671,7 +670,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.set_executable(step, step.at)
     }
 
-    /// Puts a file that was taken from its path in its new place.
+    /// Puts a file taken from its path in its new place.
     fn put(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
         let Some(Taken::File(lifted)) = self.lifted.get(&step.index) else {
             // The section was rejected.
@@ -689,8 +688,8 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.set_executable(step, step.to)
     }
 
-    /// Returns the file that a section of a diff makes where there is none: its one hunk stands at
-    /// line 0, as for an empty file. A git diff says that a file is new, and is not taken for this.
+    /// Returns the file to make where there is none: the one hunk of a diff stands at line 0, as
+    /// for an empty file. A git diff would say so, and is not taken for this.
     fn made(&mut self, step: &Step<'p>) -> Option<Vec<u8>> {
         let Contents::Hunks([hunk]) = step.contents else { return None };
         let is_git = is_of_git(self.patch, step.section);
@@ -708,7 +707,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         Some(lines.iter().flat_map(|line| [line.text, line.ending()].concat()).collect())
     }
 
-    /// Checks the path of a section, and returns it unless a section about it was rejected.
+    /// Checks and returns the path of a section, unless a section about the same path was rejected.
     fn open(&mut self, step: &Step<'p>) -> Result<Option<RelPath>, Reject> {
         if let Some(other) = &step.section.old_name {
             return Err(step.reject(Problem::TwoFiles { other: other.text.to_string() }));
@@ -739,12 +738,12 @@ impl<'a, 'p> Planner<'a, 'p> {
         })
     }
 
-    /// Refuses to replace a file that another section reads or changes.
+    /// Refuses to replace a file of another section.
     fn check_unused(&mut self, step: &Step<'p>, path: &Spanned<'_>) -> Result<(), Reject> {
         self.builder.check_unused(&path.text, step.index, self.named)
     }
 
-    /// Sets the right to run a file, where a section states it.
+    /// Sets the right to run a file, where stated.
     fn set_executable(&mut self, step: &Step<'p>, path: &Spanned<'_>) -> Result<(), Rejects> {
         match step.executable {
             Some(yes) => Ok(self.builder.set_executable(&path.text, yes)?),
@@ -752,7 +751,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// Plans the text that a section leaves in a file.
+    /// Plans the new text of a file.
     fn rewrite(
         &mut self,
         step: &Step<'p>,
@@ -779,14 +778,14 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(edited)
     }
 
-    /// Returns the rules by which the hunks of a section are placed.
+    /// Returns the rules for placing the hunks of a section.
     fn edit_rules(&self, step: &Step<'p>) -> EditRules<'_> {
         let whitespace = self.whitespace.rules(step.index);
         EditRules::of(self.options, whitespace, self.files().cancellation())
     }
 
-    /// Returns the result of a section's hunks for a file, if they fit, where hunks that are applied
-    /// already are left out or not.
+    /// Returns the result of a section's hunks for a file, if they fit. Hunks found applied already
+    /// are left out or not.
     pub(super) fn apply_as(
         &self,
         step: &Step<'p>,
@@ -814,7 +813,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         // The result of this section is both the file and the base for the next section.
         self.base.leave(path, None);
-        // The edit was made of the file on disk: it is valid if this section found the file there.
+        // The edit was made of the file on disk, and holds if this section found the file there.
         let holds = self.builder.has_taken_offer();
         let prefetched = step.prefetched.take().filter(|_| holds);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
@@ -841,7 +840,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         unchanged.map_err(|problem| step.reject(problem))?;
         self.base.leave(path, None);
         let splices = match self.patched(step, binary, &file) {
-            // The plan notes that nothing changes.
+            // The plan notes the unchanged file.
             Err(Problem::BinaryPatch(BinaryProblem::Applied))
                 if self.options.placement.skip_applied =>
             {
@@ -861,7 +860,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(splices)
     }
 
-    /// Checks that the files that a binary patch decompresses and makes are not too large.
+    /// Checks the sizes of the files in a binary patch and of its result.
     fn check_binary(&self, step: &Step<'p>, binary: &Binary<'_>) -> Checked<()> {
         let parts = [Some(binary.forward), binary.reverse].into_iter().flatten();
         let size = parts.map(|part| part.size.max(part.file_size)).max().unwrap_or_default();
@@ -903,7 +902,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(self.rewrite(step, step.at, text)?)
     }
 
-    /// Returns the edit that the hunks of a section make of the base of its file.
+    /// Returns the edit of the base of a file by the hunks of a section.
     fn edit_of_base(
         &mut self,
         step: &Step<'p>,
@@ -925,13 +924,13 @@ impl<'a, 'p> Planner<'a, 'p> {
         checked.map_err(|error| step.reject(error.into()))?;
         match edited {
             Ok(edit) => Ok(edit),
-            // The expected version was not what the author saw either, so its lines explain nothing.
+            // The author did not see the expected version either, so its lines explain nothing.
             Err(_) if self.options.base.is_none() => Err(step.reject(stale(base, now)).into()),
             Err(rejects) => Err(self.rejected(step, &now.path, rejects)),
         }
     }
 
-    /// Makes the rejects of hunks that have no place in the file at `path`.
+    /// Makes the rejects of hunks without a place in the file at `path`.
     fn rejected(&mut self, step: &Step<'p>, path: &RelPath, rejects: Vec<HunkReject>) -> Rejects {
         let rejects = rejects.into_iter().map(|HunkReject { hunk, patch_line, reason }| {
             let reason = self.explanations.room.fit(reason);
@@ -1001,7 +1000,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 }
 
-/// Returns the text that the hunks of a section leave in a file.
+/// Returns the text of a file after the hunks of a section.
 fn new_text(step: &Step<'_>, edited: Edited) -> NewText {
     let Edited { edit, sha256, size, .. } = edited;
     NewText {
@@ -1028,7 +1027,7 @@ fn updates(section: &Section<'_>, path: &str) -> bool {
         && section.destination().is_none_or(|to| plain(&to.text) != path)
 }
 
-/// Returns the problem with a submodule, unless that is at the new commit already.
+/// Returns the problem with a submodule, unless the new commit is there already.
 fn unless_at_new(submodule: Submodule<'_>, found: &str, problem: Problem) -> Problem {
     if submodules::is_commit(found, submodule.new) {
         return Problem::SectionApplied(SectionDone::AtCommit);
@@ -1036,7 +1035,7 @@ fn unless_at_new(submodule: Submodule<'_>, found: &str, problem: Problem) -> Pro
     problem
 }
 
-/// Says which section leaves a file as it is refused.
+/// Names the section after which a file is refused.
 fn of_last_section(reject: Reject, patch: &Patch) -> Reject {
     if !matches!(reject.problem, Problem::Syntax(_) | Problem::NotFormatted(_)) {
         return reject;
@@ -1050,7 +1049,7 @@ fn of_last_section(reject: Reject, patch: &Patch) -> Reject {
     Reject { section: Some(patch.place_in_text(index)), patch_line, ..reject }
 }
 
-/// Returns both errors of a section, which are told together.
+/// Returns both errors of a section together.
 fn both<T>(placed: Result<(), Reject>, edited: Result<T, Rejects>) -> Result<T, Rejects> {
     match (placed, edited) {
         (Ok(()), edited) => edited,
@@ -1059,7 +1058,7 @@ fn both<T>(placed: Result<(), Reject>, edited: Result<T, Rejects>) -> Result<T, 
     }
 }
 
-/// Returns the problem of a file that is not the one that the author of the patch saw.
+/// Returns the problem of a file other than the one its author saw.
 fn stale(base: &[u8], now: &Loaded) -> Problem {
     Problem::Stale { expected: Expected::Hash(Sha256::of(base)), actual: Some(now.sha256()) }
 }
@@ -1068,7 +1067,7 @@ fn binary(file: &Loaded) -> Problem {
     Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256() }
 }
 
-/// Returns the number for `-p` with which the files of a diff are there, none of which is there as
+/// Returns the number for `-p` with which the files of a diff exist, while none exists as
 /// the patch was read.
 fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<usize> {
     let all_missing = rejects
@@ -1099,7 +1098,7 @@ fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<us
     Some(lost + more)
 }
 
-/// Returns whether a patch was read from a diff, which does not show directories. All sections have
+/// Returns whether a patch was read from a diff. Diffs do not show directories. All sections have
 /// one form.
 fn is_diff(patch: &Patch) -> bool {
     patch.sections().first().is_some_and(|section| match &section.operation {
@@ -1111,7 +1110,7 @@ fn is_diff(patch: &Patch) -> bool {
     })
 }
 
-/// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.
+/// Returns whether `hunks` delete exactly the lines of the file, byte for byte.
 fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
     let unmarked = hunks.iter().any(|hunk| hunk.endings == LineEndings::Unmarked);
     let mut rest = Some(source);
@@ -1119,7 +1118,7 @@ fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
         let deletes = line.kind == LineKind::Delete;
         rest = rest.filter(|_| deletes).and_then(|rest| {
             let rest = rest.strip_prefix(line.text)?;
-            // A diff that has no carriage returns may have lost them.
+            // A diff without carriage returns may have lost them.
             let crlf = rest.strip_prefix(b"\r\n").filter(|_| unmarked && !line.no_newline);
             crlf.or_else(|| rest.strip_prefix(line.ending()))
         });

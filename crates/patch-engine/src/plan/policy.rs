@@ -33,7 +33,7 @@ pub(crate) const NOT_FORBIDDEN: &[&str] =
 
 /// The patterns of paths that make tools run code, and have to be approved.
 pub const DEFAULT_GUARDED: &[&str] = &[
-    // What services run for each change.
+    // Read by services that run for each change.
     "**/.github/workflows/**",
     "**/.github/actions/**",
     "**/.gitlab-ci.yml",
@@ -48,7 +48,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.woodpecker/**",
     "**/.gitea/workflows/**",
     "**/.forgejo/workflows/**",
-    // What editors and agents run.
+    // Run by editors and agents.
     "**/.vscode/**",
     "**/.idea/**",
     "**/.zed/**",
@@ -61,7 +61,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.mcp.json",
     "**/.devcontainer/**",
     "**/.devcontainer.json",
-    // What entering a directory, building or committing runs.
+    // Run on entering a directory, building or committing.
     "**/.envrc",
     "**/.mise.toml",
     "**/.cargo/config*",
@@ -71,7 +71,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.pre-commit-config.yaml",
     "**/.gitmodules",
     "**/.gitattributes",
-    // What a shell, a login or a service's client reads.
+    // Read by a shell, a login or a service's client.
     "**/.bashrc",
     "**/.bash_profile",
     "**/.bash_login",

@@ -43,7 +43,7 @@ pub struct Reject {
     pub hunk: Option<usize>,
     /// The 1-based line of the patch.
     pub patch_line: Option<u32>,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
     /// The path that was probably meant instead. It is only shown, never used.
     pub near: Option<String>,
@@ -139,7 +139,7 @@ impl fmt::Display for Rejects {
 
 impl std::error::Error for Rejects {}
 
-/// What is wrong. A new variant breaks callers, so that each one has to handle it.
+/// A problem of a path. A new variant breaks callers, so that each one has to handle it.
 #[derive(thiserror::Error)]
 pub enum Problem {
     /// The guard refuses the path, or the system failed.
@@ -176,7 +176,7 @@ pub enum Problem {
         /// Whether a diff says that no file is there. Then no option replaces it.
         new_in_diff: bool,
     },
-    /// What the section does is done.
+    /// The section is applied already.
     #[error("it is applied already: {0}")]
     SectionApplied(SectionDone),
     /// A file would be replaced that another section of the patch reads or changes.
@@ -203,7 +203,7 @@ pub enum Problem {
     /// A file is not what was expected.
     #[error("expected {expected}, found {}", Expected::from(*.actual))]
     Stale {
-        /// What was expected.
+        /// The expected state.
         expected: Expected,
         /// The hash of the file; `None` when there is none.
         actual: Option<Sha256>,
@@ -271,7 +271,7 @@ pub enum Problem {
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
     #[error("{reason}; they are in {} from line {line}", quoted(.file))]
     InOtherFile {
-        /// What is wrong in this file.
+        /// The problem in this file.
         reason: RejectReason,
         /// The other file.
         file: String,

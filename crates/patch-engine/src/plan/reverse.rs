@@ -15,8 +15,8 @@ use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 /// Sections are reversed from the last to the first. So are the hunks of each under
 /// [`Order::PostState`], as each of them was placed in what the ones before it had left.
 ///
-/// What a patch does not say cannot come back: the file that an added one replaced, the blanks that
-/// were overlooked to place a hunk, a terminator that no line states.
+/// A patch does not say everything: the file that an added one replaced, the blanks that were
+/// overlooked to place a hunk, a terminator that no line states. None of these comes back.
 ///
 /// # Errors
 ///

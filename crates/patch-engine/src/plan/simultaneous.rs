@@ -35,7 +35,7 @@ pub(super) fn order_matters(sections: &[Indexed<'_>]) -> bool {
     })
 }
 
-/// Numbers the diffs of a text, and returns for each section of which one it is.
+/// Numbers the diffs of a text, and returns the number for each section.
 pub(super) fn diffs(patch: &Patch) -> Vec<usize> {
     let sections = patch.sections();
     let mut number = 0;
@@ -74,13 +74,13 @@ pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
     steps
 }
 
-/// Returns the sections of one diff, those together that have to be planned together: a file comes
-/// to a place that another one leaves, or is a copy of what another one changes.
+/// Returns the sections of one diff, grouped where they have to be planned together: a file comes
+/// to a place left by another one, or is a copy of a file changed by another section.
 fn together(diff: &[Indexed<'_>]) -> Vec<Vec<usize>> {
     let taking = by_path(diff, taken);
     let making = by_path(diff, made);
     let leaving = by_path(diff, target);
-    // Each leads to one before it, the first of a step to itself.
+    // Each leads to one before, the first of a step to itself.
     let mut first: Vec<usize> = (0..diff.len()).collect();
     for (nth, (_, section)) in diff.iter().enumerate() {
         let left = made(section).into_iter().flat_map(|to| above(to).chain([to]));
@@ -103,7 +103,7 @@ fn together(diff: &[Indexed<'_>]) -> Vec<Vec<usize>> {
     steps
 }
 
-/// Returns the place in a diff of the section that does something to each path.
+/// Returns the places of the sections in a diff by one of their paths.
 fn by_path<'s>(
     diff: &[Indexed<'s>],
     path: fn(&'s Section<'_>) -> Option<&'s str>,
@@ -150,7 +150,7 @@ pub fn in_sequence(patch: &Patch) -> Result<Vec<usize>, &str> {
         {
             return Err(plain(&sections[*index].path.text));
         }
-        // What comes to a path comes after what goes from there.
+        // A file comes to a path after another one went from there.
         let mut rest: Vec<usize> = step.into_iter().rev().collect();
         while let Some(&index) = rest.last() {
             if states[index] != State::New {
@@ -201,13 +201,13 @@ pub(super) fn of_one_diff(
     sections.len()
 }
 
-/// Returns the path of the file that a section copies.
+/// Returns the path of the source of a copy.
 pub(super) fn copied<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     let copies = matches!(section.operation, SectionOperation::Copy { .. });
     copies.then(|| plain(&section.path.text))
 }
 
-/// Returns the path of the file that a section takes away.
+/// Returns the path of a file taken away by a section.
 pub(super) fn taken<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     match &section.operation {
         SectionOperation::Delete(_) | SectionOperation::Update { move_to: Some(_), .. } => {
@@ -225,13 +225,13 @@ pub(crate) fn made<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     }
 }
 
-/// Returns the path of the file that a section reads.
+/// Returns the path of the file read by a section.
 fn source<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     let adds = matches!(section.operation, SectionOperation::Add(_));
     (!adds).then(|| plain(&section.path.text))
 }
 
-/// Returns the path of the file that a section leaves.
+/// Returns the path of the file left by a section.
 fn target<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     match &section.operation {
         SectionOperation::Delete(_) => None,

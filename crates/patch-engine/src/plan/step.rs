@@ -7,7 +7,7 @@ use patch_grammar::{AddedLines, Hunk, Section, SectionOperation, Spanned, Submod
 use crate::plan::prefetch::{Prefetched, access_of};
 use crate::plan::reject::{Problem, Reject};
 
-/// The part of a section that is planned.
+/// The part of a section to plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionPart {
     Whole,
@@ -17,7 +17,7 @@ pub(super) enum SectionPart {
     Putting,
 }
 
-/// The change that a section, or one part of it, makes to its file.
+/// The change of a file by a section, or by one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
     Add,
@@ -32,7 +32,7 @@ pub(super) enum Deed {
 }
 
 impl Deed {
-    /// Returns the change of a part, if the section has that part.
+    /// Returns the change of a part, if the section has such a part.
     pub(super) fn of(section: &Section<'_>, part: SectionPart) -> Option<Self> {
         let is_taking = part == SectionPart::Taking;
         match (&section.operation, part) {
@@ -51,17 +51,17 @@ impl Deed {
     }
 }
 
-/// The contents that a section has for its file, or the kind of a file that is no text.
+/// The contents for a file, or the kind of a file other than text.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Contents<'p> {
-    /// None: the file stays as it is, or is deleted unseen.
+    /// None: the file stays unchanged, or is deleted unseen.
     AsItIs,
     Added(&'p AddedLines<'p>),
     Hunks(&'p [Hunk<'p>]),
     Binary(&'p Binary<'p>),
     Link,
     Submodule(Submodule<'p>),
-    /// A submodule, or a directory, that moves as it is.
+    /// A submodule, or a directory, moved as a whole.
     SubmoduleAsItIs,
 }
 
@@ -87,7 +87,7 @@ impl<'p> Contents<'p> {
     }
 }
 
-/// A section, or one part of it, with all that the section says.
+/// A section, or one part, with everything stated there.
 #[derive(Debug)]
 pub(super) struct Step<'p> {
     pub(super) index: usize,
@@ -100,7 +100,7 @@ pub(super) struct Step<'p> {
     /// The path afterwards: a new one for a moved file or a copy.
     pub(super) to: &'p Spanned<'p>,
     pub(super) executable: Option<bool>,
-    /// The part of the work that was done ahead.
+    /// The work done ahead.
     pub(super) prefetched: Option<Prefetched>,
 }
 

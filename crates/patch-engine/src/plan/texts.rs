@@ -16,7 +16,7 @@ use crate::text::lines::{BOM, with_crlf};
 #[derive(Debug)]
 pub(crate) struct Added {
     pub(crate) post: PostImage,
-    /// What was done to the text by declaration or convention.
+    /// The changes of the text by declaration or convention.
     pub(crate) notes: Vec<PlanNote>,
 }
 

@@ -20,15 +20,15 @@ use crate::text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, is_bl
 /// How many lines are named.
 const NAMED: usize = 5;
 
-/// The whitespace errors that a patch brings into one file.
+/// The whitespace errors of a patch in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WhitespaceErrors {
-    /// The first lines of the patch that have errors, 1-based.
+    /// The first lines of the patch with errors, 1-based.
     pub lines: Vec<u32>,
     /// How many lines have errors.
     pub count: usize,
-    /// The rules that they break.
+    /// The broken rules.
     pub rules: WhitespaceRules,
 }
 
@@ -55,7 +55,7 @@ impl std::fmt::Display for WhitespaceErrors {
     }
 }
 
-/// What is known about the whitespace of each section.
+/// The whitespace rules of each section, and the errors.
 #[derive(Debug, Default)]
 pub(crate) struct WhitespaceOfPatch {
     sections: Vec<OfSection>,
@@ -65,14 +65,14 @@ pub(crate) struct WhitespaceOfPatch {
     overlook: bool,
 }
 
-/// What is known about the whitespace of a section.
+/// The whitespace rules of a section, and its errors.
 #[derive(Debug)]
 pub(crate) struct OfSection {
     rules: WhitespaceRules,
-    /// The rules that lines of the patch break.
+    /// The broken rules, by line of the patch.
     broken: BTreeMap<u32, WhitespaceRules>,
     fixed: Vec<FixedInsertion>,
-    /// The lines of a new file without errors, where it has some.
+    /// The corrected lines of a new file with errors.
     added: Option<Vec<u8>>,
 }
 
@@ -102,7 +102,7 @@ impl WhitespaceOfPatch {
                 Ok(path) => conventions.whitespace(&path, rules),
                 Err(_) => rules,
             };
-            // What the file has already is no error.
+            // The line ends of the file are no errors.
             let in_crlf = section.hunks().iter().flat_map(Hunk::old_lines).any(|line| line.crlf);
             let rules = if in_crlf { rules.with(WhitespaceRule::CrAtEol) } else { rules };
             OfSection::new(patch, section, rules, options)
@@ -122,7 +122,7 @@ impl WhitespaceOfPatch {
         Some(FileWhitespace { rules, fix: self.fix, overlook: self.overlook })
     }
 
-    /// Returns the sections of a patch without the errors that are to be fixed.
+    /// Returns the sections of a patch without the errors to fix.
     pub(crate) fn fixed<'t>(&'t self, patch: &'t Patch) -> Cow<'t, [Section<'t>]> {
         let all = patch.sections();
         if self.sections.iter().all(|of| of.fixed.is_empty() && of.added.is_none()) {
@@ -160,7 +160,7 @@ impl OfSection {
         of
     }
 
-    /// Looks for the errors of a line; returns it without them if it has some.
+    /// Looks for the errors of a line, and returns the corrected line if there are any.
     fn look_at(&mut self, line: &Line<'_>) -> Option<FixedInsertion> {
         let mut whole = Cow::Borrowed(line.text);
         if line.crlf {
