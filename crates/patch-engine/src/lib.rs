@@ -147,7 +147,7 @@ pub use patch_text::text::whitespace::{
     Whitespace, WhitespaceRule, WhitespaceRules, WhitespaceRulesError,
 };
 pub use plan::binary::BinaryProblem;
-pub use plan::builder::{Loaded, MAX_DELETED, PlanBuilder};
+pub use plan::builder::{MAX_DELETED, PlanBuilder};
 pub use plan::formatter::{CommandEnd, CommandFailure, Formatted, Formatter};
 pub use plan::hunk_result::{HunkOutcome, HunkResult};
 pub use plan::images::{ChangedFile, Content, Images};
@@ -155,6 +155,7 @@ pub use plan::kind::ErrorKind;
 pub use plan::options::{
     AddNewline, Expected, MAX_FILE_SIZE, MAX_MEMORY, MAX_PATCH_SIZE, Options, Profile, Snapshots,
 };
+pub use plan::overlay::Loaded;
 pub use plan::paths::is_git_diff;
 pub use plan::planner::plan;
 pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};

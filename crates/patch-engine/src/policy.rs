@@ -33,7 +33,7 @@ pub(crate) const NOT_FORBIDDEN: &[&str] =
 
 /// The patterns of paths that make tools run code, and have to be approved.
 pub const DEFAULT_GUARDED: &[&str] = &[
-    // What services run for each change.
+    // Read by services that run for each change.
     "**/.github/workflows/**",
     "**/.github/actions/**",
     "**/.gitlab-ci.yml",
@@ -48,7 +48,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.woodpecker/**",
     "**/.gitea/workflows/**",
     "**/.forgejo/workflows/**",
-    // What editors and agents run.
+    // Run by editors and agents.
     "**/.vscode/**",
     "**/.idea/**",
     "**/.zed/**",
@@ -61,7 +61,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.mcp.json",
     "**/.devcontainer/**",
     "**/.devcontainer.json",
-    // What entering a directory, building or committing runs.
+    // Run on entering a directory, building or committing.
     "**/.envrc",
     "**/.mise.toml",
     "**/.cargo/config*",
@@ -71,7 +71,7 @@ pub const DEFAULT_GUARDED: &[&str] = &[
     "**/.pre-commit-config.yaml",
     "**/.gitmodules",
     "**/.gitattributes",
-    // What a shell, a login or a service's client reads.
+    // Read by a shell, a login or a service's client.
     "**/.bashrc",
     "**/.bash_profile",
     "**/.bash_login",
@@ -106,14 +106,13 @@ pub fn policy() -> Policy {
 }
 
 fn read_defaults() -> Policy {
-    let globs = |patterns: &[&str]| Globs::new(patterns).expect("they are globs");
     let mut policy = Policy::new(STATE_DIR);
     policy.reserved = ["key", USER_STATES].map(|name| format!("{KEY_DIR}/{name}").into()).into();
-    policy.forbidden = globs(DEFAULT_FORBIDDEN);
+    policy.forbidden = Globs::new(DEFAULT_FORBIDDEN).expect("they are globs");
     NOT_FORBIDDEN
         .iter()
         .for_each(|pattern| policy.forbidden.except(pattern).expect("it is a glob"));
-    policy.guarded = globs(DEFAULT_GUARDED);
+    policy.guarded = Globs::new(DEFAULT_GUARDED).expect("they are globs");
     policy
 }
 

@@ -20,22 +20,22 @@ use crate::plan::fitting::{plan_before_first, plan_fitting};
 use crate::plan::options::Options;
 use crate::plan::paths::plain;
 use crate::plan::planner::{Named, plan};
-use crate::plan::reject::{Problem, Reject, Rejects};
+use crate::plan::reject::{Problem, Reject, Rejects, debug_is_display};
 use crate::plan::relative::relative;
 use crate::plan::simultaneous::{made, steps};
 
-/// The settings with which a patch is applied.
+/// The settings for applying a patch.
 #[derive(Debug, Clone)]
 pub struct ApplyOptions {
     /// The rules of planning.
     pub options: Options,
     /// How the transaction is committed.
     pub commit: CommitOptions,
-    /// Which sections are applied where some do not apply. Default: none.
+    /// The sections to apply where some do not apply. Default: none.
     pub atomicity: Atomicity,
 }
 
-/// Which sections of a patch are applied where some do not apply.
+/// The sections of a patch to apply where some do not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Atomicity {
     /// None: all sections are one transaction.
@@ -77,7 +77,7 @@ impl ApplyOptions {
         Self { options, commit: CommitOptions::default(), atomicity: Atomicity::Whole }
     }
 
-    /// Plans a patch. Also returns why some of it is left out.
+    /// Plans a patch. Also returns why sections are left out.
     fn plan(&self, files: &Files, patch: &Patch) -> Result<(Plan, Option<Rejects>), Rejects> {
         match self.atomicity {
             Atomicity::Whole => plan(files, patch, &self.options).map(|plan| (plan, None)),
@@ -87,15 +87,17 @@ impl ApplyOptions {
     }
 }
 
-/// Why a patch was not applied, or not all of it, and what was applied.
-#[derive(Debug, thiserror::Error)]
+debug_is_display!(Failed);
+
+/// Why a patch was not applied, or not all of its sections, and the reports of those applied.
+#[derive(thiserror::Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Failed {
     /// Why nothing, or nothing more, was committed.
     #[source]
     pub error: Error,
-    /// What was committed: nothing with [`Atomicity::Whole`].
+    /// The committed transactions: none with [`Atomicity::Whole`].
     pub reports: Vec<Report>,
     /// Nothing was committed: the reports tell what would be.
     pub dry_run: bool,
@@ -135,7 +137,7 @@ fn hash_of(patch: &Patch, prefix: &Prefix) -> Option<Sha256> {
     Some(hasher.finish())
 }
 
-/// Refuses to replace a file that another section of the patch reads or changes, as where all
+/// Refuses to replace a file read or changed by another section of the patch, as where all
 /// sections are planned together.
 fn check_unused(
     patch: &Patch,
@@ -147,21 +149,19 @@ fn check_unused(
     let section = &patch.sections()[index];
     let Some(to) = made(section) else { return Ok(()) };
     let other = named.sections(to).find(|&other| other != index);
-    let exists = || PlanBuilder::new(files.clone(), options).exists(to, Access::Create);
-    match other {
-        Some(other) if exists().unwrap_or(false) => {
-            let problem = Problem::ReplacesUsed { other: patch.place_in_text(other) };
-            let line = section.destination().unwrap_or(&section.path).line;
-            Err(Reject { section: Some(0), patch_line: Some(line), ..Reject::of(to, problem) })
-        }
-        _ => Ok(()),
+    let Some(other) = other else { return Ok(()) };
+    if !PlanBuilder::new(files.clone(), options).exists(to, Access::Create).unwrap_or(false) {
+        return Ok(());
     }
+    let problem = Problem::ReplacesUsed { other: patch.place_in_text(other) };
+    let line = section.destination().unwrap_or(&section.path).line;
+    Err(Reject { section: Some(0), patch_line: Some(line), ..Reject::of(to, problem) })
 }
 
 impl Workspace {
     /// Applies a patch: all of it, or what [`ApplyOptions::atomicity`] says.
     ///
-    /// `host` is asked about exactly the plan that will be committed.
+    /// `host` is asked about exactly the plan to commit.
     ///
     /// A patch that was applied as one transaction before, and whose files are still as that left
     /// them, is not applied again: the report has that transaction, and an empty plan
@@ -192,11 +192,11 @@ impl Workspace {
         self.apply_logged(patch, settings, &mut (), host)
     }
 
-    /// The same, with a log that is written before each commit.
+    /// The same, with a log, written before each commit.
     ///
     /// # Errors
     ///
-    /// Those of [`apply`](Self::apply).
+    /// The errors of [`apply`](Self::apply).
     pub fn apply_logged(
         &self,
         patch: &Patch,
@@ -209,11 +209,14 @@ impl Workspace {
         }
         let text = hash_of(patch, self.prefix());
         let commit = CommitOptions { text, ..settings.commit.clone() };
-        let (mut why, mut done) = (None, None);
+        let mut why = None;
+        let mut done = None;
         let plan = &mut |files: &Files, locked: Option<&Locked<'_>>| {
-            let applied = || locked?.store.applied(text.as_ref()?).ok()?;
+            let applied = locked
+                .zip(text.as_ref())
+                .and_then(|(locked, text)| locked.store.applied(text).ok()?);
             let plan;
-            match applied().and_then(|journal| self.recognised(patch, settings, &journal)) {
+            match applied.and_then(|journal| self.recognised(patch, settings, &journal)) {
                 Some((id, nothing)) => (plan, why, done) = (nothing, None, Some(id)),
                 None => {
                     done = None;
@@ -257,7 +260,7 @@ impl Workspace {
                 part.warnings.clear();
                 part.notes.clear();
             }
-            // The section that updates a file decides whether it may have changed.
+            // The section of a file decides whether the file may have changed.
             let mut of_part = options.clone();
             if options.snapshots.is_some() {
                 of_part.expected.retain(|path, _| {
@@ -275,8 +278,7 @@ impl Workspace {
             };
             match self.execute(&settings.commit, log, host, plan) {
                 Ok(report) => {
-                    // What was expected of a file is checked before it is changed for the first
-                    // time.
+                    // An expectation about a file is checked before the first change of that file.
                     for transition in report.plan.transitions() {
                         options.expected.remove(transition.path().as_str());
                     }
@@ -304,8 +306,10 @@ impl Workspace {
         settings: &ApplyOptions,
         cancellation: &Cancellation,
     ) -> Result<Report, Failed> {
-        let applied = || self.store().ok()??.applied(&hash_of(patch, self.prefix())?).ok()?;
-        let journal = if settings.atomicity == Atomicity::EachSection { None } else { applied() };
+        let journal = match settings.atomicity {
+            Atomicity::EachSection => None,
+            _ => self.applied(patch),
+        };
         if let Some((id, plan)) = journal.and_then(|it| self.recognised(patch, settings, &it)) {
             let report = Report::new(Arc::new(plan), Some(id));
             return Ok(Report { already_done: true, ..report });
@@ -324,6 +328,11 @@ impl Workspace {
         }
     }
 
+    /// Returns the journal of a transaction with the same patch, if known.
+    fn applied(&self, patch: &Patch) -> Option<Journal> {
+        self.store().ok()??.applied(&hash_of(patch, self.prefix())?).ok()?
+    }
+
     /// Returns the transaction of this journal, which applied the same patch as a whole, and a plan
     /// that changes nothing: if its files are as that left them and, where the patch has to be
     /// verified, that was. `None` also where this cannot be found out: applying the patch will then
@@ -340,7 +349,7 @@ impl Workspace {
         });
         let id = self.already_done(journal, &settings.options.expected, verified).ok()??;
         let mut builder = PlanBuilder::new(self.files(), &settings.options);
-        builder.patch = Some(patch.clone());
+        builder.of_patch(patch.clone());
         Some((id, builder.finish().ok()?))
     }
 
@@ -360,7 +369,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// When the files are not what it left, or cannot be brought back.
+    /// When the files have changed since, or cannot be brought back.
     pub fn undo(
         &self,
         id: TransactionId,
@@ -382,7 +391,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// Those of `plan`, of asking, of locking and of committing.
+    /// The errors of `plan`, of asking, of locking and of committing.
     pub fn execute<E: From<Error>>(
         &self,
         options: &CommitOptions,
@@ -393,7 +402,7 @@ impl Workspace {
         self.execute_locked(options, log, host, &mut |files, _| plan(files))
     }
 
-    /// Does the same; `plan` also gets the lock, if it is held.
+    /// Does the same; `plan` also gets the lock, if held.
     fn execute_locked<E: From<Error>>(
         &self,
         options: &CommitOptions,
@@ -413,7 +422,7 @@ impl Workspace {
     }
 }
 
-/// Makes a plan for the files, under the lock if it is held.
+/// Makes a plan for the files, under the lock if held.
 type PlanLocked<'d, E> = dyn FnMut(&Files, Option<&Locked<'_>>) -> Result<Plan, E> + 'd;
 
 /// Commits to the root of a workspace.

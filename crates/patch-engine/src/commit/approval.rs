@@ -18,7 +18,7 @@ patch_grammar::named! {
         Always = "ask",
         /// Where there is a [`Reason`].
         OnRequest = "auto",
-        /// Never: everything is approved that the guard lets pass.
+        /// Never: everything within the guard's rules is approved.
         #[default]
         Never = "never",
     }
@@ -57,7 +57,7 @@ pub struct Approvals {
     turn: Turn,
 }
 
-/// What was approved for the turn.
+/// The changes approved for the turn.
 #[derive(Debug, Clone, Default)]
 enum Turn {
     /// No turn is open.
@@ -69,10 +69,10 @@ enum Turn {
     Approved(HashSet<ReasonKind>),
 }
 
-/// A reason without its path; of a guarded file, with the pattern that guards it.
+/// A reason without its path; of a guarded file, with the pattern of the guard.
 type ReasonKind = (Discriminant<Reason>, Option<String>);
 
-/// One thing that was approved for the session.
+/// One change approved for the session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Approved {
     operation: ChangeKind,
@@ -92,7 +92,7 @@ impl Approvals {
     /// Takes what is guarded out of the guard's policy, so that it lets pass what will be asked
     /// about here; with [`ApprovalPolicy::Never`] they stay, and the guard refuses.
     ///
-    /// Every plan that is made under the returned policy has to be approved here.
+    /// Every plan made under the returned policy has to be approved here.
     #[must_use]
     pub fn take_guarded(&mut self, policy: Policy) -> Policy {
         if self.policy == ApprovalPolicy::Never {
@@ -108,12 +108,12 @@ impl Approvals {
         self.turn = Turn::Open;
     }
 
-    /// Ends the turn: what was approved for it has to be approved again.
+    /// Ends the turn: its approvals end, too.
     pub fn end_turn(&mut self) {
         self.turn = Turn::None;
     }
 
-    /// Returns a host that asks `host` where the policy wants it and no earlier answer covers it.
+    /// Returns a host to ask `host` where the policy wants a question, and no earlier answer holds.
     pub fn ask<'h>(&'h mut self, host: &'h mut dyn Host) -> Asking<'h> {
         Asking { approvals: self, host }
     }
@@ -235,17 +235,16 @@ fn kind(reason: &Reason) -> ReasonKind {
 }
 
 fn approved(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> Approved {
-    let (path, to_path) = (change.path.clone(), change.to_path.clone());
     Approved {
         operation: change.operation,
-        path,
-        to_path,
+        path: change.path.clone(),
+        to_path: change.to_path.clone(),
         replaces: replaces(plan, change, moved),
         link: plan.makes_link(change),
     }
 }
 
-/// Returns the files that a plan moves away.
+/// Returns the files moved away by a plan.
 fn moved(plan: &Plan) -> HashSet<&RelPath> {
     let moves = plan
         .changes()
@@ -254,11 +253,13 @@ fn moved(plan: &Plan) -> HashSet<&RelPath> {
     moves.map(|change| &change.path).collect()
 }
 
-/// Returns whether a whole file is lost: another one moves to its place, or it is rewritten and not
-/// edited. A file that the same plan moves away is not lost.
+/// Returns whether a whole file is lost: another one moves to its place, or the file is rewritten
+/// and not edited. A file moved away by the same plan is not lost.
 fn replaces(plan: &Plan, change: &Change, moved: &HashSet<&RelPath>) -> bool {
     let transition = plan.transition_of(change);
-    let (Some(_), Some(after)) = (&transition.before, &transition.after) else { return false };
+    let Some(after) = transition.after.as_ref().filter(|_| transition.before.is_some()) else {
+        return false;
+    };
     let whole = change.operation == ChangeKind::Move || after.rewritten;
     whole && !moved.contains(change.last_path())
 }

@@ -18,7 +18,7 @@ use super::recover::recover;
 use super::recovered::Recovered;
 use crate::plan::Plan;
 
-/// The most entries of directories that are looked at, which takes about a tenth of a second.
+/// The most directory entries to look at: about a tenth of a second.
 const MAX_ENTRIES: usize = 50_000;
 
 /// How long to wait for another process that works in a state below. If it takes longer, the next
@@ -42,7 +42,7 @@ pub(super) fn take_over(home: &Root, store: &LockedStore<'_>, key: &OwnKey) -> V
             let mut all = true;
             for path in states_below(&top) {
                 let taken = take_one(&top, &path, store, key, &mut recovered);
-                // What cannot be recovered will not be recovered the next time either.
+                // A transaction beyond recovery will be so the next time, too.
                 all &= !matches!(taken, Err(Error::Store(_) | Error::Files(_)));
             }
             if all { Ok(store.note_searched()?) } else { Ok(()) }
@@ -60,7 +60,7 @@ fn take_one(
     recovered: &mut Vec<Recovered>,
 ) -> Result<(), Error> {
     let root = Root::open(&top.path().join(path.as_str()), top.policy().clone())?;
-    // One that is not trusted is passed over.
+    // An untrusted one is passed over.
     if root.device() != top.device() || !matches!(root.state_dir(), Ok(Some(_))) {
         return Ok(());
     }
@@ -70,20 +70,21 @@ fn take_one(
     Ok(store.take_over(&below, &prefix)?)
 }
 
-/// Finds the directories below that have a state, those that are nearest first. Other work trees
+/// Finds the directories below with a state, the nearest ones first. Other work trees
 /// are other projects.
 fn states_below(top: &Root) -> Vec<RelPath> {
-    let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
+    let mut found = Vec::new();
+    let mut left = MAX_ENTRIES;
     let mut dirs = VecDeque::from([None]);
     while let Some(dir) = dirs.pop_front() {
         let Ok(entries) = top.read_dir(dir.as_ref()) else { continue };
         left = left.saturating_sub(entries.len());
-        let has = |name: &str| entries.iter().any(|entry| entry.name == name.as_bytes());
         if let Some(dir) = &dir {
-            if WORK_TREES.into_iter().any(has) {
+            let mut names = entries.iter().map(|entry| &entry.name[..]);
+            if names.clone().any(|name| WORK_TREES.iter().any(|tree| name == tree.as_bytes())) {
                 continue;
             }
-            if has(&top.policy().private_dir) {
+            if names.any(|name| name == top.policy().private_dir.as_bytes()) {
                 found.push(dir.clone());
             }
         }
@@ -104,7 +105,7 @@ fn states_below(top: &Root) -> Vec<RelPath> {
     found
 }
 
-/// Refuses a plan that changes files in a directory with an unfinished transaction of its own.
+/// Refuses to change files in a directory with an unfinished transaction of its own.
 pub(super) fn check_none_unfinished(
     root: &Root,
     plan: &Plan,
@@ -117,7 +118,7 @@ pub(super) fn check_none_unfinished(
             continue;
         }
         let below = Root::open(&root.path().join(dir.as_str()), root.policy().clone())?;
-        // One that is not trusted is none.
+        // An untrusted one is none.
         let Ok(Some(store)) = Store::open(&below, key.clone()) else { continue };
         if store.has_unfinished()? {
             return Err(CommitError::UnfinishedBelow { directory: dir.as_str().to_owned() });

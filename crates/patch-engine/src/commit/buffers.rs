@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fs_guard::{Entry, FileKind, Tree};
 use patch_text::text::splices::Splice;
@@ -16,7 +16,7 @@ use crate::plan::images::{Content, Images};
 /// A file of a host program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFile {
-    /// What it is.
+    /// The content.
     pub content: Content,
     /// The host's version number of the file, like a document version in the Language Server
     /// Protocol.
@@ -29,7 +29,7 @@ type List = dyn Fn(&str) -> io::Result<Option<Vec<(String, FileKind)>>> + Send +
 /// The files of a host program. Each is read once and remembered: use a new tree for each plan.
 ///
 /// The host carries out the plan itself: [`Images::edits`] returns the text edits, and
-/// [`HostTree::version`] the version that they are for.
+/// [`HostTree::version`] their version.
 pub struct HostTree {
     read: Box<Read>,
     list: Option<Box<List>>,
@@ -72,20 +72,20 @@ impl HostTree {
 
     /// Returns whether a file was found at a path.
     fn knows(&self, path: &str) -> bool {
-        self.files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(path)
-            .is_some_and(Option::is_some)
+        self.known().get(path).is_some_and(Option::is_some)
+    }
+
+    /// Returns the files read so far.
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Option<HostFile>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn file(&self, path: &str) -> io::Result<Option<HostFile>> {
-        let files = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = files().get(path) {
+        if let Some(known) = self.known().get(path) {
             return Ok(known.clone());
         }
         let file = (self.read)(path)?;
-        files().insert(path.to_owned(), file.clone());
+        self.known().insert(path.to_owned(), file.clone());
         Ok(file)
     }
 }
@@ -136,17 +136,17 @@ impl Tree for HostTree {
     }
 }
 
-/// What a plan does to one file, for a program that changes it itself.
+/// The change of one file by a plan, for a program with files of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileEdit {
-    /// What happens.
+    /// The kind of the change.
     pub operation: ChangeKind,
     /// The path before; of a new file, its path.
     pub path: String,
     /// Where a moved file goes.
     pub to_path: Option<String>,
-    /// The whole file afterwards; `None` when it is deleted.
+    /// The whole file afterwards; `None` when deleted.
     pub text: Option<Arc<Vec<u8>>>,
     /// The same as replacements in the old text, in its order, without overlaps; none for a new or
     /// deleted file.
@@ -156,11 +156,11 @@ pub struct FileEdit {
 /// A replacement in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// The bytes that are replaced.
+    /// The replaced bytes.
     pub bytes: Range<usize>,
     /// The same as positions.
     pub range: Range<Position>,
-    /// What takes their place.
+    /// The new text.
     pub text: Vec<u8>,
 }
 
@@ -175,14 +175,15 @@ pub struct Position {
 }
 
 impl Images<'_> {
-    /// Returns what the plan does to each file, for a program that changes its files itself.
+    /// Returns the change of each file, for a program with files of its own.
     ///
     /// # Errors
     ///
     /// [`fs_guard::Error::Changed`] when the files are not what the plan was made for any more.
     pub fn edits(&self) -> Result<Vec<FileEdit>, fs_guard::Error> {
-        let edit = |change: &crate::plan::Change| {
-            let (old, new) = (self.old_bytes(change)?, self.new_bytes(change)?);
+        let edits = self.plan().changes().iter().map(|change| {
+            let old = self.old_bytes(change)?;
+            let new = self.new_bytes(change)?;
             let kept = matches!(change.operation, ChangeKind::Update | ChangeKind::Move);
             let splices = if kept { patch_text::diff::splices(&old, &new) } else { Vec::new() };
             Ok(FileEdit {
@@ -192,8 +193,8 @@ impl Images<'_> {
                 text: change.after.map(|_| new),
                 edits: positioned(&old, splices),
             })
-        };
-        self.plan().changes().iter().map(edit).collect()
+        });
+        edits.collect()
     }
 }
 
@@ -208,7 +209,7 @@ fn positioned(old: &[u8], splices: Vec<Splice>) -> Vec<TextEdit> {
     edits
 }
 
-/// A walk through a text that counts lines.
+/// A walk through a text, with a count of its lines.
 struct BufferWalk<'t> {
     text: &'t [u8],
     at: usize,

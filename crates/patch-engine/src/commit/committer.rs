@@ -23,7 +23,7 @@ use crate::plan::kind::ErrorKind;
 ///   found there. A process that is cut off leaves the branch where it was or where it should be,
 ///   so there is nothing to recover, and the parent commit has what was displaced.
 pub trait Committer {
-    /// Why there is no plan, or why it is not committed.
+    /// Why there is no plan, or no commit.
     type Error: From<Error>;
 
     /// Makes the plan; another one if the last one was [overtaken](NotCommitted::overtaken).
@@ -38,7 +38,7 @@ pub trait Committer {
     ///
     /// # Errors
     ///
-    /// When it is not committed.
+    /// When the plan is not committed.
     fn commit(
         &mut self,
         plan: &Arc<Plan>,
@@ -60,9 +60,9 @@ pub struct NotCommitted<E> {
     pub error: E,
     /// Its kind.
     pub kind: ErrorKind,
-    /// Whether everything is as it was before. Otherwise recovery finds out what happened.
+    /// Whether everything is as before. Otherwise recovery finds out.
     pub rolled_back: bool,
-    /// Whether others changed the files after they were read, so that a new plan may succeed.
+    /// Whether others changed the files after they were read: a new plan may succeed.
     pub overtaken: bool,
 }
 
@@ -78,7 +78,7 @@ impl<E: From<Error>> From<Error> for NotCommitted<E> {
 ///
 /// # Errors
 ///
-/// Those of the committer and of asking; and when the host [gives up](Host::cancellation).
+/// The errors of the committer and of asking; and when the host [gives up](Host::cancellation).
 pub fn commit_to<C: Committer>(
     committer: &mut C,
     log: &mut dyn CommitLog,
@@ -113,16 +113,15 @@ pub fn commit_to<C: Committer>(
 ///
 /// # Errors
 ///
-/// Those of planning and of asking; and when the host [gives up](Host::cancellation).
+/// The errors of planning and of asking; and when the host [gives up](Host::cancellation).
 pub fn approved<C: Committer>(
     committer: &mut C,
     log: &mut dyn CommitLog,
     host: &mut dyn Host,
 ) -> Result<Arc<Plan>, C::Error> {
-    let check = |host: &dyn Host| host.cancellation().check().map_err(Error::from);
-    check(host)?;
+    host.cancellation().check().map_err(Error::from)?;
     let plan = Arc::new(committer.plan(log, host)?);
-    check(host)?;
+    host.cancellation().check().map_err(Error::from)?;
     if !plan.is_empty() {
         approve(&plan, host)?;
         log.planned(&plan);
@@ -131,11 +130,11 @@ pub fn approved<C: Committer>(
     Ok(plan)
 }
 
-/// Asks a host about exactly the plan that will be committed.
+/// Asks a host about exactly the plan to commit.
 ///
 /// # Errors
 ///
-/// When it does not approve, or the plan cannot be shown.
+/// When the host does not approve, or the plan cannot be shown.
 fn approve(plan: &Plan, host: &mut dyn Host) -> Result<(), Error> {
     match host.approve(&Request::new(plan))? {
         Decision::Approve | Decision::ApproveForSession | Decision::ApproveForTurn => Ok(()),

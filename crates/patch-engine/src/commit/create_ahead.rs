@@ -1,4 +1,4 @@
-//! Creates new files ahead of the thread that writes them.
+//! Creates new files ahead of the writing thread.
 //!
 //! The kernel takes about as long to create a small file as to write it, and does both at the same
 //! time if two threads ask. Both threads create in one directory only one after the other, so one
@@ -6,7 +6,7 @@
 //! in its turn, and reports them.
 
 use std::mem;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::vec;
 
@@ -43,7 +43,7 @@ pub(super) struct ToCreate {
     pub(super) mode: u32,
 }
 
-/// The files that are created ahead, in the order in which they are taken.
+/// The files created ahead, in the order of their use.
 #[derive(Default)]
 pub(super) struct CreatedAhead {
     files: Option<Receiver<Vec<(usize, NewFile)>>>,
@@ -51,7 +51,7 @@ pub(super) struct CreatedAhead {
 }
 
 impl CreatedAhead {
-    /// Returns the file of a transition, if it was created.
+    /// Returns the file of a transition, if created.
     pub(super) fn take(&mut self, index: usize) -> Option<NewFile> {
         if self.next.as_slice().is_empty() {
             self.next = self.files.as_ref()?.recv().ok()?.into_iter();
@@ -64,30 +64,32 @@ impl CreatedAhead {
     }
 }
 
-/// Calls `write` while a thread creates files ahead of it.
+/// Calls `write` while a thread creates files ahead.
 pub(super) fn create_ahead<T>(
     files: impl Iterator<Item = ToCreate> + Send,
     write: impl FnOnce(&mut CreatedAhead) -> T,
 ) -> T {
     let (sender, receiver) = sync_channel(WAITING);
-    let create = move || {
-        let mut created = Vec::new();
-        for ToCreate { index, spot, mode } in files {
-            let Ok(new) = spot.create(mode) else { break };
-            created.push((index, new));
-            // It fails if nothing more is written.
-            if created.len() == FILES_AT_ONCE && sender.send(mem::take(&mut created)).is_err() {
-                return;
-            }
-        }
-        let _ = sender.send(created);
-    };
     thread::scope(|scope| {
         // Without this thread there is only less help.
-        let thread = thread::Builder::new().spawn_scoped(scope, create);
+        let thread = thread::Builder::new().spawn_scoped(scope, || create(files, sender));
         let files = thread.is_ok().then_some(receiver);
         write(&mut CreatedAhead { files, ..CreatedAhead::default() })
     })
+}
+
+/// Creates files, and sends some at a time.
+fn create(files: impl Iterator<Item = ToCreate>, sender: SyncSender<Vec<(usize, NewFile)>>) {
+    let mut created = Vec::new();
+    for ToCreate { index, spot, mode } in files {
+        let Ok(new) = spot.create(mode) else { break };
+        created.push((index, new));
+        // Fails if nothing more is written.
+        if created.len() == FILES_AT_ONCE && sender.send(mem::take(&mut created)).is_err() {
+            return;
+        }
+    }
+    let _ = sender.send(created);
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use workspace_trash::{JournalProblem, TransactionId};
 
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
-use crate::plan::reject::{Reject, Rejects};
+use crate::plan::reject::{Reject, Rejects, debug_is_display};
 use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state};
 
-/// A file that is not in the expected state.
+/// A file in an unexpected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drift {
@@ -17,19 +17,21 @@ pub struct Drift {
     pub path: String,
     /// The expected hash; `None` if the file was expected not to exist.
     pub expected: Option<Sha256>,
-    /// The actual hash; `None` if nothing is there, or something that is not a file.
+    /// The actual hash; `None` if no file is there.
     pub actual: Option<Sha256>,
-    /// The later transaction that left the file as it is now; `None` if no transaction did.
+    /// The later transaction of the current state of the file, if any.
     pub by: Option<TransactionId>,
     /// Where the change lies between two of the transactions to undo, those two: to undo it first
     /// does not help, because the file has changed since.
     pub between: Option<(TransactionId, TransactionId)>,
-    /// Whether only its line ends are not as expected, as far as that is known.
+    /// Whether only the line ends are not as expected, as far as known.
     pub line_ends: bool,
 }
 
+debug_is_display!(Doubt, Error, CommitError);
+
 /// Why it is unclear whether a transaction is the newest.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Doubt {
     /// Its journal is not trusted.
@@ -41,13 +43,13 @@ pub enum Doubt {
 }
 
 /// Why something was not planned, or not done: a patch, an operation, an undo.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The text is not a patch.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// It cannot be planned: every reason.
+    /// The patch cannot be planned: every reason.
     #[error(transparent)]
     Rejected(Rejects),
     /// The plan was shown and declined.
@@ -70,11 +72,11 @@ pub enum Error {
     Drifted {
         /// The transaction to undo.
         id: TransactionId,
-        /// Every file that differs.
+        /// Every file with a difference.
         drifts: Vec<Drift>,
         /// Whether its reversal can be carried to the current files.
         carry: bool,
-        /// What names an older change to `undo` that can be undone now, where none was named: a
+        /// The name for `undo` of an older change with a way back now, where none was named: a
         /// transaction or a turn.
         instead: Option<String>,
     },
@@ -93,8 +95,8 @@ pub enum Error {
         id: TransactionId,
         /// The files, relative to the root; empty if the caller [may not see](super::Reach) them.
         paths: Vec<String>,
-        /// The top directory of the project, where a person can undo it; `None` if the caller may
-        /// not see it.
+        /// The top directory of the project, where a person can undo the transaction; `None` if the
+        /// caller may not see the directory.
         project: Option<String>,
     },
     /// A file cannot be restored to the wanted path, or a change cannot be carried back.
@@ -120,7 +122,7 @@ pub enum Error {
     Doubtful {
         /// `undo` or `redo`.
         what: &'static str,
-        /// The transactions that would be skipped, and why.
+        /// The transactions to be skipped otherwise, and why.
         transactions: Vec<(TransactionId, Doubt)>,
     },
     /// The transaction was rolled back.
@@ -144,7 +146,7 @@ pub enum Error {
 }
 
 fn paths(drifts: &[Drift]) -> String {
-    let by = |drift: &Drift| {
+    let paths = drifts.iter().map(|drift| {
         let path = quoted(&drift.path);
         match (drift.by, drift.actual) {
             (Some(id), _) if drift.between.is_some() => {
@@ -162,8 +164,8 @@ fn paths(drifts: &[Drift]) -> String {
             }
             (None, None) => format!("{path} (there is no file)"),
         }
-    };
-    drifts.iter().map(by).collect::<Vec<_>>().join(", ")
+    });
+    paths.collect::<Vec<_>>().join(", ")
 }
 
 fn nothing_to(what: &str, gone: &[TransactionId]) -> String {
@@ -214,12 +216,11 @@ impl Error {
                 vec![*id]
             }
             Self::Doubtful { transactions, .. } => {
-                let trustable = |doubt: &Doubt| matches!(doubt, Doubt::Journal(problem) if problem.can_be_trusted());
-                transactions
-                    .iter()
-                    .filter(|(_, doubt)| trustable(doubt))
-                    .map(|(id, _)| *id)
-                    .collect()
+                let trustable = transactions.iter().filter(|(_, doubt)| match doubt {
+                    Doubt::Journal(problem) => problem.can_be_trusted(),
+                    Doubt::Future => false,
+                });
+                trustable.map(|(id, _)| *id).collect()
             }
             _ => Vec::new(),
         }
@@ -247,13 +248,13 @@ impl Error {
         }
     }
 
-    /// Returns whether it was given up, and everything is as it was before.
+    /// Returns whether the work was given up, with everything as before.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.kind() == ErrorKind::Cancelled
     }
 
-    /// Returns the path that the error is about, or the first of several.
+    /// Returns the path of the error, or the first of several.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -275,32 +276,24 @@ impl Error {
         }
     }
 
-    /// Returns what can be done about it.
+    /// Returns the remedies.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
-        let see = |record| vec![Remedy::See(record)];
-        let ask = |decision| vec![Remedy::Ask(decision)];
         let untrusted = self.to_be_trusted();
-        let or = |instead: &Option<String>, mut own: Vec<Remedy>| {
-            let before = own.iter().position(|own| matches!(own, Remedy::See(_)));
-            let at = before.unwrap_or(own.len());
-            own.splice(at..at, instead.clone().map(Remedy::UndoInstead));
-            own
-        };
         match self {
             Self::Parse(error) => Remedy::of_parse(error),
             Self::Rejected(rejects) => rejects[0].remedies(),
             Self::NotRestored { id, rejects, instead } => {
                 let own = rejects[0].remedies();
-                // No patch is sent that could be written otherwise.
+                // There is no patch to be written otherwise.
                 let is_about_it = own.iter().any(Remedy::is_about_the_patch);
-                or(instead, if is_about_it { see(Listing::Transaction(*id)) } else { own })
+                or_instead(instead, if is_about_it { see_transaction(*id) } else { own })
             }
-            Self::Declined => ask(ForPerson::SayInstead),
+            Self::Declined => vec![Remedy::Ask(ForPerson::SayInstead)],
             Self::Commit(error) => error.remedies(),
             Self::Drifted { id, carry: true, instead, .. } => {
                 let see = Remedy::See(Listing::Transaction(*id));
-                or(instead, vec![Remedy::Set(Setting::Carry), see])
+                or_instead(instead, vec![Remedy::Set(Setting::Carry), see])
             }
             // The later change has to be undone first.
             Self::Drifted { id, drifts, instead, .. }
@@ -308,49 +301,65 @@ impl Error {
             {
                 let later = drifts.iter().filter_map(|drift| drift.by).max();
                 let first = later.map(|later| Remedy::First(Step::Undo(later)));
-                or(instead, first.into_iter().chain(see(Listing::Transaction(*id))).collect())
+                or_instead(instead, first.into_iter().chain(see_transaction(*id)).collect())
             }
             // Its diff shows what a patch against the current files has to undo.
-            Self::Drifted { id, instead, .. } => or(instead, see(Listing::Transaction(*id))),
-            Self::NotInTransaction { id, .. } => see(Listing::Transaction(*id)),
+            Self::Drifted { id, instead, .. } => or_instead(instead, see_transaction(*id)),
+            Self::NotInTransaction { id, .. } => see_transaction(*id),
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
                 Remedy::of_guard(error)
             }
             Self::NothingTo { .. }
             | Self::Aborted(_)
-            | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => see(Listing::Log),
-            Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => see(Listing::Trash),
+            | Self::Store(workspace_trash::Error::NoSuchTransaction(_)) => {
+                vec![Remedy::See(Listing::Log)]
+            }
+            Self::Store(workspace_trash::Error::NoSuchSlot { .. }) => {
+                vec![Remedy::See(Listing::Trash)]
+            }
             _ if !untrusted.is_empty() => {
-                let undo = |id| Remedy::Ask(ForPerson::UndoUntrusted(id));
-                untrusted.into_iter().take(MAX_PLACES).map(undo).collect()
+                let undone = untrusted.into_iter().take(MAX_PLACES);
+                undone.map(|id| Remedy::Ask(ForPerson::UndoUntrusted(id))).collect()
             }
             Self::Elsewhere { id, project, .. } => {
-                ask(ForPerson::UndoAtTop { id: *id, project: project.clone() })
+                let at_top = ForPerson::UndoAtTop { id: *id, project: project.clone() };
+                vec![Remedy::Ask(at_top)]
             }
-            // It can be done when the check has ended, but not from within it.
+            // Possible when the check has ended, but not from within.
             Self::BeingChecked | Self::Postponed => Vec::new(),
-            Self::NotRecovered { .. } => ask(ForPerson::LookAtJournal),
-            Self::Store(_) | Self::Doubtful { .. } => ask(ForPerson::LookAtState),
+            Self::NotRecovered { .. } => vec![Remedy::Ask(ForPerson::LookAtJournal)],
+            Self::Store(_) | Self::Doubtful { .. } => vec![Remedy::Ask(ForPerson::LookAtState)],
         }
     }
 }
 
-/// Returns the reject that decides how a failure is reported: a refused path goes before a stale
-/// file, and that before everything else.
+fn see_transaction(id: TransactionId) -> Vec<Remedy> {
+    vec![Remedy::See(Listing::Transaction(id))]
+}
+
+/// Adds the undo of an older change, before the places to look at.
+fn or_instead(instead: &Option<String>, mut own: Vec<Remedy>) -> Vec<Remedy> {
+    let before = own.iter().position(|own| matches!(own, Remedy::See(_)));
+    let at = before.unwrap_or(own.len());
+    own.splice(at..at, instead.clone().map(Remedy::UndoInstead));
+    own
+}
+
+/// Returns the reject to report for a failure: a refused path goes before a stale file, and a
+/// stale file before everything else.
 #[must_use]
 pub fn gravest(rejects: &[Reject]) -> Option<&Reject> {
-    let rank = |reject: &&Reject| match reject.kind() {
+    rejects.iter().min_by_key(|reject| match reject.kind() {
         ErrorKind::OutsideWorkspace => 0,
         ErrorKind::PermissionDenied => 1,
         ErrorKind::StaleFile => 2,
         _ => 3,
-    };
-    rejects.iter().min_by_key(rank)
+    })
 }
 
 /// A plan could not be committed. Except for [`RollbackIncomplete`](Self::RollbackIncomplete) and
 /// [`Untidy`](Self::Untidy), everything is as it was before.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
     /// A file has changed since the plan was made.
@@ -406,7 +415,7 @@ pub enum CommitError {
     Untidy {
         /// Where the journal is.
         journal: String,
-        /// What failed.
+        /// The failure.
         cause: Box<CommitError>,
     },
 }
@@ -432,7 +441,7 @@ impl CommitError {
             Self::UnfinishedBelow { .. } => ErrorKind::Timeout,
             Self::RollbackIncomplete { cause, .. } | Self::Untidy { cause, .. } => {
                 match cause.kind() {
-                    // That says that everything is as it was.
+                    // Cancelled would mean: everything is as before.
                     ErrorKind::Cancelled => ErrorKind::CommandFailed,
                     kind => kind,
                 }
@@ -440,7 +449,7 @@ impl CommitError {
         }
     }
 
-    /// Returns the path that the error is about.
+    /// Returns the path of the error.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -453,17 +462,17 @@ impl CommitError {
         }
     }
 
-    /// Returns whether every file is as it was before.
+    /// Returns whether every file is as before.
     #[must_use]
     pub fn is_rolled_back(&self) -> bool {
         !matches!(self, Self::RollbackIncomplete { .. } | Self::Untidy { .. })
     }
 
-    /// Returns what can be done about it.
+    /// Returns the remedies.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
         vec![match self {
-            // A displaced file that is a different one by now.
+            // A displaced file, replaced by now.
             Self::Stale(drift) if is_state(&drift.path) => Remedy::Ask(ForPerson::LookAtState),
             Self::Stale(drift) => Remedy::read_again(&drift.path),
             Self::Unverified(_) => Remedy::SendCorrected,
@@ -483,5 +492,47 @@ impl CommitError {
                 Remedy::TryAgain
             }
         }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::{Debug, Display};
+
+    use super::{CommitError, Doubt, Error};
+    use crate::commit::apply::Failed;
+    use crate::plan::binary::BinaryProblem;
+    use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
+    use crate::plan::submodules::SubmoduleProblem;
+
+    fn printed(error: impl Debug + Display) -> [String; 2] {
+        [format!("{error:?}"), error.to_string()]
+    }
+
+    #[test]
+    fn what_unwrap_prints_is_the_sentence() {
+        let missing = || Reject::of("a.txt", Problem::Missing);
+        for ([debug, display], sentence) in [
+            (printed(Problem::Missing), "there is no such file"),
+            (printed(missing()), "a.txt: there is no such file"),
+            (
+                printed(Rejects::from(missing()).and(missing().into())),
+                "a.txt: there is no such file; a.txt: there is no such file",
+            ),
+            (printed(Irreversible::Copy), "it copies the file, and a copy cannot be reversed"),
+            (printed(BinaryProblem::Applied), "the binary patch is applied already"),
+            (
+                printed(SubmoduleProblem::NoSubmodule),
+                "the diff is for a submodule, and this is none",
+            ),
+            (printed(Doubt::Future), "it lies in the future"),
+            (printed(Error::from(Rejects::from(missing()))), "a.txt: there is no such file"),
+            (printed(CommitError::Nothing), "there is nothing to commit"),
+            (printed(Error::from(CommitError::Nothing)), "there is nothing to commit"),
+            (printed(Failed::from(Error::Declined)), "declined; nothing was changed"),
+        ] {
+            assert_eq!(debug, display);
+            assert_eq!(display, sentence);
+        }
     }
 }

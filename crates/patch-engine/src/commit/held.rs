@@ -64,7 +64,7 @@ impl Held {
         Ok(false)
     }
 
-    /// Copies the displaced files beside their places. Returns the journal that says so.
+    /// Copies the displaced files beside their places. Returns the journal with these places.
     pub(super) fn put_beside(self, publication: &Publication<'_>) -> Result<Journal, CommitError> {
         publication.make_removed_dirs()?;
         let mut journal = publication.journal.clone();

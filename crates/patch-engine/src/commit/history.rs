@@ -20,12 +20,12 @@ use super::workspace::Workspace;
 pub struct LogEntry {
     /// Its journal.
     pub journal: Journal,
-    /// The transaction that undid it, unless that one is undone itself.
+    /// The undo in effect, if any.
     pub undone_by: Option<TransactionId>,
-    /// Whether it was rolled back, except for files that someone else had changed. The journal then
-    /// states what was planned.
+    /// Whether the transaction was rolled back, except for files changed by someone else. Then the
+    /// journal has the planned changes.
     pub aborted: bool,
-    /// Whether this is all that it did: the caller [may see](super::Reach) every path.
+    /// Whether all changes are shown: the caller [may see](super::Reach) every path.
     pub whole: bool,
 }
 
@@ -33,11 +33,12 @@ impl LogEntry {
     /// Returns whether both are part of one turn of one session.
     #[must_use]
     pub fn is_of_turn_of(&self, other: &Self) -> bool {
-        let (own, other) = (&self.journal.header, &other.journal.header);
+        let own = &self.journal.header;
+        let other = &other.journal.header;
         own.turn.is_some() && own.turn == other.turn && own.session == other.session
     }
 
-    /// Leaves what a caller may see; `None` if that is nothing.
+    /// Leaves the part that a caller may see; `None` if there is none.
     fn shown_to(self, reach: &Reach) -> Option<Self> {
         if reach.shows_all(&self.journal) {
             return Some(Self { whole: true, ..self });
@@ -46,7 +47,7 @@ impl LogEntry {
         Some(Self { journal, whole: false, ..self })
     }
 
-    /// Returns what it undoes, if that counts.
+    /// Returns the undone transactions, if the undo counts.
     fn undoes(&self) -> impl Iterator<Item = TransactionId> {
         let Header { undo_of, also_undo_of, partial, .. } = &self.journal.header;
         let counts = !partial && !self.aborted && self.undone_by.is_none();
@@ -54,7 +55,7 @@ impl LogEntry {
     }
 }
 
-/// A folder in the trash that does not count as history.
+/// A folder in the trash that is not part of the history.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Unverified {
@@ -62,7 +63,7 @@ pub struct Unverified {
     pub id: TransactionId,
     /// Why its journal is not trusted.
     pub problem: JournalProblem,
-    /// The transaction that undid it, unless that one is undone itself.
+    /// The undo in effect, if any.
     pub undone_by: Option<TransactionId>,
 }
 
@@ -74,7 +75,7 @@ impl Workspace {
     }
 
     /// Returns the finished transactions, with what the caller [may see](super::Reach) of each, and
-    /// those whose journals are not trusted, newest first.
+    /// the folders without a trusted journal, newest first.
     pub fn history(&self) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         self.history_while(|_| true)
     }
@@ -86,7 +87,8 @@ impl Workspace {
         mut go_on: impl FnMut(&LogEntry) -> bool,
     ) -> Result<(Vec<LogEntry>, Vec<Unverified>), Error> {
         let Some(store) = self.store()? else { return Ok((Vec::new(), Vec::new())) };
-        let (log, reach) = (Log::new(&store), self.reach());
+        let log = Log::new(&store);
+        let reach = self.reach();
         let mut entries = Vec::new();
         for entry in log.iter() {
             let Some(entry) = (*entry?).clone().shown_to(&reach) else { continue };
@@ -120,7 +122,7 @@ impl Workspace {
         if self.reach().shows_everything()
             && let Some(store) = self.store()?
             && let Some(totals) = store.totals()?
-            // With another key than the one that they were signed with, none counts.
+            // With another key than the one of their signatures, none counts.
             && self.history_while(|_| false)?.1.is_empty()
         {
             return Ok((totals.transactions, 0));
@@ -131,10 +133,12 @@ impl Workspace {
 
     /// Returns one finished transaction.
     pub fn show(&self, id: TransactionId) -> Result<LogEntry, Error> {
-        let missing = || workspace_trash::Error::NoSuchTransaction(id);
-        let store = self.store()?.ok_or_else(missing)?;
-        let entry = Log::new(&store).by_id(id)?.ok_or_else(missing)?;
-        Ok((*entry).clone().shown_to(&self.reach()).ok_or_else(missing)?)
+        let entry = match self.store()? {
+            Some(store) => Log::new(&store).by_id(id)?,
+            None => None,
+        };
+        let shown = entry.and_then(|entry| (*entry).clone().shown_to(&self.reach()));
+        Ok(shown.ok_or(workspace_trash::Error::NoSuchTransaction(id))?)
     }
 
     /// Returns the transactions that may be part of a turn with this name, newest first: all that
@@ -156,16 +160,16 @@ impl Workspace {
     /// If the journals cannot be read.
     pub fn last_change_of(&self, paths: &[RelPath]) -> Result<Option<TransactionId>, Error> {
         let Some(store) = self.store()? else { return Ok(None) };
-        let (log, reach) = (Log::new(&store), self.reach());
-        let changed = |journal: &Journal| {
-            let has =
-                |path: &RelPath| journal.records.iter().any(|record| record.path == path.as_str());
-            paths.iter().all(|path| has(path) && reach.shows(path.as_str()))
-        };
+        let log = Log::new(&store);
+        let reach = self.reach();
         for change in changes(&log) {
             let change = change?;
             let id = change.journal.header.id;
-            if changed(&change.journal) {
+            let changes_all = paths.iter().all(|path| {
+                change.journal.records.iter().any(|record| record.path == path.as_str())
+                    && reach.shows(path.as_str())
+            });
+            if changes_all {
                 let back = taken_back(&log, id)?;
                 if !paths.iter().any(|path| back.contains(path.as_str())) {
                     return Ok(Some(id));
@@ -185,22 +189,22 @@ impl Workspace {
     }
 }
 
-/// The history, newest first, read as far as it is asked for.
+/// The history, newest first, read as far as asked for.
 pub(super) struct Log<'s> {
-    store: &'s Store<'s>,
+    pub(super) store: &'s Store<'s>,
     read: RefCell<ReadLog<'s>>,
-    /// Whether it ends where something cannot be read.
+    /// Whether the history ends at a read error.
     ends_at_error: bool,
 }
 
-/// What was read of the history.
+/// The part read so far.
 #[derive(Default)]
 struct ReadLog<'s> {
     ids: Option<NewestFirst<'s>>,
     entries: Vec<Rc<LogEntry>>,
     unverified: Vec<Unverified>,
-    /// By what each transaction was undone. An undo is newer, so whether it is undone itself is
-    /// known before the transaction that it undoes is read.
+    /// The undo of each transaction. An undo is newer than its transaction, and read first: then it
+    /// is known whether the undo is undone itself.
     undone: BTreeMap<TransactionId, TransactionId>,
     ended: bool,
 }
@@ -215,7 +219,7 @@ impl<'s> Log<'s> {
         Self { ends_at_error: true, ..self }
     }
 
-    /// Returns the `nth` newest transaction that counts.
+    /// Returns the `nth` newest transaction of those in the history.
     fn get(&self, nth: usize) -> Result<Option<Rc<LogEntry>>, Error> {
         let mut read = self.read.borrow_mut();
         while read.entries.len() <= nth && !read.ended {
@@ -229,7 +233,7 @@ impl<'s> Log<'s> {
         Ok(read.entries.get(nth).cloned())
     }
 
-    /// Reads one more, which may not count.
+    /// Reads one more folder, with or without a trusted journal.
     fn read_more(&self, read: &mut ReadLog<'s>) -> Result<(), Error> {
         let store = self.store;
         let ids = match &mut read.ids {
@@ -242,9 +246,9 @@ impl<'s> Log<'s> {
         };
         let undone_by = read.undone.get(&id).copied();
         match read_one(store, id, undone_by)? {
-            // A purge in another process removed it.
+            // Removed by a purge in another process.
             None => {}
-            // Not signed by this user, so it does not count.
+            // Not signed by this user.
             Some(Err(problem)) => read.unverified.push(Unverified { id, problem, undone_by }),
             Some(Ok(entry)) => {
                 read.undone.extend(entry.undoes().map(|target| (target, id)));
@@ -262,10 +266,11 @@ impl<'s> Log<'s> {
         })
     }
 
-    /// Returns all from the newest on that are not older than `id`; `None` for all there are.
+    /// Returns all from the newest to `id`; `None` for all there are.
     fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
-        let is_in = |entry: &LogEntry| id.is_none_or(|id| entry.journal.header.id >= id);
-        let entries = self.iter().take_while(|entry| entry.as_ref().map_or(true, |it| is_in(it)));
+        let entries = self.iter().take_while(|entry| {
+            entry.as_ref().map_or(true, |it| id.is_none_or(|id| it.journal.header.id >= id))
+        });
         entries.collect()
     }
 
@@ -273,15 +278,15 @@ impl<'s> Log<'s> {
         Ok(self.by_ids(&[id])?.pop())
     }
 
-    /// Returns those of some transactions that count, newest first, as they are given.
+    /// Returns some transactions, as far as they are in the history, newest first, as given.
     fn by_ids(&self, newest_first: &[TransactionId]) -> Result<Vec<Rc<LogEntry>>, Error> {
         let Some(oldest) = newest_first.last() else { return Ok(Vec::new()) };
         let entries = self.with_undos(*oldest, newest_first)?;
-        let is_wanted = |entry: &Rc<LogEntry>| {
+        let wanted = entries.into_iter().filter(|entry| {
             let id = entry.journal.header.id;
             newest_first.binary_search_by(|other| id.cmp(other)).is_ok()
-        };
-        Ok(entries.into_iter().filter(is_wanted).collect())
+        });
+        Ok(wanted.collect())
     }
 
     /// Returns the transactions after `id` that undid others, and those of `more` (none of which is
@@ -300,7 +305,8 @@ impl<'s> Log<'s> {
         ids.extend_from_slice(more);
         ids.sort_unstable_by(|one, other| other.cmp(one));
         ids.dedup();
-        let (mut entries, mut undone) = (Vec::new(), BTreeMap::new());
+        let mut entries = Vec::new();
+        let mut undone = BTreeMap::new();
         for id in ids {
             match read_one(self.store, id, undone.get(&id).copied()) {
                 Ok(None | Some(Err(_))) => {}
@@ -315,7 +321,7 @@ impl<'s> Log<'s> {
         Ok(entries)
     }
 
-    /// Returns the header of a transaction that counts, however old it is.
+    /// Returns the header of a transaction in the history, however old.
     fn header(&self, id: TransactionId) -> Result<Option<Header>, Error> {
         match self.store.unless_gone(id, self.store.journal(id)) {
             Ok(journal) => Ok(journal.map(|journal| journal.header)),
@@ -330,7 +336,7 @@ impl<'s> Log<'s> {
     }
 }
 
-/// Reads a transaction, or why its journal is not trusted; `None` if it is gone.
+/// Reads a transaction, or why its journal is not trusted; `None` for one gone by now.
 fn read_one(
     store: &Store<'_>,
     id: TransactionId,
@@ -348,7 +354,8 @@ fn read_one(
 /// Returns whether a transaction undoes a change or a redo. Where what it undoes is not kept any
 /// more, its tool tells.
 fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
-    let (mut undoes, mut redoes) = (0, false);
+    let mut undoes = 0;
+    let mut redoes = false;
     while let Some(header) = log.header(id)? {
         let Some(target) = header.undo_of else { return Ok(undoes % 2 == 1) };
         redoes = header.tool.as_deref() == Some("redo");
@@ -361,10 +368,11 @@ fn counts(entry: &LogEntry) -> bool {
     entry.undone_by.is_none() && !entry.aborted
 }
 
-/// Returns the changes that are not undone, newest first.
+/// Returns the changes in effect, newest first.
 pub(super) fn changes(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
-    let is_change = |entry: &LogEntry| counts(entry) && entry.journal.header.undo_of.is_none();
-    log.iter().filter(move |entry| entry.as_ref().map_or(true, |entry| is_change(entry)))
+    log.iter().filter(|entry| {
+        entry.as_ref().map_or(true, |entry| counts(entry) && entry.journal.header.undo_of.is_none())
+    })
 }
 
 /// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those
@@ -380,7 +388,7 @@ pub fn standing<'l>(
     found.iter().map(|entry| entry.journal.header.id).collect()
 }
 
-/// Returns what is undone with a change: all of its turn, or it alone.
+/// Returns the transactions to undo with a change: all of its turn, or the change alone.
 pub(super) fn with_its_turn(log: &Log<'_>, change: &LogEntry) -> Result<Vec<TransactionId>, Error> {
     let Some(turn) = &change.journal.header.turn else {
         return Ok(vec![change.journal.header.id]);
@@ -392,7 +400,7 @@ pub(super) fn with_its_turn(log: &Log<'_>, change: &LogEntry) -> Result<Vec<Tran
     Ok(standing(entries.iter().map(|entry| &**entry), |entry| entry.is_of_turn_of(change)))
 }
 
-/// Returns the name of the turn that these transactions, newest first, are all of.
+/// Returns the name of the turn of these transactions, newest first, if they are all of the turn.
 pub(super) fn whole_turn(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<String>, Error> {
     let Some(&newest) = ids.first() else { return Ok(None) };
     let Some(newest) = log.by_id(newest)? else { return Ok(None) };
@@ -400,7 +408,7 @@ pub(super) fn whole_turn(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<
     Ok((with_its_turn(log, &newest)? == ids).then_some(turn))
 }
 
-/// Returns what names to `undo` these transactions, newest first: one, or those of a turn.
+/// Returns the name for `undo` of these transactions, newest first: of one, or of a turn.
 pub(super) fn name_of(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<String>, Error> {
     match ids {
         [] => Ok(None),
@@ -411,16 +419,15 @@ pub(super) fn name_of(log: &Log<'_>, ids: &[TransactionId]) -> Result<Option<Str
     }
 }
 
-/// Returns the undos since the last change, newest first, that are not undone. An undo of some files
-/// is one too.
+/// Returns the undos in effect since the last change, newest first. An undo of some files is one
+/// too.
 pub(super) fn undos(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>, Error>> {
-    let has = |entry: &Result<Rc<LogEntry>, Error>, is: fn(&LogEntry) -> bool| {
-        entry.as_ref().map_or(true, |entry| is(entry))
-    };
     log.iter()
-        .filter(move |entry| has(entry, |entry| !entry.aborted))
-        .take_while(move |entry| has(entry, |entry| entry.journal.header.undo_of.is_some()))
-        .filter(move |entry| has(entry, counts))
+        .filter(|entry| entry.as_ref().map_or(true, |entry| !entry.aborted))
+        .take_while(|entry| {
+            entry.as_ref().map_or(true, |entry| entry.journal.header.undo_of.is_some())
+        })
+        .filter(|entry| entry.as_ref().map_or(true, |entry| counts(entry)))
         .filter_map(|entry| match entry {
             Ok(entry) => match is_undo(log, entry.journal.header.id) {
                 Ok(yes) => yes.then_some(Ok(entry)),
@@ -451,7 +458,7 @@ pub(super) fn is_newest(
 }
 
 /// Returns the last transaction in effect that changed each of these paths, and its record. An undo
-/// and what it undid are looked through.
+/// and the undone transaction are looked through.
 pub(super) fn last_changes_to<'p>(
     log: &Log<'_>,
     mut paths: HashSet<&'p str>,
@@ -462,9 +469,8 @@ pub(super) fn last_changes_to<'p>(
             break;
         }
         let entry = entry?;
-        let changed = |record: &Record| paths.contains(&*record.path);
         if !counts(&entry)
-            || !entry.journal.records.iter().any(changed)
+            || !entry.journal.records.iter().any(|record| paths.contains(&*record.path))
             || is_undo(log, entry.journal.header.id)?
         {
             continue;
@@ -478,25 +484,28 @@ pub(super) fn last_changes_to<'p>(
     Ok(last)
 }
 
-/// Returns the newest transaction that changed a path between two others; `None` if none did.
+/// Returns the newest change of a path between two transactions, if any.
 pub(super) fn between(
     log: &Log<'_>,
     path: &str,
-    (earlier, later): (TransactionId, TransactionId),
+    earlier: TransactionId,
+    later: TransactionId,
 ) -> Result<Option<Rc<LogEntry>>, Error> {
-    let is_newer = |entry: &LogEntry| entry.journal.header.id > earlier;
-    for entry in log.iter().take_while(|it| it.as_ref().map_or(true, |it| is_newer(it))) {
+    for entry in log.iter() {
         let entry = entry?;
         let id = entry.journal.header.id;
-        let changed = |record: &Record| record.path == path;
-        if id < later && counts(&entry) && entry.journal.records.iter().any(changed) {
+        if id <= earlier {
+            break;
+        }
+        let changed = entry.journal.records.iter().any(|record| record.path == path);
+        if id < later && counts(&entry) && changed {
             return Ok(Some(entry));
         }
     }
     Ok(None)
 }
 
-/// Returns the paths of a transaction that were undone one by one, and not redone since.
+/// Returns the paths of a transaction undone one by one, and not redone since.
 pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<String>, Error> {
     let newer = log.with_undos(id, &[])?;
     let parts = newer.iter().filter(|entry| {
@@ -506,7 +515,7 @@ pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<Str
     Ok(parts.flat_map(|entry| entry.journal.records.iter().map(|it| it.path.clone())).collect())
 }
 
-/// Finds the undo in effect: `id` itself, or the one that undid `id`.
+/// Finds the undo in effect: `id` itself, or the undo of `id`.
 pub(super) fn active_undo_of(
     log: &Log<'_>,
     id: TransactionId,

@@ -20,7 +20,7 @@ pub enum StatePlace {
     /// [`User`](Self::User) instead: that user could not use it.
     #[default]
     Project,
-    /// In the root, whatever encloses it.
+    /// In the root, whatever encloses the root.
     Root,
     /// In the user's state directory (`$XDG_STATE_HOME/apply-patch`), where `git clean` does not
     /// reach it. It belongs to the directory that is the project's top (by device, inode number and
@@ -35,14 +35,15 @@ pub enum StatePlace {
 /// from there to the root: those up to the top of the work tree, wherever the state lies; without a
 /// work tree, those up to the nearest that has a state.
 ///
-/// Directories in which others may create files are left out.
+/// Directories open to files of others are left out.
 #[must_use]
 pub fn directories_above(root: &Root) -> Vec<(Root, Prefix)> {
     if root.is_work_tree() {
         return Vec::new();
     }
     let policy = anywhere(root);
-    let (mut above, mut to_state) = (Vec::new(), has_state(root).then_some(0));
+    let mut above = Vec::new();
+    let mut to_state = has_state(root).then_some(0);
     let mut is_state_sought = true;
     for Enclosing { root, path, way } in root.enclosing(&policy) {
         let common = root.common();
@@ -63,30 +64,30 @@ pub fn directories_above(root: &Root) -> Vec<(Root, Prefix)> {
     above
 }
 
-/// The rules of a root, without its limits to directories in it.
+/// The rules of a root, without its limits to directories inside.
 pub(super) fn anywhere(root: &Root) -> Policy {
     Policy { within: Vec::new(), ..root.policy().clone() }
 }
 
-/// Whether a directory has a state that is trusted.
+/// Whether a directory has a trusted state.
 fn has_state(root: &Root) -> bool {
     matches!(root.state_dir(), Ok(Some(_)))
 }
 
-/// Finds the directory that has the state, and the path from there to the root.
+/// Finds the directory with the state, and the path from there to the root.
 pub(super) fn find(
     root: &Arc<Root>,
     place: StatePlace,
     key_place: &KeyPlace,
 ) -> (Arc<Root>, Prefix) {
-    let here = || (Arc::clone(root), Prefix::default());
+    let here = (Arc::clone(root), Prefix::default());
     if has_state(root) {
-        return here();
+        return here;
     }
     let (home, prefix) = if place == StatePlace::Root || root.is_work_tree() {
-        here()
+        here
     } else {
-        above(root).unwrap_or_else(here)
+        above(root).unwrap_or(here)
     };
     let makes_one = place == StatePlace::User || home.would_keep_out().is_some();
     if has_state(&home) || (place == StatePlace::Root && !makes_one) {
@@ -121,31 +122,36 @@ pub(super) fn user_folders(key_place: &KeyPlace) -> Vec<PathBuf> {
 pub(super) fn of_user(key_place: &KeyPlace) -> Vec<Root> {
     let mut states = Vec::new();
     for folder in user_folders(key_place) {
-        let open = || Root::open(&folder, crate::policy::policy()).ok();
-        let names = open().and_then(|open| open.as_dir("").ok()?.names().ok());
-        for name in names.unwrap_or_default().iter().filter(|name| is_state_name(name)) {
-            states.extend(open().map(|open| open.with_private_dir(folder.join(name))));
+        let Some(opened) = open(&folder) else { continue };
+        let names = opened.as_dir("").and_then(|dir| dir.names()).unwrap_or_default();
+        for name in names.iter().filter(|name| is_state_name(name)) {
+            states.extend(open(&folder).map(|open| open.with_private_dir(folder.join(name))));
         }
     }
     states
 }
 
-/// Whether a name is one that states have in the user's folder: see [`UserState`].
+fn open(folder: &Path) -> Option<Root> {
+    Root::open(folder, crate::policy::policy()).ok()
+}
+
+/// Whether a name is one of a state in the user's folder: see [`UserState`].
 fn is_state_name(name: &str) -> bool {
-    let hex = |part: &str, length| {
-        part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
     let mut parts = name.rsplitn(3, '-');
-    parts.next().is_some_and(|directory| hex(directory, 16))
-        && parts.next().is_some_and(|path| hex(path, 8))
+    parts.next().is_some_and(|directory| is_hex(directory, 16))
+        && parts.next().is_some_and(|path| is_hex(path, 8))
         && parts.next().is_some()
+}
+
+fn is_hex(part: &str, length: usize) -> bool {
+    part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Looks upwards for the directory that has the state, or else should have it: at most to the top
 /// of the work tree, because a state above that is another project's, and never in a directory that
 /// is not a place for a project.
 fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
-    // Transactions that were interrupted elsewhere in the project are recovered from here too.
+    // Transactions interrupted elsewhere in the project are recovered from here too.
     let policy = anywhere(root);
     for Enclosing { root: above, way, .. } in root.enclosing(&policy) {
         let path = way.filter(|_| above.common().is_none())?;
@@ -162,13 +168,12 @@ fn above(root: &Arc<Root>) -> Option<(Arc<Root>, Prefix)> {
     None
 }
 
-/// The user's folder of states, and the two parts of the name that the state of a directory has in
-/// it.
+/// The user's folder of states, and the two parts of the name of a directory's state there.
 struct UserState {
     folder: PathBuf,
-    /// Stands for the path. It is for finding the states of directories that were here before.
+    /// Stands for the path, to find the states of directories here before.
     path: String,
-    /// Stands for the directory itself, wherever it is moved.
+    /// Stands for the directory itself, wherever moved.
     directory: String,
 }
 
@@ -176,7 +181,6 @@ impl UserState {
     /// `None` if the user has no state directory, or nothing tells the directory from a later one
     /// at the same path.
     fn of(home: &Root, key_place: &KeyPlace) -> Option<Self> {
-        let short = |of: &str, length| Sha256::of(of.as_bytes()).to_string()[..length].to_owned();
         let folder = user_folders(key_place).into_iter().next()?;
         let path = fs_guard::real_path(home.path()).ok()?;
         let name: String = path.file_name().and_then(|name| name.to_str()).unwrap_or("root").into();
@@ -185,8 +189,8 @@ impl UserState {
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .take(32)
             .collect();
-        let path = format!("{name}-{}", short(path.to_str()?, 8));
-        Some(Self { folder, path, directory: short(&home.identity()?, 16) })
+        let path = format!("{name}-{}", &hex_of(path.to_str()?)[..8]);
+        Some(Self { folder, path, directory: hex_of(&home.identity()?)[..16].to_owned() })
     }
 
     fn names(&self) -> Vec<String> {
@@ -199,13 +203,16 @@ impl UserState {
     /// when its state was made.
     fn name(&self, names: Vec<String>) -> String {
         let name = format!("{}-{}", self.path, self.directory);
-        let of_directory = |other: &String| other.rsplit('-').next() == Some(&self.directory);
         if names.contains(&name) {
-            name
-        } else {
-            names.into_iter().find(of_directory).unwrap_or(name)
+            return name;
         }
+        let mut names = names.into_iter();
+        names.find(|other| other.rsplit('-').next() == Some(&self.directory)).unwrap_or(name)
     }
+}
+
+fn hex_of(text: &str) -> String {
+    Sha256::of(text.as_bytes()).to_string()
 }
 
 /// Returns the path of a project's state directory beneath the user's.
@@ -218,9 +225,9 @@ fn user_state(home: &Root, key_place: &KeyPlace) -> Option<PathBuf> {
 /// was removed, or moved elsewhere.
 pub(super) fn former_states(home: &Root, key_place: &KeyPlace) -> Vec<PathBuf> {
     let Some(state) = UserState::of(home, key_place) else { return Vec::new() };
-    let of_path = |name: &String| {
+    let names = state.names().into_iter().filter(|name| {
         name.rsplit_once('-')
             .is_some_and(|(path, other)| path == state.path && other != state.directory)
-    };
-    state.names().into_iter().filter(of_path).map(|name| state.folder.join(name)).collect()
+    });
+    names.map(|name| state.folder.join(name)).collect()
 }

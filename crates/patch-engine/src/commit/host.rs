@@ -20,7 +20,7 @@ use crate::plan::kind::ErrorKind;
 /// that was overtaken by a change of a file is announced again instead of ending.
 #[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait Host {
-    /// Decides about exactly the plan that will be committed.
+    /// Decides about exactly the plan to commit.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ pub enum Reason {
         /// The file.
         path: RelPath,
     },
-    /// A whole file is replaced: by one that moves there, or by one that is rewritten.
+    /// A whole file is replaced: by one moved there, or by a rewritten one.
     Replaces {
         /// The file.
         path: RelPath,
@@ -67,7 +67,7 @@ pub enum Reason {
     Guarded {
         /// The file.
         path: RelPath,
-        /// The pattern that guards it.
+        /// The pattern of the guard.
         glob: String,
     },
     /// A symbolic link is made, or leads elsewhere.
@@ -151,11 +151,11 @@ impl Decision {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'e> {
-    /// Transactions of earlier processes that were cut off were finished or reverted.
+    /// Interrupted transactions of earlier processes were finished or reverted.
     Recovered(&'e [Recovered]),
-    /// What was decided about a plan.
+    /// The decision about a plan.
     Decided {
-        /// It may be committed.
+        /// The plan may be committed.
         approved: bool,
         /// Somebody was asked; otherwise the policy or an earlier answer decided.
         asked: bool,
@@ -167,7 +167,7 @@ pub enum Event<'e> {
     Staged(TransactionId),
     /// The transition of this index is published; the commit can still be rolled back.
     Published(usize),
-    /// All is published, and the check that has to accept it begins.
+    /// All is published, and the check begins.
     Verifying(TransactionId),
     /// The plan is committed.
     Committed(&'e Report),
@@ -175,7 +175,7 @@ pub enum Event<'e> {
     Failed {
         /// The plan.
         plan: &'e Plan,
-        /// Everything is as it was before.
+        /// Everything is as before.
         rolled_back: bool,
     },
     /// The change could not be logged in full; why.
@@ -190,10 +190,10 @@ pub enum Event<'e> {
     NotInTrash(&'e str),
 }
 
-/// A log of commits that is written before they happen. `()` keeps none.
+/// A log of commits, written before they happen. `()` keeps none.
 #[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait CommitLog {
-    /// Transactions of earlier processes that were cut off were finished or reverted.
+    /// Interrupted transactions of earlier processes were finished or reverted.
     fn recovered(&mut self, recovered: &[Recovered]) {}
 
     /// This plan will be committed. The host may keep it, to work on it meanwhile.
@@ -203,14 +203,14 @@ pub trait CommitLog {
     /// a git repository adds.
     fn details(&mut self, details: Vec<(&'static str, String)>) {}
 
-    /// The commit that is about to happen keeps its diff, as bytes with this hash.
+    /// The next commit keeps its diff, as bytes with this hash.
     fn keeps(&mut self, diff: Sha256) {}
 
     /// All files are staged and nothing is published: writes down what is about to happen.
     ///
     /// # Errors
     ///
-    /// When that is not possible. The commit is refused then.
+    /// When the log cannot be written. The commit is refused then.
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         Ok(())
     }
@@ -219,10 +219,10 @@ pub trait CommitLog {
     /// kind of the error. Without a kind, recovery finds out whether it happened.
     fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {}
 
-    /// Old transactions were purged. It is not called for each of them, but now and then.
+    /// Old transactions were purged. Called now and then, not for each of them.
     fn purged(&mut self) {}
 
-    /// Returns the file that has to be made durable together with the journal.
+    /// Returns the file to be made durable together with the journal.
     fn file(&self) -> Option<&AppendFile> {
         None
     }
@@ -235,7 +235,7 @@ impl CommitLog for () {}
 ///
 /// # Errors
 ///
-/// When the host cancels, or it cannot be logged; the commit is then refused.
+/// When the host cancels, or the log cannot be written; the commit is then refused.
 pub fn intend(
     id: TransactionId,
     log: &mut dyn CommitLog,

@@ -25,19 +25,19 @@ pub(crate) struct KeptFiles<'s> {
     pub(crate) store: &'s Store<'s>,
     listed: RefCell<Listed<'s>>,
     far: RefCell<Option<Far>>,
-    /// What transactions kept of the files that they left.
+    /// The records that transactions kept of the files they left.
     left: RefCell<HashMap<TransactionId, LeftFiles<'s>>>,
 }
 
 #[derive(Debug, Default)]
 struct Listed<'s> {
     ids: Option<NewestFirst<'s>>,
-    /// The transactions that were listed, newest first.
+    /// The listed transactions, newest first.
     transactions: Vec<TransactionId>,
     by_hash: HashMap<Sha256, Vec<TrashEntry>>,
 }
 
-/// What was displaced after a transaction far back, and by some before it, listed as far as it is
+/// The files displaced after a transaction far back, and by some before, listed as far as they are
 /// searched.
 #[derive(Debug)]
 struct Far {
@@ -76,7 +76,7 @@ impl<'s> KeptFiles<'s> {
     }
 
     /// Returns what `look` finds first among the files with this hash that were displaced after a
-    /// transaction, and by some that are older.
+    /// transaction, and by some older ones.
     pub(crate) fn find<T>(
         &self,
         left_by: TransactionId,
@@ -84,7 +84,8 @@ impl<'s> KeptFiles<'s> {
         look: impl Fn(&TrashEntry) -> Result<Option<T>, Error>,
     ) -> Result<Option<T>, Error> {
         let mut listed = self.listed.borrow_mut();
-        let (mut looked, mut more) = (0, 0);
+        let mut looked = 0;
+        let mut more = 0;
         loop {
             let same = listed.by_hash.get(&sha256).map_or(&[][..], Vec::as_slice);
             for entry in &same[looked..] {

@@ -1,9 +1,9 @@
-//! What a transaction left, told from what it displaced: so that its diff can be shown whatever
-//! becomes of the files.
+//! The files left by a transaction, told from the displaced ones: its diff can be shown
+//! whatever becomes of the files.
 //!
-//! For each file it has the displaced file that is the base, if there is one, and what is replaced in
-//! it. Whoever reads it checks the result against the hash in the journal. A file that has the bytes
-//! of a displaced one needs nothing.
+//! For each file the record has the displaced file as a base, if there is one, and the replacements
+//! in the base. Whoever reads the record checks the result against the hash in the journal. A file
+//! with the bytes of a displaced one needs nothing.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -18,14 +18,14 @@ use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
 use crate::plan::{ChangeKind, Image, Plan, PostImage, Transition};
 
-/// Stands for the base of a file that has none.
+/// Stands for the base of a file without one.
 const NO_BASE: u32 = u32::MAX;
 
 /// Larger texts are compared at their ends alone.
 const MAX_COMPARED: usize = 4 << 20;
 
-/// Returns what a plan leaves, packed; `None` if that are files that it displaces. A file whose bytes
-/// cannot be read is left out.
+/// Returns the files that a plan leaves, packed; `None` if they are displaced ones. A file whose
+/// bytes cannot be read is left out.
 pub(super) fn left_by(plan: &Plan) -> Option<Vec<u8>> {
     let images = plan.images();
     let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
@@ -69,27 +69,25 @@ fn replaced(
     if is_compared && !is_binary(&old) && !is_binary(&new) {
         return Some(difference(&old, &new).splices);
     }
-    let same = |(one, other): &(&u8, &u8)| one == other;
-    let first = old.iter().zip(&*new).take_while(same).count();
+    let first = old.iter().zip(&*new).take_while(|(one, other)| one == other).count();
     let rest = old[first..].iter().rev().zip(new[first..].iter().rev());
-    let last = rest.take_while(same).count();
+    let last = rest.take_while(|(one, other)| one == other).count();
     let mut splices = Splices::new();
     splices.push(first..old.len() - last, new[first..new.len() - last].to_vec());
     Some(splices)
 }
 
 fn write(bytes: &mut Vec<u8>, slot: usize, base: Option<u32>, splices: &Splices) {
-    let mut number = |number: usize| bytes.extend_from_slice(&(number as u64).to_le_bytes());
-    number(slot);
-    number(base.unwrap_or(NO_BASE) as usize);
-    number(splices.as_slice().len());
-    for splice in splices.as_slice() {
-        [splice.start, splice.end, splice.text.len()].into_iter().for_each(&mut number);
+    let places = splices.as_slice().iter();
+    let places = places.flat_map(|splice| [splice.start, splice.end, splice.text.len()]);
+    let base = base.unwrap_or(NO_BASE) as usize;
+    for number in [slot, base, splices.as_slice().len()].into_iter().chain(places) {
+        bytes.extend_from_slice(&(number as u64).to_le_bytes());
     }
     splices.as_slice().iter().for_each(|splice| bytes.extend_from_slice(&splice.text));
 }
 
-/// What a transaction left, as it was kept.
+/// The record of the files left by a transaction.
 #[derive(Debug)]
 pub(crate) struct LeftFiles<'l> {
     store: &'l Store<'l>,
@@ -98,35 +96,35 @@ pub(crate) struct LeftFiles<'l> {
 }
 
 impl<'l> LeftFiles<'l> {
-    /// Reads it; nothing where nothing is kept, or what is kept is not what was written.
+    /// Reads the record; empty where there is none, or a damaged one.
     pub(crate) fn of(store: &'l Store<'l>, journal: Cow<'l, Journal>) -> Self {
-        let files = || {
-            let most = journal.records.iter().fold(0_u64, |most, record| {
-                let states = [&record.before, &record.after].into_iter().flatten();
-                let size = states.fold(2_u64, |size, state| size.saturating_add(state.size));
-                most.saturating_add(size.saturating_mul(32))
-            });
-            read(&unpacked(&store.left_by(&journal, most)?, most)?)
-        };
-        let files = files().unwrap_or_default();
+        let most = journal.records.iter().fold(0_u64, |most, record| {
+            let states = [&record.before, &record.after].into_iter().flatten();
+            let size = states.fold(2_u64, |size, state| size.saturating_add(state.size));
+            most.saturating_add(size.saturating_mul(32))
+        });
+        let packed = store.left_by(&journal, most);
+        let files = packed.and_then(|packed| read(&unpacked(&packed, most)?)).unwrap_or_default();
         Self { store, journal, files }
     }
 
-    /// Returns the bytes of a file as it was left, or of a link; `None` where they are not known.
+    /// Returns the bytes of the first wanted one of the displaced files.
+    fn displaced(&self, wanted: impl Fn(&Record, Sha256) -> bool) -> Option<Vec<u8>> {
+        self.journal.records.iter().find_map(|other| {
+            let before = other.before.as_ref().filter(|it| wanted(other, it.sha256))?;
+            kept_bytes(&self.store.slot(self.journal.header.id, other.slot).ok()?, before)
+        })
+    }
+
+    /// Returns the bytes of a file or link after the transaction; `None` where they are not known.
     pub(crate) fn bytes(&self, record: &Record) -> Option<Vec<u8>> {
         let sha256 = record.after.as_ref()?.sha256;
-        let displaced = |wanted: &dyn Fn(&Record, Sha256) -> bool| {
-            self.journal.records.iter().find_map(|other| {
-                let before = other.before.as_ref().filter(|it| wanted(other, it.sha256))?;
-                kept_bytes(&self.store.slot(self.journal.header.id, other.slot).ok()?, before)
-            })
-        };
         let Some((base, splices)) = self.files.get(&record.slot) else {
-            return displaced(&|_, before| before == sha256);
+            return self.displaced(|_, before| before == sha256);
         };
         let base = match *base {
             NO_BASE => Vec::new(),
-            slot => displaced(&|other, _| other.slot == slot)?,
+            slot => self.displaced(|other, _| other.slot == slot)?,
         };
         (splices.end() <= base.len())
             .then(|| splices.apply(&base))
@@ -147,8 +145,9 @@ fn read(mut bytes: &[u8]) -> Option<HashMap<u32, (u32, Splices)>> {
         let count = number(&mut bytes)?;
         let mut places = Vec::new();
         for _ in 0..count {
-            let mut next = || number(&mut bytes);
-            places.push((next()?, next()?, next()?));
+            let start = number(&mut bytes)?;
+            let end = number(&mut bytes)?;
+            places.push((start, end, number(&mut bytes)?));
         }
         let mut splices = Splices::new();
         for (start, end, length) in places {

@@ -1,4 +1,4 @@
-//! Files in memory: a tree that is a map, and patches that are applied to it.
+//! Files in memory: a tree as a map, and patches applied to such trees.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -40,7 +40,7 @@ impl MemoryTree {
 
     /// Puts a file at a path, in place of what was there.
     ///
-    /// The path is not checked: that is done when a patch names it.
+    /// The path is not checked before a patch names the file.
     pub fn insert(&mut self, path: &str, bytes: impl Into<Arc<Vec<u8>>>) {
         self.insert_content(path, Content { bytes: bytes.into(), mode: 0o644, link: false });
     }
@@ -100,11 +100,11 @@ impl MemoryTree {
 
 impl<P: Into<Box<str>>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryTree {
     fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
-        let content =
-            |bytes: B| Content { bytes: Arc::new(bytes.into()), mode: 0o644, link: false };
-        Self(Arc::new(
-            files.into_iter().map(|(path, bytes)| (path.into(), content(bytes))).collect(),
-        ))
+        let files = files.into_iter().map(|(path, bytes)| {
+            let bytes = Arc::new(bytes.into());
+            (path.into(), Content { bytes, mode: 0o644, link: false })
+        });
+        Self(Arc::new(files.collect()))
     }
 }
 
@@ -141,11 +141,11 @@ impl Tree for MemoryTree {
     }
 }
 
-/// The result of a patch that was applied to files in memory.
+/// The result of a patch of files in memory.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Changed {
-    /// What is at each path that changes afterwards.
+    /// The file at each changed path afterwards.
     pub files: Vec<ChangedFile>,
     /// The plan: what changes, where the hunks went, diffs ([`Plan::images`]).
     pub plan: Plan,

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::plan::formatter::CommandFailure;
 
 patch_grammar::named! {
-    /// What a commit survives once it has returned.
+    /// The failures survived by a commit that has returned.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Durability {
         /// Power loss: every step is synced.
@@ -24,24 +24,24 @@ patch_grammar::named! {
     }
 }
 
-/// What a commit needs beside the plan.
+/// The options of a commit.
 #[derive(Debug, Clone)]
 pub struct CommitOptions {
-    /// What the commit survives.
+    /// The failures to survive.
     pub durability: Durability,
-    /// The tool that was called, for the journal.
+    /// The called tool, for the journal.
     pub tool: Option<String>,
-    /// The agent that called it, for the journal.
+    /// The calling agent, for the journal.
     pub agent: Option<String>,
     /// The session of the call, for the journal.
     pub session: Option<String>,
-    /// The turn of that session, for the journal.
+    /// The turn of the session, for the journal.
     pub turn: Option<String>,
     /// How long displaced files are kept.
     pub retention: Retention,
     /// How long to wait for the lock. Default: 10 s.
     pub lock_timeout: Duration,
-    /// A check that the published files have to pass before the commit counts. Default: none.
+    /// A check of the published files before the commit counts. Default: none.
     pub verify: Option<Arc<dyn Verify>>,
     /// The hash of the patch text. The same text is not applied again while the files are as this
     /// commit left them.

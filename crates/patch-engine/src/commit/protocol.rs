@@ -20,20 +20,20 @@ use super::stage::Stager;
 use super::workspace::Locked;
 use crate::commit::host::{CommitLog, Event, Host, intend};
 use crate::plan::formatter::{CommandEnd, CommandFailure};
-use crate::plan::{Authority, ChangeKind, Plan, PlanNote, Transition};
+use crate::plan::{Authority, ChangeKind, Plan, PlanNote};
 
-/// What a commit did.
+/// The result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
     /// The transaction's name.
     pub id: TransactionId,
-    /// For each transition, where the file that it displaced is kept (beneath the root).
+    /// For each transition, the place of the displaced file (beneath the root).
     pub trashed: Vec<Option<String>>,
 }
 
 impl From<TransactionId> for Committed {
-    /// A commit that keeps no displaced files.
+    /// A commit without displaced files.
     fn from(id: TransactionId) -> Self {
         Self { id, trashed: Vec::new() }
     }
@@ -83,7 +83,7 @@ struct Commit<'c> {
     cancellation: Cancellation,
 }
 
-/// The paths of a plan, checked for the access that the commit needs.
+/// The paths of a plan, checked for the access of the commit.
 struct Targets {
     /// One for each transition.
     paths: Vec<Target>,
@@ -91,11 +91,11 @@ struct Targets {
     created: Vec<(Target, Option<u32>)>,
 }
 
-/// Everything that publishing needs.
+/// The staged files, ready to publish.
 struct Staged {
     journal: Journal,
     files: Vec<Option<StagedFile>>,
-    /// What tells the files that are left, if it is a file of its own.
+    /// The record of the files left, if kept in a file of its own.
     left: Option<StagedFile>,
     /// The directories to remove, with their modes.
     removed: Vec<(Target, u32)>,
@@ -150,7 +150,7 @@ impl Commit<'_> {
             let journal = beside.as_ref().unwrap_or(&journal);
             let publication = Publication { journal, ..publication };
             // If the mark cannot be written, recovery after a crash may still finish the
-            // transaction. That is correct, because no failure was reported.
+            // transaction. This is correct, because no failure was reported.
             let durable = self.options.durability == Durability::Full;
             let marked = pending.mark_aborted(durable).is_ok();
             let left = publication.roll_back(&[]).and_then(|left| {
@@ -164,22 +164,38 @@ impl Commit<'_> {
         // The change is made and durable. Anything that fails from here on is done by the next
         // process that takes the lock.
         store.keep();
-        let trashed = |(index, transition): (usize, &Transition)| {
+        let trashed = self.plan.transitions().iter().enumerate().map(|(index, transition)| {
             transition.before.as_ref().map(|_| store.stored_path(id, slot_number(index)))
-        };
-        let trashed = self.plan.transitions().iter().enumerate().map(trashed).collect();
-        let committed = Committed { id, trashed };
-        let tidied = siblings::bring_home(&dirs, &pending, &journal).and_then(|came_home| {
-            if came_home {
-                publication.remove_dirs()?;
-                if self.options.durability == Durability::Full {
-                    publication.sync(None)?;
-                }
-            }
-            Ok(())
         });
-        // What is reported as done must not be rolled back because of what others do to the files
-        // after that.
+        let committed = Committed { id, trashed: trashed.collect() };
+        let tidied = self.tidy(&publication);
+        self.put_away(pending, tidied, log, host)?;
+        if matches!(store.is_signed(), Ok(false)) {
+            host.event(&Event::Unsigned);
+        }
+        Ok(committed)
+    }
+
+    /// Brings displaced files to the folder, and removes directories.
+    fn tidy(&self, publication: &Publication<'_>) -> Result<(), CommitError> {
+        if siblings::bring_home(publication.dirs, publication.pending, publication.journal)? {
+            publication.remove_dirs()?;
+            if self.options.durability == Durability::Full {
+                publication.sync(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the folder of a transaction away. A change that is reported as done must not be rolled
+    /// back because of later changes by others to the files.
+    fn put_away(
+        &self,
+        pending: Pending<'_>,
+        tidied: Result<(), CommitError>,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<(), CommitError> {
         let durable = self.options.durability == Durability::Full;
         if let Err(cause) = tidied {
             let _ = pending.mark_done(durable);
@@ -201,19 +217,16 @@ impl Commit<'_> {
                 host.event(&Event::NotInTrash(&cause.to_string()));
             }
         }
-        if matches!(store.is_signed(), Ok(false)) {
-            host.event(&Event::Unsigned);
-        }
-        Ok(committed)
+        Ok(())
     }
 
-    /// Returns the hash of the patch, if all of it is applied: it is recognised by that.
+    /// Returns the hash of the patch, to recognise one applied as a whole.
     fn patch_hash(&self) -> Option<Sha256> {
         self.options.text.filter(|_| !self.plan.is_partial())
     }
 
     /// Removes what was staged. Only the folder was written, and the files staged beside their
-    /// places, which the folder lists.
+    /// places, listed in the folder.
     fn give_up(&self, pending: Pending<'_>, beside: bool, cause: CommitError) -> CommitError {
         let dirs = Dirs::new(self.locked.workspace.home());
         if beside && siblings::remove_listed(&dirs, pending.folder()).is_err() {
@@ -267,17 +280,22 @@ impl Commit<'_> {
                 Err(fs_guard::Error::NotFound { .. }) if transition.before.is_none() => continue,
                 Err(error) => return Err(error.into()),
             };
-            // Where a directory gives way to a file, it is still there now.
+            // A directory to give way to a file is still there now.
             if transition.before.is_some() || !going.contains(&transition.path) {
                 publish::expected(transition).check(&place)?;
             }
         }
         // Directories are not checked against the lists: they lead to files that are, or existed
         // before.
-        let dir = |path: &RelPath| root.target_recorded(path.as_str(), true);
-        let created = self.plan.new_dirs().iter().map(|new| Ok((dir(&new.path)?, new.mode)));
+        let created = self
+            .plan
+            .new_dirs()
+            .iter()
+            .map(|new| Ok((root.target_recorded(new.path.as_str(), true)?, new.mode)));
         let created = created.collect::<Result<_, fs_guard::Error>>()?;
-        self.plan.remove_dirs().iter().try_for_each(|removed| dir(removed).map(drop))?;
+        for removed in self.plan.remove_dirs() {
+            root.target_recorded(removed.as_str(), true)?;
+        }
         Ok(Targets { paths, created })
     }
 
@@ -289,13 +307,13 @@ impl Commit<'_> {
         beside: bool,
     ) -> Result<Staged, CommitError> {
         let transitions = self.plan.transitions();
-        let over = |transition: &&Transition| {
+        let mut over = transitions.iter().filter(|transition| {
             transition.before.is_none() && self.plan.remove_dirs().contains(&transition.path)
                 || self.plan.create_dirs().any(|dir| *dir == transition.path)
-        };
-        if beside && let Some(over) = transitions.iter().find(over) {
-            // Displaced files would be kept in the very directory that this file replaces, or new
-            // ones be staged in the one that replaces it.
+        });
+        if beside && let Some(over) = over.next() {
+            // Displaced files would be kept in the very directory replaced by this file, or new
+            // ones be staged in the directory to replace this file.
             let source = std::io::Error::from(std::io::ErrorKind::CrossesDevices);
             let path = over.path.to_string();
             return Err(fs_guard::Error::Io { operation: "replace", path, source }.into());
@@ -424,7 +442,7 @@ impl Commit<'_> {
         Ok(journal)
     }
 
-    /// Returns the slots of files that move: from which, to which.
+    /// Returns the slots of moved files: the old one and the new one.
     fn moved(&self, records: &[Record]) -> Vec<(u32, u32)> {
         let moves =
             self.plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
@@ -435,8 +453,10 @@ impl Commit<'_> {
         }
         let slots: HashMap<&str, u32> =
             records.iter().map(|record| (&*record.path, record.slot)).collect();
-        let slot = |path: &RelPath| slots.get(path.as_str()).copied();
-        moves.into_iter().filter_map(|(from, to)| Some((slot(from)?, slot(to)?))).collect()
+        let slots = moves
+            .into_iter()
+            .filter_map(|(from, to)| Some((*slots.get(from.as_str())?, *slots.get(to.as_str())?)));
+        slots.collect()
     }
 
     /// Writes and syncs the journal (the commit point), then publishes.
@@ -491,7 +511,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// The caller's check, if there is one that concerns the plan.
+    /// The caller's check, if the plan concerns one.
     fn check_wanted(&self) -> Option<&dyn Verify> {
         let verify = self.options.verify.as_deref().filter(|_| self.plan.undo_of().is_none())?;
         let transitions = self.plan.transitions().iter();
@@ -508,11 +528,12 @@ impl Commit<'_> {
         host: &mut dyn Host,
     ) -> Result<(), CommitError> {
         let Some(verify) = self.check_wanted() else { return Ok(()) };
-        let (pending, workspace) = (publication.pending, self.locked.workspace);
+        let pending = publication.pending;
+        let workspace = self.locked.workspace;
         let held = held.insert(Held::open(publication)?);
         host.event(&Event::Verifying(pending.id()));
-        let (root, state) = (workspace.root(), workspace.state_path());
-        let verified = verify.verify(root, self.plan, &state, &self.cancellation);
+        let state = workspace.state_path();
+        let verified = verify.verify(workspace.root(), self.plan, &state, &self.cancellation);
         let verified = verified.and_then(|()| match held.is_lost(publication) {
             Ok(true) => Err(CommandFailure {
                 command: None,
@@ -554,13 +575,9 @@ impl Commit<'_> {
         left: Result<Vec<String>, CommitError>,
     ) -> CommitError {
         let mut journal_path = pending.journal_path();
-        let incomplete = |journal, cause, paths| {
-            self.locked.store.keep();
-            CommitError::RollbackIncomplete { journal, paths, cause: Box::new(cause) }
-        };
         let left = match left {
             Ok(left) => left,
-            Err(error) => return incomplete(journal_path, error, Vec::new()),
+            Err(error) => return self.incomplete(journal_path, error, Vec::new()),
         };
         dirs.restore_times();
         if left.is_empty() {
@@ -575,19 +592,25 @@ impl Commit<'_> {
                 {
                     cause
                 }
-                Err(error) => incomplete(journal_path, error.into(), left),
+                Err(error) => self.incomplete(journal_path, error.into(), left),
             };
         }
-        // Files that could not be restored are kept in the trash.
+        // Unrestored files are kept in the trash.
         let _ = siblings::bring_home(dirs, &pending, journal);
         if let Err(error) = pending.finish() {
-            return incomplete(journal_path, error.into(), left);
+            return self.incomplete(journal_path, error.into(), left);
         }
         if let Some((_, name)) = journal_path.rsplit_once('/') {
             let kept = self.locked.store.stored_path(pending.id(), 0);
             journal_path = format!("{}/{name}", kept.trim_end_matches("/0"));
         }
-        incomplete(journal_path, cause, left)
+        self.incomplete(journal_path, cause, left)
+    }
+
+    /// Makes the error of an unfinished roll-back, and keeps the files for recovery.
+    fn incomplete(&self, journal: String, cause: CommitError, paths: Vec<String>) -> CommitError {
+        self.locked.store.keep();
+        CommitError::RollbackIncomplete { journal, paths, cause: Box::new(cause) }
     }
 }
 
@@ -597,7 +620,11 @@ pub(super) fn slot_number(index: usize) -> u32 {
 
 fn carried(note: &PlanNote) -> Option<Carried> {
     let PlanNote::Carried { path, hunk, from, to, already_there } = note else { return None };
-    let ends = |lines: &std::ops::RangeInclusive<usize>| (*lines.start(), *lines.end());
-    let (from, to) = (ends(from), ends(to));
-    Some(Carried { path: path.clone(), hunk: *hunk, from, to, already_there: *already_there })
+    Some(Carried {
+        path: path.clone(),
+        hunk: *hunk,
+        from: (*from.start(), *from.end()),
+        to: (*to.start(), *to.end()),
+        already_there: *already_there,
+    })
 }

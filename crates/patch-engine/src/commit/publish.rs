@@ -26,7 +26,7 @@ pub(super) struct Publication<'p> {
     pub(super) removed: Vec<(Target, u32)>,
 }
 
-/// What a running commit has in memory; recovery has to look for it on the disk.
+/// The plan and files of a running commit in memory; recovery looks for them on the disk.
 pub(super) struct Fresh<'f> {
     pub(super) plan: &'f Plan,
     /// The new file of each transition.
@@ -41,7 +41,8 @@ impl Publication<'_> {
         mut fresh: Option<&mut Fresh<'_>>,
         published: &mut dyn FnMut(usize),
     ) -> Result<(), CommitError> {
-        let (made, over) = (self.made(), self.taken_over());
+        let made = self.made();
+        let over = self.taken_over();
         let mut dirs_made = false;
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             if over.contains(&*record.path) {
@@ -69,7 +70,7 @@ impl Publication<'_> {
         Ok(self.dirs.check_still_there()?)
     }
 
-    /// Publishes the files that replace a removed directory. Returns whether there are any.
+    /// Publishes the files in place of removed directories. Returns whether there are any.
     pub(super) fn publish_last(
         &self,
         mut fresh: Option<&mut Fresh<'_>>,
@@ -87,7 +88,7 @@ impl Publication<'_> {
         Ok(!over.is_empty())
     }
 
-    /// Returns the paths of files that replace a removed directory.
+    /// Returns the paths of files in place of removed directories.
     pub(super) fn taken_over(&self) -> BTreeSet<&str> {
         taken_over(self.journal, &self.journal.records)
     }
@@ -97,7 +98,7 @@ impl Publication<'_> {
         self.journal.records.iter().any(|record| record.sibling.is_some())
     }
 
-    /// Removes those of the directories to remove that are empty. Returns whether there were any.
+    /// Removes the empty ones of the directories to remove. Returns whether there were any.
     ///
     /// The files that moved out of them must be durable elsewhere by now: no file system promises
     /// to keep that order.
@@ -136,7 +137,7 @@ impl Publication<'_> {
         }
     }
 
-    /// Publishes a record of an interrupted commit, if it is not done yet.
+    /// Publishes an open record of an interrupted commit.
     fn publish_found(&self, record: &Record, place: &Spot) -> Result<(), CommitError> {
         let slot = self.stage_spot(record, place)?;
         let expected = record.before.as_ref().map_or(ExpectedFile::Nothing, ExpectedFile::Recorded);
@@ -157,7 +158,7 @@ impl Publication<'_> {
         }
     }
 
-    /// Returns whether the file that a record deletes is in the folder.
+    /// Returns whether the deleted file of a record is in the folder.
     fn is_taken(&self, record: &Record) -> Result<bool, CommitError> {
         let slot = self.pending.slot(record.slot);
         Ok(record.operation() == Operation::Delete && look(&slot, record)? == Slot::Old)
@@ -192,7 +193,7 @@ impl Publication<'_> {
         Ok(group.sync(whole)?)
     }
 
-    /// Returns the paths of the directories that the transaction creates.
+    /// Returns the paths of the created directories.
     pub(super) fn made(&self) -> BTreeSet<&str> {
         created(self.journal)
     }
@@ -240,12 +241,12 @@ pub(super) fn sort(journal: &mut Journal) {
     journal.records = records;
 }
 
-/// Returns the file that a transition displaces.
+/// Returns the displaced file of a transition.
 pub(super) fn expected(transition: &Transition) -> ExpectedFile<'_> {
     transition.before.as_ref().map_or(ExpectedFile::Nothing, ExpectedFile::Seen)
 }
 
-/// The file that a record is expected to displace, as planning saw it or as the journal states it.
+/// The expected old file of a record, as planning saw it or as in the journal.
 #[derive(Clone, Copy)]
 pub(super) enum ExpectedFile<'e> {
     Nothing,
@@ -389,7 +390,7 @@ pub(super) fn is_ours(
     Ok(seen.kind == ours.kind() && seen.size == ours.size && spot.hash()? == Some(ours.sha256))
 }
 
-/// Returns the checked paths of the directories that a journal removes, with their modes.
+/// Returns the checked paths of the directories to remove, with their modes.
 pub(super) fn removed(
     root: &Root,
     journal: &Journal,
@@ -399,7 +400,7 @@ pub(super) fn removed(
     dirs.map(|(dir, mode)| Ok((root.target_recorded(dir, authentic)?, *mode))).collect()
 }
 
-/// Returns whether a file that was moved away still has its old name too.
+/// Returns whether a file moved away still has its old name too.
 ///
 /// Until its next full commit btrfs keeps synced changes in a log. If the directory that a file
 /// moved to was synced, and the one that it came from was not, a power cut leaves the file in both.
@@ -412,7 +413,7 @@ pub(super) fn has_both_names(slot: &Spot, place: &Spot) -> Result<bool, fs_guard
 
 /// Returns whether the new file of an addition has been published.
 pub(super) fn is_published(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
-    let (Some(place), Some(ours)) = (place, &record.after) else { return Ok(false) };
+    let Some((place, ours)) = place.zip(record.after.as_ref()) else { return Ok(false) };
     Ok(match place.metadata()? {
         Some(seen) => seen.ino == ours.ino || is_ours(&seen, place, ours)?,
         None => false,

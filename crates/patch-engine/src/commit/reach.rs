@@ -1,4 +1,4 @@
-//! Decides which recorded paths a caller may see and change.
+//! The recorded paths open to a caller.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Reach {
     }
 
     /// Returns whether the lists of forbidden and guarded paths were checked when the path was
-    /// recorded, and that is enough.
+    /// recorded, and this is enough.
     pub(super) fn vouches(&self, authentic: bool) -> bool {
         authentic && self.person
     }
@@ -55,13 +55,13 @@ impl Reach {
         self.person
     }
 
-    /// Returns whether the caller may see all that a transaction did.
+    /// Returns whether the caller may see all changes of a transaction.
     #[must_use]
     pub fn shows_all(&self, journal: &Journal) -> bool {
         self.person || paths(journal).all(|path| self.shows(path))
     }
 
-    /// Returns what the caller may see of a transaction; `None` if that is nothing.
+    /// Returns the visible part of a transaction, if any.
     pub(super) fn shown(&self, mut journal: Journal) -> Option<Journal> {
         let Journal { records, created_dirs, removed_dirs, moved, carried, .. } = &mut journal;
         records.retain(|record| self.shows(&record.path));
@@ -74,7 +74,7 @@ impl Reach {
     }
 }
 
-/// Returns every path that a journal names.
+/// Returns every path of a journal.
 fn paths(journal: &Journal) -> impl Iterator<Item = &str> {
     let created = journal.created_dirs.iter().map(|(dir, _)| dir.as_str());
     let removed = journal.removed_dirs.iter().map(|(dir, _)| dir.as_str());

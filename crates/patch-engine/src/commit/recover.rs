@@ -1,7 +1,7 @@
 //! Finishes or reverts interrupted transactions.
 
 use fs_guard::{Dirs, FileKind, Policy, Root, Spot, SyncGroup, Target};
-use workspace_trash::{LockedStore, Operation, Pending, Record, Unfinished};
+use workspace_trash::{Journal, LockedStore, Operation, Pending, Record, Unfinished};
 
 use super::error::{CommitError, Error};
 use super::publish::{Publication, has_both_names, is_ours, is_published, is_recorded, removed};
@@ -33,6 +33,36 @@ pub(super) fn recover(root: &Root, store: &LockedStore<'_>) -> Result<Vec<Recove
     Ok(recovered)
 }
 
+/// The paths that a journal names.
+struct RecordedTargets {
+    paths: Vec<Target>,
+    created: Vec<(Target, Option<u32>)>,
+    removed: Vec<(Target, u32)>,
+}
+
+/// Checks all paths of a journal first: if one is refused, nothing of the journal is carried out.
+fn recorded_targets(root: &Root, journal: &Journal) -> Result<RecordedTargets, CommitError> {
+    // The store returns only journals that are signed with a key of this user.
+    let authentic = true;
+    let paths = journal
+        .records
+        .iter()
+        .map(|record| root.target_recorded(&record.path, authentic))
+        .collect::<Result<Vec<_>, _>>()?;
+    for (record, path) in journal.records.iter().zip(&paths) {
+        if let Some(name) = &record.sibling {
+            siblings::check_name(root, path, name)?;
+        }
+    }
+    let created = journal
+        .created_dirs
+        .iter()
+        .map(|(dir, mode)| Ok((root.target_recorded(dir, authentic)?, *mode)));
+    let created = created.collect::<Result<Vec<_>, fs_guard::Error>>()?;
+    let removed = removed(root, journal, authentic)?;
+    Ok(RecordedTargets { paths, created, removed })
+}
+
 /// Recovers one transaction. Returns what was done, and the paths that someone else has touched
 /// since.
 fn recover_one(
@@ -50,23 +80,7 @@ fn recover_one(
     };
     let links = journal.records.iter().filter(|record| record.is_of_link());
     let dirs = Dirs::new(root).with_links(links.map(|record| &*record.path));
-    // All paths are checked first: if one is refused, nothing of the journal is carried out.
-    // The store returns only journals that are signed with a key of this user.
-    let authentic = true;
-    let checked = |path: &String| root.target_recorded(path, authentic);
-    let paths = journal
-        .records
-        .iter()
-        .map(|record| checked(&record.path))
-        .collect::<Result<Vec<_>, _>>()?;
-    for (record, path) in journal.records.iter().zip(&paths) {
-        if let Some(name) = &record.sibling {
-            siblings::check_name(root, path, name)?;
-        }
-    }
-    let created = journal.created_dirs.iter().map(|(dir, mode)| Ok((checked(dir)?, *mode)));
-    let created = created.collect::<Result<Vec<_>, fs_guard::Error>>()?;
-    let removed = removed(root, &journal, authentic)?;
+    let RecordedTargets { paths, created, removed } = recorded_targets(root, &journal)?;
     store.keep();
 
     let publication =
@@ -124,7 +138,8 @@ fn recover_one(
 /// it did, so that the folder is still here only if it was killed before. A power cut may undo the
 /// move, which is not synced.
 fn may_have_been_reported(pending: &Pending<'_>) -> Result<bool, CommitError> {
-    let (journal, started) = (pending.journal_spot().metadata()?, fs_guard::started_at());
+    let journal = pending.journal_spot().metadata()?;
+    let started = fs_guard::started_at();
     Ok(journal.zip(started).is_none_or(|(journal, started)| journal.mtime <= started))
 }
 
@@ -174,10 +189,10 @@ impl Publication<'_> {
     /// Removes the directories to remove that are empty, trying each twice. Returns those that
     /// could not be removed.
     fn remove_dirs_left(&self) -> Vec<String> {
-        let stays = |(dir, _): &&(Target, u32)| {
+        let left = self.removed.iter().filter(|(dir, _)| {
             self.dirs.remove_dir(dir).or_else(|_| self.dirs.remove_dir(dir)).is_err()
-        };
-        self.removed.iter().filter(stays).map(|(dir, _)| dir.as_str().to_owned()).collect()
+        });
+        left.map(|(dir, _)| dir.as_str().to_owned()).collect()
     }
 
     /// Publishes the files that replace directories. Returns `false` if one cannot be published.
@@ -216,9 +231,12 @@ impl Publication<'_> {
     /// its files. If any other record is published, or the new file has its name, the commit point
     /// was passed.
     fn progress(&self) -> Result<RecoveryProgress, CommitError> {
-        let (mut step, mut touched) = (RecoveryStep::Done, Vec::new());
-        let (mut published, mut missing) = (false, false);
-        let (made, over) = (self.made(), self.taken_over());
+        let mut step = RecoveryStep::Done;
+        let mut touched = Vec::new();
+        let mut published = false;
+        let mut missing = false;
+        let made = self.made();
+        let over = self.taken_over();
         for (record, path) in self.journal.records.iter().zip(&self.paths) {
             let (slot, place) = match self.dirs.place(path) {
                 Ok(place) => {
@@ -279,12 +297,12 @@ fn is_free(place: Option<&Spot>, or_directory: bool) -> Result<bool, CommitError
 
 /// Returns whether a place has the bytes that a record publishes.
 fn is_after(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
-    let (Some(place), Some(after)) = (place, &record.after) else { return Ok(false) };
+    let Some((place, after)) = place.zip(record.after.as_ref()) else { return Ok(false) };
     Ok(place.metadata()?.map_or(Ok(false), |seen| is_ours(&seen, place, after))?)
 }
 
 /// Returns whether a record's pre-image is at a place.
 fn is_before(place: Option<&Spot>, record: &Record) -> Result<bool, CommitError> {
-    let (Some(place), Some(before)) = (place, &record.before) else { return Ok(false) };
+    let Some((place, before)) = place.zip(record.before.as_ref()) else { return Ok(false) };
     Ok(is_recorded(place, before)?)
 }

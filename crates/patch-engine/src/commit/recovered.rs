@@ -4,13 +4,13 @@ use workspace_trash::{Prefix, TransactionId};
 
 use super::reach::Reach;
 
-/// A transaction that was found interrupted.
+/// An interrupted transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
     /// Its id.
     pub id: TransactionId,
-    /// What recovery did with it.
+    /// The outcome.
     pub outcome: Outcome,
     /// The paths of the transaction at which someone else has changed, removed or put something
     /// since. If there is one, the transaction is rolled back, unless its files may have been
@@ -46,19 +46,19 @@ impl Recovered {
     }
 }
 
-/// What recovery did with a transaction.
+/// The outcome of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Discarded it. It had not reached its commit point, and nothing in the workspace had changed.
+    /// Discarded before the commit point: nothing in the workspace had changed.
     Discarded,
-    /// Finished it: all files are changed.
+    /// Finished: all files are changed.
     Completed,
-    /// Finished it, but these directories could not be removed.
+    /// Finished, but these directories could not be removed.
     CompletedExcept(Vec<String>),
-    /// Rolled it back: no file is changed.
+    /// Rolled back: no file is changed.
     RolledBack,
-    /// Rolled it back except for these paths, which someone else has changed since and which were
+    /// Rolled back except for these paths, which someone else has changed since and which were
     /// left alone. The files that the transaction displaced there are in the trash.
     RolledBackExcept(Vec<String>),
 }

@@ -1,17 +1,17 @@
-//! Recognizes patch texts that were applied before.
+//! Recognizes patch texts applied before.
 
 use std::collections::{BTreeMap, HashMap};
 
 use workspace_trash::{Journal, Record, TransactionId};
 
 use super::error::Error;
-use super::undo::is_as_left;
+use super::undo;
 use super::workspace::Workspace;
 use crate::plan::options::Expected;
 
 impl Workspace {
     /// Returns the transaction of a journal, if all its post-images still stand, and each expected
-    /// hash is that of the pre-image or the post-image.
+    /// hash is the one of the pre-image or of the post-image.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl Workspace {
                 return Ok(None);
             }
             let (root, path) = self.locate(&record.path, true)?;
-            if is_as_left(&root.into(), &path, record, journal)?.is_err() {
+            if !undo::now(&root.into(), &path, record, journal)?.as_left {
                 return Ok(None);
             }
         }

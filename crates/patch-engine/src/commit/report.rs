@@ -14,11 +14,11 @@ use crate::plan::images::Images;
 pub struct Report {
     /// Its id; `None` when the patch changes nothing.
     pub transaction: Option<TransactionId>,
-    /// What was done.
+    /// The plan, carried out.
     pub plan: Arc<Plan>,
-    /// For each transition of the plan, where the file it displaced is kept, relative to the root.
+    /// For each transition of the plan, the place of the displaced file, relative to the root.
     pub trashed: Vec<Option<String>>,
-    /// Interrupted transactions of earlier processes that were finished or reverted on the way.
+    /// Interrupted transactions of earlier processes, finished or reverted on the way.
     pub recovered: Vec<Recovered>,
     /// The same patch was applied before, as this transaction, and its files are still as it left
     /// them: nothing was done.
@@ -29,11 +29,17 @@ pub struct Report {
 }
 
 impl Report {
-    /// Makes the report of a plan; `transaction` is its name in the log, if it was committed.
+    /// Makes the report of a plan; `transaction` is its name in the log, if committed.
     #[must_use]
     pub fn new(plan: Arc<Plan>, transaction: Option<TransactionId>) -> Self {
-        let (trashed, recovered) = (Vec::new(), Vec::new());
-        Self { transaction, plan, trashed, recovered, already_done: false, edited: None }
+        Self {
+            transaction,
+            plan,
+            trashed: Vec::new(),
+            recovered: Vec::new(),
+            already_done: false,
+            edited: None,
+        }
     }
 
     /// Returns the bytes of its files, and their diffs, after the commit.

@@ -1,4 +1,4 @@
-//! Rolls a transaction back, however far it got.
+//! Rolls a transaction back, from any point.
 
 use fs_guard::{DisplacedFile, Metadata, Spot, Target};
 use workspace_trash::{FileState, Operation, Record};
@@ -19,7 +19,7 @@ impl Publication<'_> {
         let over = self.taken_over();
         let remake = self.removed_is_ours()?;
         let records = self.journal.records.iter().zip(&self.paths).rev();
-        // A file that made way for a directory is restored after the directory is removed.
+        // A file replaced by a directory is restored after the directory is removed.
         let (files, before_dirs): (Vec<_>, Vec<_>) =
             records.partition(|(record, _)| !gives_way(&made, record));
         let mut undo = |(record, path): (&Record, &Target)| -> Result<(), CommitError> {
@@ -35,7 +35,7 @@ impl Publication<'_> {
             self.make_removed_dirs()?;
         }
         files.into_iter().try_for_each(&mut undo)?;
-        // Staged files may be in directories that are removed next.
+        // Staged files may be in the directories to remove next.
         siblings::remove_staged(self.dirs, self.journal);
         for (dir, _) in self.created.iter().rev() {
             self.dirs.remove_dir(dir)?;
@@ -181,12 +181,12 @@ fn undo_update(
     if still_ours(swapped.spot(), ours)? {
         return Ok(true);
     }
-    // Someone saved the file in between: that save gets its place back.
+    // Someone saved the file in between: the save gets its place back.
     swapped.swap_back(place)?;
     Ok(false)
 }
 
-/// Returns whether someone else has put the pre-image back, so that nothing is left to undo.
+/// Returns whether someone else has put the pre-image back, with nothing left to undo.
 fn is_restored(place: &Spot, record: &Record) -> Result<bool, CommitError> {
     Ok(record.before.as_ref().map_or(Ok(false), |before| is_recorded(place, before))?)
 }

@@ -12,7 +12,7 @@ use super::slot::{Slot, look};
 
 const LIST: &str = "siblings";
 
-/// What the name of a new file has at the end until it is whole.
+/// The end of the name of a new file until the file is whole.
 const PART: &str = ".part";
 
 /// Returns whether a path in the state directory, in the folder of a transaction, is that of
@@ -25,7 +25,7 @@ pub(super) fn is_own(path: &str) -> bool {
 const END: &str = ".apply-patch.tmp";
 
 /// Chooses names beside the files, lists them as paths of the project, and creates the new
-/// directories that they are in.
+/// directories around them.
 pub(super) fn choose(
     dirs: &Dirs<'_>,
     pending: &Pending<'_>,
@@ -112,7 +112,7 @@ fn place(dirs: &Dirs<'_>, path: &Target) -> Result<Option<Spot>, CommitError> {
     }
 }
 
-/// Removes the staged files of a commit that was interrupted before its journal was complete.
+/// Removes the staged files of a commit interrupted before its journal was complete.
 ///
 /// The list is not signed, so only files with names that this program chooses are removed, and
 /// directories only if they are empty.
@@ -134,14 +134,14 @@ pub(super) fn remove_listed(dirs: &Dirs<'_>, folder: &Dir) -> Result<(), CommitE
             dirs.remove_dir(&path)?;
         }
     }
-    // The caller removes the list next. It must not disappear before the files that it lists.
+    // The caller removes the list next. The list must not disappear before its files.
     let mut group = fs_guard::SyncGroup::new();
     group.dirs_of(dirs);
     Ok(group.sync(None)?)
 }
 
 /// Copies the displaced files beside their paths into the folder. Returns `false` if none were
-/// staged that way.
+/// staged so.
 pub(super) fn bring_home(
     dirs: &Dirs<'_>,
     pending: &Pending<'_>,

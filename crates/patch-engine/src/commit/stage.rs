@@ -61,9 +61,9 @@ impl<'p> Stager<'p> {
             Image::Spliced(from, splices) => {
                 let (_, seen) = self.plan.pre_image(from).expect("a file that is edited was there");
                 if let Some(source) = &seen.bytes {
-                    let pieces = || splices.pieces(source, 0);
-                    let write = |file: &mut NewFile| self.write_in_parts(file, pieces());
-                    return self.write(path, post, create, write);
+                    return self.write(path, post, create, |file| {
+                        self.write_in_parts(file, splices.pieces(source, 0))
+                    });
                 }
                 let (mut file, _) = self.dirs.root().open_file(from)?;
                 let mut new = create()?;
@@ -90,7 +90,7 @@ impl<'p> Stager<'p> {
         }
     }
 
-    /// Returns whether a post-image is a file that can be created before its bytes are known.
+    /// Returns whether a file can be created before its bytes are known.
     pub(super) fn is_new_file(post: &PostImage) -> bool {
         !post.link && !matches!(post.image, Image::Stored(..))
     }
@@ -136,7 +136,8 @@ impl<'p> Stager<'p> {
         file: &mut NewFile,
         pieces: impl IntoIterator<Item = &'b [u8]>,
     ) -> Result<(), fs_guard::Error> {
-        let (mut part, mut size) = (Vec::new(), 0);
+        let mut part = Vec::new();
+        let mut size = 0;
         for piece in pieces.into_iter().flat_map(|piece| piece.chunks(PIECE)) {
             if size + piece.len() > PIECE {
                 self.cancellation.check()?;
@@ -158,16 +159,14 @@ impl<'p> Stager<'p> {
         splices: &[Splice],
         size: u64,
     ) -> Result<Sha256, fs_guard::Error> {
-        let insert = |new: &mut NewFile, splice: &Splice| {
-            if splice.text.is_empty() { Ok(()) } else { new.write(&splice.text) }
-        };
         let mut hasher = Hasher::new();
         let room = usize::try_from(size).unwrap_or(usize::MAX).clamp(1, 1 << 17);
         let mut buffer = vec![0; room];
         let mut splices = splices.iter().peekable();
         // How far the source is read, and how far it is copied or replaced: `done` is ahead of
         // `end` within a replaced range.
-        let (mut end, mut done) = (0, 0);
+        let mut end = 0;
+        let mut done = 0;
         loop {
             self.cancellation.check()?;
             let length = from.read(&mut buffer)?;
@@ -198,7 +197,7 @@ impl<'p> Stager<'p> {
         Ok(hasher.finish())
     }
 
-    /// Gives the file the attributes of its source, or those of a new file at its path.
+    /// Gives the file the attributes of its source, or of a new file at its path.
     fn finish(
         &self,
         path: &RelPath,
@@ -213,8 +212,9 @@ impl<'p> Stager<'p> {
         let seen = match self.plan.pre_image(source) {
             Some((_, seen)) => &seen.metadata,
             None => {
-                let missing = || fs_guard::Error::NotFound { path: source.as_str().into() };
-                looked_at = self.dirs.root().metadata(source)?.ok_or_else(missing)?;
+                let seen = self.dirs.root().metadata(source)?;
+                looked_at =
+                    seen.ok_or_else(|| fs_guard::Error::NotFound { path: source.as_str().into() })?;
                 &looked_at
             }
         };
@@ -252,4 +252,9 @@ fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitErr
         between: None,
         line_ends: false,
     }))
+}
+
+/// Writes the text of a replacement.
+fn insert(new: &mut NewFile, splice: &Splice) -> Result<(), fs_guard::Error> {
+    if splice.text.is_empty() { Ok(()) } else { new.write(&splice.text) }
 }

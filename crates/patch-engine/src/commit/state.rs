@@ -13,7 +13,7 @@ use super::{home, siblings};
 /// checked. What a check starts has it.
 pub const CHECKED: &str = "APPLY_PATCH_CHECKED_STATE";
 
-/// A state directory that exists, in a project or in the user's place.
+/// An existing state directory, in a project or in the user's place.
 #[derive(Debug)]
 pub struct State {
     /// The top of the project; of a project that is not known, the folder of the states.
@@ -28,22 +28,22 @@ impl State {
         Self { home, path, key }
     }
 
-    /// Returns its path. It is for messages, not for opening.
+    /// Returns its path, for messages and not for opening.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Opens the directory; `None` if it is gone.
+    /// Opens the directory; `None` if gone.
     ///
     /// # Errors
     ///
-    /// If it is not trusted or cannot be opened.
+    /// If the state is not trusted or cannot be opened.
     pub fn dir(&self) -> Result<Option<Dir>, fs_guard::Error> {
         self.home.state_dir()
     }
 
-    /// Opens the store for reading; `None` if it is gone.
+    /// Opens the store for reading; `None` if gone.
     ///
     /// # Errors
     ///
@@ -82,16 +82,16 @@ pub fn user_states(key_place: &KeyPlace) -> Vec<State> {
     homes.map(|home| State::new(Arc::new(home), key_place.clone())).collect()
 }
 
-/// Returns the directories that [`user_states`] looks in.
+/// Returns the directories for [`user_states`].
 #[must_use]
 pub fn user_state_folders(key_place: &KeyPlace) -> Vec<PathBuf> {
     home::user_folders(key_place)
 }
 
-/// Returns the path of a directory's state, whether it exists or not.
+/// Returns the path of a directory's state, existing or not.
 pub(super) fn path(home: &Root) -> String {
     let top = fs_guard::real_path(home.path()).unwrap_or_else(|_| home.path().to_path_buf());
-    // If the state is elsewhere, its path is absolute, and `join` returns just that.
+    // If the state is elsewhere, its path is absolute, and `join` returns just this path.
     top.join(home.state_path()).display().to_string()
 }
 

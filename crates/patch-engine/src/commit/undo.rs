@@ -1,4 +1,4 @@
-//! Plans that restore the files that transactions displaced.
+//! Plans to restore displaced files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -10,30 +10,29 @@ use patch_text::text::lines::{Lines, with_crlf, with_lf};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::error::{Drift, Error};
-use super::history::{self, Log, LogEntry};
+use super::history::{self, Log};
 use super::kept::KeptFiles;
 use super::reach::Reach;
 use super::workspace::Workspace;
 use crate::files::Files;
-use crate::plan::builder::{self, PlanBuilder};
+use crate::plan::builder::{self, PlanBuilder, Undoing};
 use crate::plan::disk::{Disk, look};
 use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
-use crate::plan::{Image, Mode, Plan, PlanNote, PostImage};
+use crate::plan::{Image, Mode, Plan, PlanNote, PostImage, Undone};
 use crate::remedy::Remedy;
 
-/// How many older changes are tried, to name one that can be undone in place of the newest.
+/// How many older changes are tried, to name one to undo in place of the newest.
 const MAX_INSTEAD: usize = 16;
 
 /// How a transaction is undone.
 #[derive(Debug, Clone)]
 pub struct UndoOptions {
     /// Whether the reversal is [carried](crate::carry) to files that have changed since. The base
-    /// is the file that the transaction left, and the wanted text is the one that it displaced.
+    /// is the file left by the transaction, and the wanted text is the displaced one.
     pub carry: bool,
-    /// Whether a person vouches for the journal: it may then be signed with a key that is not
-    /// available here, or unsigned. Paths that the policy or the guard refuses are refused all the
-    /// same.
+    /// Whether a person vouches for the journal: then its key may be missing here, or its
+    /// signature. Paths against the policy or the guard are refused all the same.
     pub trust: bool,
     /// Gives planning up.
     pub cancellation: Cancellation,
@@ -46,88 +45,59 @@ impl Default for UndoOptions {
 }
 
 impl Workspace {
-    /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
+    /// Plans to undo a transaction, or only its changes to `paths` (empty: all).
     ///
-    /// Fails with every path that has changed since the transaction.
+    /// Fails with every path changed since the transaction.
     pub fn plan_undo(&self, id: TransactionId, paths: &[RelPath]) -> Result<Plan, Error> {
         self.plan_undo_with(Some(id), paths, &UndoOptions::default())
     }
 
-    /// Plans to undo the newest transaction that [can be undone](Self::plan_undo_with), with its
+    /// Plans to undo the newest transaction [in effect](Self::plan_undo_with), with its
     /// turn.
     pub fn plan_undo_last(&self) -> Result<Plan, Error> {
         self.plan_undo_with(None, &[], &UndoOptions::default())
     }
 
-    /// Plans to undo a transaction, or only its changes to `paths` (empty: all of it).
+    /// Plans to undo a transaction, or only its changes to `paths` (empty: all).
     ///
     /// `None` is the newest one that is neither undone nor itself an undo, and of whose changes
-    /// something is left. A [note](PlanNote) of the plan names each newer one of whose changes
-    /// nothing is left: it counts as undone. If the transaction is part of a turn, all of the turn
-    /// is undone as one, unless `paths` are given.
+    /// something is left. A [note](PlanNote) of the plan names each newer one without anything
+    /// left: such a one counts as undone. If the transaction is part of a turn, all of the turn is
+    /// undone as one, unless `paths` are given.
     ///
     /// # Errors
     ///
-    /// With every path that has changed since the transaction; or, with
-    /// [`carry`](UndoOptions::carry), with every one to which its reversal cannot be carried, and
-    /// every conflict. Without an id no older one is undone in its place, but the error names the
-    /// next one that could be. If nothing is left of its changes, [`NothingTo`](Error::NothingTo).
+    /// With every path changed since the transaction; or, with [`carry`](UndoOptions::carry), with
+    /// every one to which its reversal cannot be carried, and every conflict. Without an id no
+    /// older one is undone in its place, but the error names the next one with a way back. If
+    /// nothing is left of its changes, [`NothingTo`](Error::NothingTo).
     pub fn plan_undo_with(
         &self,
         id: Option<TransactionId>,
         paths: &[RelPath],
         options: &UndoOptions,
     ) -> Result<Plan, Error> {
-        let missing = || match id {
-            Some(id) => workspace_trash::Error::NoSuchTransaction(id).into(),
-            None => nothing_to("undo", &[]),
+        let Some(store) = self.store()? else {
+            return Err(id.map_or_else(
+                || nothing_to("undo", &[]),
+                |id| workspace_trash::Error::NoSuchTransaction(id).into(),
+            ));
         };
-        let store = self.store()?.ok_or_else(missing)?;
         let log = Log::new(&store);
-        let Some(id) = id else {
-            let mut turns = HashSet::new();
-            let mut with_turn = |change: &LogEntry| {
-                if !paths.is_empty() {
-                    return Ok(Some(vec![change.journal.header.id]));
-                }
-                let ids = history::with_its_turn(&log, change)?;
-                Ok(turns.insert(ids[0]).then_some(ids))
-            };
-            let mut changes = history::changes(&log)
-                .filter_map(|change| change.and_then(|change| with_turn(&change)).transpose());
-            let first = first_of(&log, "undo", &mut changes, |ids| {
-                plan_undo(self, (&store, &log), ids, paths, options)
-            });
-            return first.map_err(|mut error| {
-                if let Error::Drifted { instead, .. } | Error::NotRestored { instead, .. } =
-                    &mut error
-                    && paths.is_empty()
-                {
-                    let exact = UndoOptions { carry: false, ..options.clone() };
-                    let can = |ids: &Vec<TransactionId>| {
-                        let plan = plan_undo(self, (&store, &log), ids, &[], &exact);
-                        matches!(plan, Ok(Some(_)))
-                    };
-                    let mut before = changes.take(MAX_INSTEAD).map_while(Result::ok);
-                    *instead =
-                        before.find(can).and_then(|ids| history::name_of(&log, &ids).ok()?);
-                }
-                error
-            });
-        };
-        // An error elsewhere in the history is no reason to refuse a transaction that is named.
+        let Some(id) = id else { return plan_undo_newest(self, &log, paths, options) };
+        // An error elsewhere in the history is no reason to refuse a named transaction.
         let log = log.ending_at_error();
-        let plan = plan_undo(self, (&store, &log), &[id], paths, options)?;
+        let plan = plan_undo(self, &log, &[id], paths, options)?;
         plan.ok_or_else(|| nothing_to("undo", &[id]))
     }
 
-    /// Plans to undo several transactions as one: each file comes back as it was before the first
-    /// of them that changed it, if it is as the last of them left it, and nothing else changed it
-    /// between. A file that is as it was already is left alone.
+    /// Plans to undo several transactions as one: each file comes back in its state before all of
+    /// them, if the last of them left the current one, and nothing else changed the file between.
+    /// A file in the old state already is left alone.
     ///
     /// # Errors
     ///
-    /// Those of [`plan_undo_with`](Self::plan_undo_with), for all of them together.
+    /// The errors of [`plan_undo_with`](Self::plan_undo_with), for all of them together.
     pub fn plan_undo_all(
         &self,
         ids: &[TransactionId],
@@ -135,16 +105,16 @@ impl Workspace {
     ) -> Result<Plan, Error> {
         let store = self.store()?.filter(|_| !ids.is_empty());
         let store = store.ok_or_else(|| nothing_to("undo", &[]))?;
-        let plan = plan_undo(self, (&store, &Log::new(&store)), ids, &[], options)?;
+        let plan = plan_undo(self, &Log::new(&store), ids, &[], options)?;
         plan.ok_or_else(|| nothing_to("undo", ids))
     }
 
-    /// Plans to undo an undo. `id` is the undo or the transaction that it undid; `None` is the
+    /// Plans to undo an undo. `id` is the undo or the undone transaction; `None` is the
     /// newest undo, if nothing new was applied since.
     ///
     /// # Errors
     ///
-    /// Those of [`plan_undo_with`](Self::plan_undo_with).
+    /// The errors of [`plan_undo_with`](Self::plan_undo_with).
     pub fn plan_redo(&self, id: Option<TransactionId>) -> Result<Plan, Error> {
         self.plan_redo_with(id, &UndoOptions::default())
     }
@@ -153,34 +123,29 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// Those of [`plan_undo_with`](Self::plan_undo_with).
+    /// The errors of [`plan_undo_with`](Self::plan_undo_with).
     pub fn plan_redo_with(
         &self,
         id: Option<TransactionId>,
         options: &UndoOptions,
     ) -> Result<Plan, Error> {
-        let nothing = || nothing_to("redo", &[]);
-        let store = self.store()?.ok_or_else(nothing)?;
+        let store = self.store()?.ok_or_else(|| nothing_to("redo", &[]))?;
         let log = Log::new(&store);
-        let plan = |ids: &[_]| plan_undo(self, (&store, &log), ids, &[], options);
-        match id {
-            None => {
-                let undos = history::undos(&log).map(|undo| Ok(vec![undo?.journal.header.id]));
-                first_of(&log, "redo", undos, plan)
-            }
-            Some(id) => {
-                let undo = history::active_undo_of(&log, id)?.ok_or_else(nothing)?;
-                plan(&[undo])?.ok_or_else(|| nothing_to("redo", &[undo]))
-            }
-        }
+        let Some(id) = id else {
+            let undos = history::undos(&log).map(|undo| Ok(vec![undo?.journal.header.id]));
+            return first_of(&log, "redo", undos, |ids| plan_undo(self, &log, ids, &[], options));
+        };
+        let undo = history::active_undo_of(&log, id)?.ok_or_else(|| nothing_to("redo", &[]))?;
+        let plan = plan_undo(self, &log, &[undo], &[], options)?;
+        plan.ok_or_else(|| nothing_to("redo", &[undo]))
     }
 
     /// Plans to restore displaced files of one transaction, each by its number, to its original
-    /// path or to the path given with it.
+    /// path or to the path given beside the number.
     ///
     /// # Errors
     ///
-    /// If a file is there already (the error names the transaction that left it), or if the
+    /// If a file is there already (the error names its transaction), or if the
     /// transaction or the file is not kept.
     pub fn plan_restore(
         &self,
@@ -195,28 +160,21 @@ impl Workspace {
         let records: HashMap<u32, &Record> =
             journal.records.iter().map(|record| (record.slot, record)).collect();
         for (slot, target) in files {
-            let slot = *slot;
-            let missing = || workspace_trash::Error::NoSuchSlot { id, slot };
-            let record = records.get(&slot).ok_or_else(missing)?;
-            let before = record.before.as_ref().ok_or_else(missing)?;
-            if store.slot(id, slot)?.metadata()?.is_none() {
-                return Err(missing().into());
+            let missing = workspace_trash::Error::NoSuchSlot { id, slot: *slot };
+            let found =
+                records.get(slot).and_then(|record| Some((record, record.before.as_ref()?)));
+            let Some((record, before)) = found else { return Err(missing.into()) };
+            if store.slot(id, *slot)?.metadata()?.is_none() {
+                return Err(missing.into());
             }
             // Where the bytes come from counts, wherever they go.
             if target.is_none() || !reach.shows(&record.path) {
-                elsewhere(self, id, std::iter::once(&record.path))?;
+                check_inside(self, id, std::iter::once(&record.path))?;
                 reach.check(&record.path, true, Access::Read)?;
             }
             let path = target.as_ref().map_or(record.path.as_str(), RelPath::as_str);
-            if let Err(mut reject) = builder.create_from(path, stored(before, id, slot)) {
-                if let Problem::Exists { by, .. } = &mut reject.problem {
-                    let path = self.root().check(path, Access::Create)?;
-                    let now = look(&self.root().into(), &path)?
-                        .and_then(Result::ok)
-                        .map(|disk| disk.sha256());
-                    let file = (path.as_str(), now);
-                    *by = left_by(&Log::new(&store), [file], &reach)?.remove(path.as_str());
-                }
+            if let Err(reject) = builder.create_from(path, stored(before, id, *slot)) {
+                let reject = occupied(self, &store, &reach, reject)?;
                 return Err(rejected(id, reject));
             }
         }
@@ -224,8 +182,68 @@ impl Workspace {
     }
 }
 
+/// Plans to undo the newest transaction in effect, with its turn.
+fn plan_undo_newest(
+    workspace: &Workspace,
+    log: &Log<'_>,
+    paths: &[RelPath],
+    how: &UndoOptions,
+) -> Result<Plan, Error> {
+    let mut turns = HashSet::new();
+    let mut candidates = history::changes(log).filter_map(|change| {
+        let ids = change.and_then(|change| match paths {
+            [] => history::with_its_turn(log, &change),
+            _ => Ok(vec![change.journal.header.id]),
+        });
+        // Each turn once.
+        let is_known = paths.is_empty() && ids.as_ref().is_ok_and(|ids| !turns.insert(ids[0]));
+        (!is_known).then_some(ids)
+    });
+    let plan =
+        first_of(log, "undo", &mut candidates, |ids| plan_undo(workspace, log, ids, paths, how));
+    plan.map_err(|mut error| {
+        if let Error::Drifted { instead, .. } | Error::NotRestored { instead, .. } = &mut error
+            && paths.is_empty()
+        {
+            let older = candidates.take(MAX_INSTEAD).map_while(Result::ok);
+            *instead = name_of_first(workspace, log, older, how);
+        }
+        error
+    })
+}
+
+/// Returns the name of the first change to be undone without a carry.
+fn name_of_first(
+    workspace: &Workspace,
+    log: &Log<'_>,
+    mut changes: impl Iterator<Item = Vec<TransactionId>>,
+    how: &UndoOptions,
+) -> Option<String> {
+    let exact = UndoOptions { carry: false, ..how.clone() };
+    let first =
+        changes.find(|ids| matches!(plan_undo(workspace, log, ids, &[], &exact), Ok(Some(_))));
+    first.and_then(|ids| history::name_of(log, &ids).ok()?)
+}
+
+/// Adds the transaction of the file in the way of a restore.
+fn occupied(
+    workspace: &Workspace,
+    store: &Store<'_>,
+    reach: &Reach,
+    mut reject: Reject,
+) -> Result<Reject, Error> {
+    if let Problem::Exists { by, .. } = &mut reject.problem {
+        let root = workspace.root();
+        let path = root.check(&reject.path, Access::Create)?;
+        let now = look(&root.into(), &path)?.and_then(Result::ok).map(|disk| disk.sha256());
+        let file = (path.as_str(), now);
+        *by = left_by(&Log::new(store), [file], reach)?.remove(path.as_str());
+    }
+    Ok(reject)
+}
+
 /// Fails if one of the paths lies outside the root.
-fn elsewhere<'p>(
+fn check_inside<'p>(
     workspace: &Workspace,
     id: TransactionId,
     paths: impl Iterator<Item = &'p String>,
@@ -236,8 +254,10 @@ fn elsewhere<'p>(
     }
     let reach = workspace.reach();
     outside.retain(|path| reach.shows(path));
-    let project = || fs_guard::real_path(workspace.home().path());
-    let project = if outside.is_empty() { None } else { Some(project()?.display().to_string()) };
+    let project = match outside[..] {
+        [] => None,
+        _ => Some(fs_guard::real_path(workspace.home().path())?.display().to_string()),
+    };
     Err(Error::Elsewhere { id, paths: outside, project })
 }
 
@@ -249,7 +269,7 @@ fn rejected(id: TransactionId, reject: Reject) -> Error {
     }
 }
 
-/// Makes the error of a path to which a transaction cannot be undone.
+/// Makes the error of a path without a way back.
 fn refused(id: TransactionId, error: fs_guard::Error) -> Error {
     match error.path().map(str::to_owned) {
         Some(path) if Remedy::of_guard(&error).iter().any(Remedy::is_about_the_patch) => {
@@ -292,186 +312,382 @@ fn nothing_to(what: &'static str, gone: &[TransactionId]) -> Error {
 /// Plans to undo transactions as one; `None` if nothing is left of their changes.
 fn plan_undo(
     workspace: &Workspace,
-    log: (&Store<'_>, &Log<'_>),
+    log: &Log<'_>,
     ids: &[TransactionId],
     paths: &[RelPath],
     how: &UndoOptions,
 ) -> Result<Option<Plan>, Error> {
-    brought_back(workspace, log, ids, paths, how).map_err(|error| match error {
+    let plan = Undo::of(workspace, log, ids, how).and_then(|undo| undo.plan(paths));
+    plan.map_err(|error| match error {
         Error::Files(error) => refused(ids[0], error),
         error => error,
     })
 }
 
-fn brought_back(
-    workspace: &Workspace,
-    (store, log): (&Store<'_>, &Log<'_>),
-    ids: &[TransactionId],
-    paths: &[RelPath],
-    how: &UndoOptions,
-) -> Result<Option<Plan>, Error> {
-    let files = workspace.files().cancelled_by(how.cancellation.clone());
-    let Joined { journal, authentic, sources } = joined(store, ids, how.trust)?;
-    let id = journal.header.id;
-    let back = if ids.len() == 1 { history::taken_back(log, id)? } else { HashSet::new() };
-    let mut records = wanted(&journal, paths)?;
-    if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
-        records.retain(|record| !back.contains(&*record.path));
-    }
-    let dirs = journal
-        .created_dirs
-        .iter()
-        .map(|(dir, _)| dir)
-        .chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
-    let all = records.iter().map(|record| &record.path).chain(dirs.filter(|_| paths.is_empty()));
-    elsewhere(workspace, id, all)?;
-    let reach = workspace.reach();
-    let options = Options::default();
-    let mut builder = PlanBuilder::with_capacity(files.clone(), &options, records.len());
-    // If parts of it were undone before, this may undo the rest.
-    let wanted: HashSet<u32> = records.iter().map(|record| record.slot).collect();
-    let comes_back =
-        |record: &Record| back.contains(&*record.path) || wanted.contains(&record.slot);
-    builder.undo(id, !journal.records.iter().all(comes_back), reach.vouches(authentic));
-    builder.also_undone = journal.header.also_undo_of.clone();
-    if paths.is_empty()
-        && let Some(turn) = history::whole_turn(log, ids)?
-    {
-        builder.notes.push(PlanNote::OfTurn { turn, transactions: ids.len() });
-    }
-    let moves = journal.moves().into_iter();
-    builder.moved_back = moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect();
-    let all_kept = KeptFiles::new(store);
-    let mut is_gone = true;
-    let mut drifted = Vec::new();
-    let mut conflicts = Vec::new();
-    // All paths are checked first, so that nothing is told of any if one is refused.
-    let checked = |path: &String| reach.check(path, authentic, Access::Update);
-    let checked_paths =
-        records.iter().map(|record| checked(&record.path)).collect::<Result<Vec<_>, _>>()?;
-    for (&record, path) in records.iter().zip(checked_paths) {
-        let source = &sources[&*record.path];
-        let is_gap = source.gap.is_some();
-        let as_left = is_as_left(&files, &path, record, &journal)?;
-        let (Ok(now) | Err(now)) = &as_left;
-        // Its effect is gone already.
-        if is_as_before(record, now.as_ref()) {
-            builder.notes.push(PlanNote::AsBefore { path: record.path.clone() });
-            continue;
-        }
-        match as_left {
-            Ok(now) if is_gap => drifted.push((record, now, None)),
-            Err(now) => match carried_back(
-                &files,
-                (store, &all_kept),
-                source,
-                (record, &path),
-                now.as_ref().filter(|_| !is_gap),
-                how,
-            )? {
-                Some(CarriedBack { made: Ok((post, _)), .. })
-                    if now.as_ref().is_some_and(|now| builder::is_same(now, &post)) =>
-                {
-                    builder.notes.push(PlanNote::AsBefore { path: record.path.clone() });
-                }
-                Some(CarriedBack { made: Ok((post, carried)), .. }) if how.carry => {
-                    is_gone = false;
-                    builder.restore(&path, now, Some(post));
-                    builder.notes.extend(carried);
-                }
-                Some(CarriedBack { made: Err(found), .. }) if how.carry => {
-                    let conflict =
-                        |conflict| Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)));
-                    conflicts.extend(found.into_iter().map(conflict));
-                }
-                carried => drifted.push((record, now, carried)),
-            },
-            Ok(now) => {
-                let post =
-                    record.before.as_ref().map(|state| stored(state, source.first, record.slot));
-                is_gone = false;
-                builder.restore(&path, now, post);
-            }
-        }
-    }
-    if !drifted.is_empty() {
-        let can =
-            |carried: &Option<CarriedBack>| carried.as_ref().is_some_and(|it| it.made.is_ok());
-        let carry = drifted.iter().all(|(.., carried)| can(carried));
-        let hash = |now: &Option<Disk>| now.as_ref().map(|disk| disk.sha256());
-        let files = drifted.iter().map(|(record, now, _)| (record.path.as_str(), hash(now)));
-        let left_by = left_by(log, files, &reach)?;
-        let drift = |(record, now, carried): &(&Record, Option<Disk>, Option<CarriedBack>)| {
-            if let Some((_, gap)) = &sources[&*record.path].gap {
-                let by = gap.between.map(|ends| history::between(log, &record.path, ends));
-                let by = by.transpose()?.flatten().filter(|by| reach.shows_all(&by.journal));
-                return Ok(Drift { by: by.map(|by| by.journal.header.id), ..gap.clone() });
-            }
-            Ok(Drift {
-                path: record.path.clone(),
-                expected: record.after.as_ref().map(|state| state.sha256),
-                actual: hash(now),
-                by: left_by.get(record.path.as_str()).copied().filter(|by| !ids.contains(by)),
-                between: None,
-                line_ends: carried.as_ref().is_some_and(|carried| carried.line_ends),
-            })
-        };
-        let source = &sources[&*drifted[0].0.path];
-        let id = source.gap.as_ref().map_or(source.last.0, |(id, _)| *id);
-        let drifts = drifted.iter().map(drift).collect::<Result<_, Error>>()?;
-        return Err(Error::Drifted { id, drifts, carry, instead: None });
-    }
-    if let Some(rejects) = Rejects::new(conflicts) {
-        return Err(Error::NotRestored { id, rejects, instead: None });
-    }
-    builder.create_parents().map_err(|reject| rejected(id, reject))?;
-    // As when the transaction was committed: those of our own not against the lists.
-    let checked = |dir: &String| workspace.root().check_recorded(dir, authentic);
-    for (dir, mode) in &journal.removed_dirs {
-        let dir = checked(dir)?;
-        // Undoing a whole transaction restores its directories even if they are empty.
-        let seen = match files.metadata(&dir) {
-            // A link took the place of one above.
-            Err(fs_guard::Error::Symlink { .. } | fs_guard::Error::LeadsOut { .. }) => None,
-            seen => seen?,
-        };
-        if seen.is_none_or(|seen| seen.kind != FileKind::Directory) {
-            is_gone &= !paths.is_empty();
-            builder.restore_dir(dir, *mode, paths.is_empty());
-        }
-    }
-    for (dir, _) in journal.created_dirs.iter().rev() {
-        let dir = checked(dir)?;
-        is_gone = is_gone && !files.read_dir(Some(&dir)).is_ok_and(|names| names.is_empty());
-        builder.remove_dir(dir);
-    }
-    Ok(if is_gone { None } else { Some(builder.finish()?) })
+/// Transactions to be undone as one, and the places of their files.
+struct Undo<'u, 's> {
+    workspace: &'u Workspace,
+    files: Files,
+    reach: Reach,
+    log: &'u Log<'s>,
+    kept: KeptFiles<'s>,
+    ids: &'u [TransactionId],
+    how: &'u UndoOptions,
+    joined: Joined,
 }
 
-/// Transactions that are undone as one.
+/// The way back of one file.
+#[expect(clippy::large_enum_variant, reason = "only one is in memory at a time")]
+enum Reversal<'r> {
+    /// The file is in the old state already.
+    Done,
+    Restored {
+        now: Option<Disk>,
+        post: Option<PostImage>,
+        notes: Vec<PlanNote>,
+    },
+    Conflicting(Vec<Conflict>),
+    Drifted(Drifted<'r>),
+}
+
+/// A file changed since.
+struct Drifted<'r> {
+    record: &'r Record,
+    now: Option<Sha256>,
+    /// The reversal can be carried to the current file.
+    can_carry: bool,
+    line_ends: bool,
+}
+
+impl<'u, 's> Undo<'u, 's> {
+    fn of(
+        workspace: &'u Workspace,
+        log: &'u Log<'s>,
+        ids: &'u [TransactionId],
+        how: &'u UndoOptions,
+    ) -> Result<Self, Error> {
+        let files = workspace.files().cancelled_by(how.cancellation.clone());
+        let joined = joined(log.store, ids, how.trust)?;
+        let reach = workspace.reach();
+        Ok(Self { workspace, files, reach, log, kept: KeptFiles::new(log.store), ids, how, joined })
+    }
+
+    fn id(&self) -> TransactionId {
+        self.joined.journal.header.id
+    }
+
+    /// Plans to undo the changes to `paths` (none: all).
+    fn plan(&self, paths: &[RelPath]) -> Result<Option<Plan>, Error> {
+        let back = match self.ids {
+            [_] => history::taken_back(self.log, self.id())?,
+            _ => HashSet::new(),
+        };
+        let records = self.wanted(paths, &back)?;
+        self.check_inside(&records, paths)?;
+        let options = Options::default();
+        let mut builder = PlanBuilder::with_capacity(self.files.clone(), &options, records.len());
+        builder.undo(self.undoing(&records, &back));
+        if paths.is_empty()
+            && let Some(turn) = history::whole_turn(self.log, self.ids)?
+        {
+            builder.note(PlanNote::OfTurn { turn, transactions: self.ids.len() });
+        }
+        let brings_files = self.bring_back(&records, &mut builder)?;
+        builder.create_parents().map_err(|reject| rejected(self.id(), reject))?;
+        let changes_dirs = self.bring_dirs_back(paths.is_empty(), &mut builder)?;
+        Ok(if brings_files || changes_dirs { Some(builder.finish()?) } else { None })
+    }
+
+    /// Returns the records of the files to bring back. Without `paths`, files taken back before are
+    /// left out, if others remain.
+    fn wanted(&self, paths: &[RelPath], back: &HashSet<String>) -> Result<Vec<&Record>, Error> {
+        let mut records = wanted(&self.joined.journal, paths)?;
+        if paths.is_empty() && records.iter().any(|record| !back.contains(&*record.path)) {
+            records.retain(|record| !back.contains(&*record.path));
+        }
+        Ok(records)
+    }
+
+    /// Fails if a file or directory to bring back lies outside the root.
+    fn check_inside(&self, records: &[&Record], paths: &[RelPath]) -> Result<(), Error> {
+        let Journal { created_dirs, removed_dirs, .. } = &self.joined.journal;
+        let dirs = created_dirs.iter().map(|(dir, _)| dir);
+        let dirs = dirs.chain(removed_dirs.iter().map(|(dir, _)| dir));
+        let files = records.iter().map(|record| &record.path);
+        check_inside(self.workspace, self.id(), files.chain(dirs.filter(|_| paths.is_empty())))
+    }
+
+    /// Returns what the plan undoes. If parts were undone before, this may undo the rest.
+    fn undoing(&self, records: &[&Record], back: &HashSet<String>) -> Undoing {
+        let journal = &self.joined.journal;
+        let wanted: HashSet<u32> = records.iter().map(|record| record.slot).collect();
+        let is_whole = journal
+            .records
+            .iter()
+            .all(|record| back.contains(&*record.path) || wanted.contains(&record.slot));
+        let moves = journal.moves().into_iter();
+        Undoing {
+            undone: Undone { id: self.id(), partial: !is_whole },
+            authentic: self.reach.vouches(self.joined.authentic),
+            also: journal.header.also_undo_of.clone(),
+            moved_back: moves.map(|(from, to)| (to.path.clone(), from.path.clone())).collect(),
+        }
+    }
+
+    /// Plans the way back of each file, and returns whether one changes.
+    fn bring_back(
+        &self,
+        records: &[&Record],
+        builder: &mut PlanBuilder<'_>,
+    ) -> Result<bool, Error> {
+        let mut changes = false;
+        let mut drifted = Vec::new();
+        let mut conflicts = Vec::new();
+        // All paths are checked first: nothing is told of any if one is refused.
+        let paths = records
+            .iter()
+            .map(|record| self.reach.check(&record.path, self.joined.authentic, Access::Update));
+        let paths = paths.collect::<Result<Vec<_>, _>>()?;
+        for (&record, path) in records.iter().zip(paths) {
+            match self.reversal(record, &path)? {
+                Reversal::Done => builder.note(PlanNote::AsBefore { path: record.path.clone() }),
+                Reversal::Restored { now, post, notes } => {
+                    changes = true;
+                    builder.restore(&path, now, post);
+                    builder.note_all(notes);
+                }
+                Reversal::Conflicting(found) => {
+                    conflicts.extend(found.into_iter().map(|conflict| {
+                        Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)))
+                    }));
+                }
+                Reversal::Drifted(found) => drifted.push(found),
+            }
+        }
+        if !drifted.is_empty() {
+            return Err(self.drifted(&drifted)?);
+        }
+        match Rejects::new(conflicts) {
+            Some(rejects) => Err(Error::NotRestored { id: self.id(), rejects, instead: None }),
+            None => Ok(changes),
+        }
+    }
+
+    /// Returns the way back of one file.
+    fn reversal<'r>(&self, record: &'r Record, path: &RelPath) -> Result<Reversal<'r>, Error> {
+        let source = &self.joined.sources[&*record.path];
+        let Now { disk, as_left } = now(&self.files, path, record, &self.joined.journal)?;
+        if is_as_before(record, disk.as_ref()) {
+            return Ok(Reversal::Done);
+        }
+        let carried = match (&disk, &source.gap) {
+            (_, None) if as_left => {
+                let before = record.before.as_ref();
+                let post = before.map(|state| stored(state, source.first, record.slot));
+                return Ok(Reversal::Restored { now: disk, post, notes: Vec::new() });
+            }
+            (Some(disk), None) => self.carried_back(source, record, path, disk)?,
+            _ => None,
+        };
+        let hash = disk.as_ref().map(|disk| disk.sha256());
+        let drifted = Drifted { record, now: hash, can_carry: false, line_ends: false };
+        let Some(CarriedBack { made, line_ends }) = carried else {
+            return Ok(Reversal::Drifted(drifted));
+        };
+        Ok(match made {
+            Ok((post, _)) if disk.as_ref().is_some_and(|disk| builder::is_same(disk, &post)) => {
+                Reversal::Done
+            }
+            Ok((post, notes)) if self.how.carry => {
+                Reversal::Restored { now: disk, post: Some(post), notes }
+            }
+            Err(conflicts) if self.how.carry => Reversal::Conflicting(conflicts),
+            made => Reversal::Drifted(Drifted { can_carry: made.is_ok(), line_ends, ..drifted }),
+        })
+    }
+
+    /// Makes the error of files changed since.
+    fn drifted(&self, drifted: &[Drifted<'_>]) -> Result<Error, Error> {
+        let files = drifted.iter().map(|drifted| (drifted.record.path.as_str(), drifted.now));
+        let left_by = left_by(self.log, files, &self.reach)?;
+        let mut drifts = Vec::with_capacity(drifted.len());
+        for drifted in drifted {
+            let by = left_by.get(drifted.record.path.as_str()).copied();
+            drifts.push(self.drift(drifted, by)?);
+        }
+        let source = &self.joined.sources[&*drifted[0].record.path];
+        let id = source.gap.as_ref().map_or(source.last.id, |(id, _)| *id);
+        let carry = drifted.iter().all(|drifted| drifted.can_carry);
+        Ok(Error::Drifted { id, drifts, carry, instead: None })
+    }
+
+    /// Tells how a file has changed since; `left_by` is the transaction of its current state.
+    fn drift(&self, drifted: &Drifted<'_>, left_by: Option<TransactionId>) -> Result<Drift, Error> {
+        let Drifted { record, now, line_ends, .. } = *drifted;
+        let Some((_, gap)) = &self.joined.sources[&*record.path].gap else {
+            return Ok(Drift {
+                path: record.path.clone(),
+                expected: record.after.as_ref().map(|state| state.sha256),
+                actual: now,
+                by: left_by.filter(|by| !self.ids.contains(by)),
+                between: None,
+                line_ends,
+            });
+        };
+        let by = match gap.between {
+            Some((earlier, later)) => history::between(self.log, &record.path, earlier, later)?,
+            None => None,
+        };
+        let by = by.filter(|by| self.reach.shows_all(&by.journal));
+        Ok(Drift { by: by.map(|by| by.journal.header.id), ..gap.clone() })
+    }
+
+    /// Plans the directories to bring back or to remove, and returns whether one changes. Undoing a
+    /// whole transaction restores directories even if they are empty.
+    fn bring_dirs_back(
+        &self,
+        is_whole: bool,
+        builder: &mut PlanBuilder<'_>,
+    ) -> Result<bool, Error> {
+        let mut changes = false;
+        let Joined { journal, authentic, .. } = &self.joined;
+        // As in the commit of the transaction: paths of our own are not checked against the lists.
+        let root = self.workspace.root();
+        for (dir, mode) in &journal.removed_dirs {
+            let dir = root.check_recorded(dir, *authentic)?;
+            let seen = match self.files.metadata(&dir) {
+                // A link took the place of one above.
+                Err(fs_guard::Error::Symlink { .. } | fs_guard::Error::LeadsOut { .. }) => None,
+                seen => seen?,
+            };
+            if seen.is_none_or(|seen| seen.kind != FileKind::Directory) {
+                changes |= is_whole;
+                builder.restore_dir(dir, *mode, is_whole);
+            }
+        }
+        for (dir, _) in journal.created_dirs.iter().rev() {
+            let dir = root.check_recorded(dir, *authentic)?;
+            changes =
+                changes || self.files.read_dir(Some(&dir)).is_ok_and(|names| names.is_empty());
+            builder.remove_dir(dir);
+        }
+        Ok(changes)
+    }
+
+    /// Returns the current file with a transaction's change reverted. `None` if the change cannot
+    /// be carried: the file is no text or has been deleted since, the transaction was no update, or
+    /// the bytes left by the transaction are not known any more.
+    fn carried_back(
+        &self,
+        source: &Displaced,
+        record: &Record,
+        path: &RelPath,
+        now: &Disk,
+    ) -> Result<Option<CarriedBack>, Error> {
+        let Some((before, after)) = record.before.as_ref().zip(record.after.as_ref()) else {
+            return Ok(None);
+        };
+        if before.link || after.link || now.metadata.kind != FileKind::File {
+            return Ok(None);
+        }
+        let Some(mode) = mode_back(before, after, now) else { return Ok(None) };
+        let store = self.log.store;
+        let Some(mut wanted) = kept(store, source.first, record.slot, before.sha256)? else {
+            return Ok(None);
+        };
+        let Some(mut base) = self.left(&source.last, after.sha256)? else { return Ok(None) };
+        let current = match &now.bytes {
+            Some(bytes) => Arc::clone(bytes),
+            None => self.files.read(path, MAX_FILE_SIZE)?.0,
+        };
+        // Text in other encodings cannot be compared as bytes.
+        if Sha256::of(&current) != now.sha256()
+            || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes))
+        {
+            return Ok(None);
+        }
+        let ends = Lines::new(&current).terminators();
+        let line_ends =
+            !(ends.crlf && ends.lf) && *current != *base && *current == with_ends(&base, ends.crlf);
+        if line_ends {
+            base = with_ends(&base, ends.crlf);
+            wanted = with_ends(&wanted, ends.crlf);
+        }
+        let made = carry(&base, &current, &difference(&base, &wanted));
+        let made = made.map(|Carried { splices, hunks }| {
+            let post = PostImage {
+                mode: Mode::Exactly(mode),
+                rewritten: false,
+                attributes_of: Some(path.clone()),
+                ..PostImage::kept(splices.apply(&current))
+            };
+            (post, hunks.into_iter().map(|hunk| PlanNote::carried(hunk, &record.path)).collect())
+        });
+        Ok(Some(CarriedBack { made, line_ends }))
+    }
+
+    /// Returns the bytes left by a transaction, if a later one displaced them, or the transaction
+    /// itself kept a record of them.
+    fn left(&self, last: &LastChange, sha256: Sha256) -> Result<Option<Vec<u8>>, Error> {
+        let found = self.kept.find(last.id, sha256, |entry: &TrashEntry| {
+            if entry.link {
+                return Ok(None);
+            }
+            kept(self.log.store, entry.id, entry.slot, sha256)
+        })?;
+        let found = match found {
+            Some(bytes) => Some(bytes),
+            None => self.kept.left_by(last.id, &last.record, self.how.trust)?,
+        };
+        Ok(found.filter(|bytes| Sha256::of(bytes) == sha256))
+    }
+}
+
+/// Returns the mode to bring back by a three-way merge: only one side changed, or both changed
+/// alike.
+fn mode_back(before: &FileState, after: &FileState, now: &Disk) -> Option<u32> {
+    match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
+        (before, after, now) if now == after || now == before => Some(before),
+        (before, after, now) if before == after => Some(now),
+        _ => None,
+    }
+}
+
+/// Returns a text with one kind of line ends.
+fn with_ends(text: &[u8], crlf: bool) -> Vec<u8> {
+    let text = with_lf(text);
+    if crlf { with_crlf(&text) } else { text }
+}
+
+/// The journals of transactions to undo as one.
 struct Joined {
-    /// What they did together, under the newest one's header.
+    /// All their changes, under the newest one's header.
     journal: Journal,
     authentic: bool,
     /// Where the files of each path are.
     sources: HashMap<String, Displaced>,
 }
 
-/// Where the versions of a file are that several transactions changed.
+/// The places of the versions of a file changed by several transactions.
 struct Displaced {
-    /// Which record of the joined journal is the file's.
+    /// The number of the file's record in the joined journal.
     nth: usize,
-    /// The first transaction, which displaced the file that comes back.
+    /// The first transaction, with the displaced file to bring back.
     first: TransactionId,
-    /// The last one, and its record.
-    last: (TransactionId, Record),
+    last: LastChange,
     /// Where something else changed the file between two of them, and the earlier one.
     gap: Option<(TransactionId, Drift)>,
 }
 
+/// The last transaction of a file, and its record.
+struct LastChange {
+    id: TransactionId,
+    record: Record,
+}
+
 impl Displaced {
     fn by(id: TransactionId, record: &Record, nth: usize) -> Self {
-        Self { nth, first: id, last: (id, record.clone()), gap: None }
+        Self { nth, first: id, last: LastChange { id, record: record.clone() }, gap: None }
     }
 }
 
@@ -480,22 +696,22 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
     let mut all: Option<Joined> = None;
     for &id in ids {
         let (mut journal, authentic) = store.journal_if(id, trust)?;
-        // What it undid itself is not undone by this.
+        // The transactions undone by an undo are not undone by this.
         journal.header.also_undo_of.clear();
         if store.is_aborted(id)? {
             return Err(Error::Aborted(id));
         }
         let Some(all) = &mut all else {
-            let source = |(nth, record): (usize, &Record)| {
-                (record.path.clone(), Displaced::by(id, record, nth))
-            };
-            let sources = journal.records.iter().enumerate().map(source).collect();
+            let records = journal.records.iter().enumerate();
+            let sources = records
+                .map(|(nth, record)| (record.path.clone(), Displaced::by(id, record, nth)))
+                .collect();
             all = Some(Joined { journal, authentic, sources });
             continue;
         };
         all.authentic &= authentic;
         all.journal.header.also_undo_of.push(id);
-        // The first of them that made or removed a directory says whether it was there before.
+        // The first of them to make or remove a directory says whether one was there before.
         let made = journal.created_dirs.iter().map(|(dir, _)| dir);
         let changed = made.chain(journal.removed_dirs.iter().map(|(dir, _)| dir));
         let changed: HashSet<&String> = changed.collect();
@@ -512,11 +728,10 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
             };
             let later = &mut all.journal.records[source.nth];
             if !are_same(record.after.as_ref(), later.before.as_ref()) {
-                let hash = |state: &Option<FileState>| state.as_ref().map(|state| state.sha256);
                 let gap = Drift {
                     path: record.path.clone(),
-                    expected: hash(&record.after),
-                    actual: hash(&later.before),
+                    expected: record.after.as_ref().map(|state| state.sha256),
+                    actual: later.before.as_ref().map(|state| state.sha256),
                     by: None,
                     between: Some((id, source.first)),
                     line_ends: false,
@@ -528,14 +743,14 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
         }
     }
     let mut all = all.expect("BUG: there is a transaction to undo");
-    // The numbers are those of several transactions.
+    // The numbers belong to several transactions.
     if ids.len() > 1 {
         all.journal.moved.clear();
     }
     Ok(all)
 }
 
-/// Returns whether a file is as it was before a transaction changed it.
+/// Returns whether a file is in its state before a transaction.
 fn is_as_before(record: &Record, now: Option<&Disk>) -> bool {
     match (&record.before, now) {
         (None, None) => true,
@@ -546,25 +761,26 @@ fn is_as_before(record: &Record, now: Option<&Disk>) -> bool {
 
 /// Returns whether two journals state the same file.
 fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
-    let mode = |state: &FileState| if state.link { 0 } else { state.mode & 0o777 };
     match (one, other) {
         (Some(one), Some(other)) => {
-            one.sha256 == other.sha256 && one.link == other.link && mode(one) == mode(other)
+            one.sha256 == other.sha256
+                && one.link == other.link
+                && (one.link || one.mode & 0o777 == other.mode & 0o777)
         }
         (one, other) => one.is_none() && other.is_none(),
     }
 }
 
-/// Returns whether a file is the one that a journal states.
+/// Returns whether a file is the one in a journal.
 fn is_same(state: &FileState, disk: &Disk) -> bool {
     disk.metadata.kind == state.kind()
         && disk.sha256() == state.sha256
         && (state.link || disk.metadata.kept_mode() == state.mode & 0o777)
 }
 
-/// Returns the last transaction that changed each of these files, given with the hashes that they
-/// have: if it was no undo, the file is still as that one left it, and the caller may see all that
-/// it did, so that it can be undone first.
+/// Returns the last transaction of each of these files, given with their hashes, if an undo of the
+/// transaction can come first: it was no undo itself, the file is in the state it left, and the
+/// caller may see all its changes.
 fn left_by<'p>(
     log: &Log<'_>,
     files: impl IntoIterator<Item = (&'p str, Option<Sha256>)>,
@@ -586,71 +802,11 @@ fn left_by<'p>(
 /// A file with a transaction's change reverted.
 struct CarriedBack {
     made: Result<(PostImage, Vec<PlanNote>), Vec<Conflict>>,
-    /// Only its line ends are not as the transaction left them. Those that it has are kept.
+    /// Only the line ends have changed since the transaction. The current ones are kept.
     line_ends: bool,
 }
 
-/// Returns the current file with a transaction's change reverted. `None` if the change cannot be
-/// carried: it is not an update of a text file that still exists, or the bytes that the transaction
-/// left are not known any more.
-fn carried_back(
-    files: &Files,
-    (store, all_kept): (&Store<'_>, &KeptFiles<'_>),
-    source: &Displaced,
-    (record, path): (&Record, &RelPath),
-    now: Option<&Disk>,
-    how: &UndoOptions,
-) -> Result<Option<CarriedBack>, Error> {
-    let (Some(before), Some(after), Some(now)) = (&record.before, &record.after, now) else {
-        return Ok(None);
-    };
-    if before.link || after.link || now.metadata.kind != FileKind::File {
-        return Ok(None);
-    }
-    // A three-way merge of the modes: if only one side changed it, or both made the same change.
-    let mode = match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
-        (before, after, now) if now == after || now == before => before,
-        (before, after, now) if before == after => now,
-        _ => return Ok(None),
-    };
-    let Some(mut wanted) = kept(store, source.first, record.slot, before.sha256)? else {
-        return Ok(None);
-    };
-    let Some(mut base) = left(all_kept, &source.last, after.sha256, how.trust)? else {
-        return Ok(None);
-    };
-    let current = match &now.bytes {
-        Some(bytes) => Arc::clone(bytes),
-        None => files.read(path, MAX_FILE_SIZE)?.0,
-    };
-    // Text in other encodings cannot be compared as bytes.
-    if Sha256::of(&current) != now.sha256()
-        || [&wanted, &base, &*current].iter().any(|bytes| is_binary(bytes))
-    {
-        return Ok(None);
-    }
-    let ends = Lines::new(&current).terminators();
-    let as_now = |text: &[u8]| if ends.crlf { with_crlf(&with_lf(text)) } else { with_lf(text) };
-    let line_ends = !(ends.crlf && ends.lf) && *current != *base && *current == *as_now(&base);
-    if line_ends {
-        (base, wanted) = (as_now(&base), as_now(&wanted));
-    }
-    let Carried { splices, hunks } = match carry(&base, &current, &difference(&base, &wanted)) {
-        Ok(carried) => carried,
-        Err(conflicts) => return Ok(Some(CarriedBack { made: Err(conflicts), line_ends })),
-    };
-    let bytes = splices.apply(&current);
-    let post = PostImage {
-        mode: Mode::Exactly(mode),
-        rewritten: false,
-        attributes_of: Some(path.clone()),
-        ..PostImage::kept(bytes)
-    };
-    let notes = hunks.into_iter().map(|hunk| PlanNote::carried(hunk, &record.path)).collect();
-    Ok(Some(CarriedBack { made: Ok((post, notes)), line_ends }))
-}
-
-/// Returns the bytes of a displaced file if they have the hash that the journal states.
+/// Returns the bytes of a displaced file if they have the hash in the journal.
 fn kept(
     store: &Store<'_>,
     id: TransactionId,
@@ -665,32 +821,14 @@ fn kept(
     Ok(Some(bytes).filter(|bytes| Sha256::of(bytes) == sha256))
 }
 
-/// Returns the bytes that a transaction left, if a later one displaced them, or the transaction
-/// itself kept what tells them.
-fn left(
-    all_kept: &KeptFiles<'_>,
-    (id, record): &(TransactionId, Record),
-    sha256: Sha256,
-    trust: bool,
-) -> Result<Option<Vec<u8>>, Error> {
-    let store = all_kept.store;
-    let bytes = |entry: &TrashEntry| kept(store, entry.id, entry.slot, sha256);
-    let look = |entry: &TrashEntry| if entry.link { Ok(None) } else { bytes(entry) };
-    let found = match all_kept.find(*id, sha256, look)? {
-        Some(bytes) => Some(bytes),
-        None => all_kept.left_by(*id, record, trust)?,
-    };
-    Ok(found.filter(|bytes| Sha256::of(bytes) == sha256))
-}
-
 fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>, Error> {
     let records = &journal.records;
     let slots: HashMap<&str, u32> =
         records.iter().map(|record| (record.path.as_str(), record.slot)).collect();
     let named = paths.iter().map(|path| {
         let path = path.as_str();
-        let missing = || Error::NotInTransaction { id: journal.header.id, path: path.into() };
-        slots.get(path).copied().ok_or_else(missing)
+        let slot = slots.get(path).copied();
+        slot.ok_or_else(|| Error::NotInTransaction { id: journal.header.id, path: path.into() })
     });
     let mut slots = named.collect::<Result<BTreeSet<u32>, _>>()?;
     // Both paths of a moved file belong together.
@@ -702,13 +840,20 @@ fn wanted<'j>(journal: &'j Journal, paths: &[RelPath]) -> Result<Vec<&'j Record>
     Ok(records.iter().filter(|record| paths.is_empty() || slots.contains(&record.slot)).collect())
 }
 
-/// Returns the file at a path: `Ok` if it is as the transaction left it, `Err` if it has changed.
-pub(super) fn is_as_left(
+/// The file or link at a path now.
+pub(super) struct Now {
+    disk: Option<Disk>,
+    /// As the transaction left the file.
+    pub(super) as_left: bool,
+}
+
+/// Returns the file at a path changed by a transaction.
+pub(super) fn now(
     files: &Files,
     path: &RelPath,
     record: &Record,
     journal: &Journal,
-) -> Result<Result<Option<Disk>, Option<Disk>>, Error> {
+) -> Result<Now, Error> {
     let left = record.after.as_ref();
     let mut now = match look(files, path) {
         // The transaction put a link in place of the directory.
@@ -719,22 +864,20 @@ pub(super) fn is_as_left(
         }
         now => now?,
     };
-    // A directory that the transaction created in place of a file is removed before the file is
+    // A directory created by the transaction in place of a file is removed before the file is
     // restored.
-    let made = || journal.created_dirs.iter().any(|(dir, _)| *dir == record.path);
     if left.is_none()
         && matches!(&now, Some(Err(seen)) if seen.kind == FileKind::Directory)
-        && made()
+        && journal.created_dirs.iter().any(|(dir, _)| *dir == record.path)
     {
         now = None;
     }
-    let same = match (&now, left) {
+    let as_left = match (&now, left) {
         (None, None) => true,
         (Some(Ok(disk)), Some(state)) => is_same(state, disk),
         _ => false,
     };
-    let disk = now.and_then(Result::ok);
-    Ok(if same { Ok(disk) } else { Err(disk) })
+    Ok(Now { disk: now.and_then(Result::ok), as_left })
 }
 
 /// Returns whether the transaction made or took away a symbolic link above a path.

@@ -28,11 +28,11 @@ use crate::plan::{Plan, Transition};
 #[derive(Debug)]
 pub struct Workspace {
     root: Arc<Root>,
-    /// The top of the project, which has the state directory.
+    /// The top of the project, with the state directory.
     home: Arc<Root>,
     /// The path from there to the root.
     prefix: Prefix,
-    /// The path from the project's top to the directory that was opened.
+    /// The path from the project's top to the opened directory.
     opened: Prefix,
     /// Read once per transaction.
     key: Mutex<OwnKey>,
@@ -88,18 +88,23 @@ impl Workspace {
         Self { person: true, ..self }
     }
 
-    /// Returns which recorded files the caller may see and change.
+    /// Returns the limits of what the caller may see and change.
     #[must_use]
     pub fn reach(&self) -> Reach {
         Reach::new(&self.root, self.person)
     }
 
-    /// Opens the whole project, so that transactions in any of its directories can be undone.
+    /// Opens the whole project, to undo transactions in any of its directories.
     #[must_use]
     pub fn project(&self) -> Self {
-        let (root, home) = (Arc::clone(&self.home), Arc::clone(&self.home));
-        let (opened, key) = (self.opened.clone(), Mutex::new(self.key()));
-        Self { root, home, prefix: Prefix::default(), opened, key, person: self.person }
+        Self {
+            root: Arc::clone(&self.home),
+            home: Arc::clone(&self.home),
+            prefix: Prefix::default(),
+            opened: self.opened.clone(),
+            key: Mutex::new(self.key()),
+            person: self.person,
+        }
     }
 
     /// Takes the key of the journals from elsewhere.
@@ -109,7 +114,7 @@ impl Workspace {
         self
     }
 
-    /// Returns the key of the journals. It is read again at the next lock.
+    /// Returns the key of the journals, read again at the next lock.
     #[must_use]
     pub fn key(&self) -> OwnKey {
         self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -127,12 +132,12 @@ impl Workspace {
         &self.root
     }
 
-    /// Returns the files as a plan wants them, which also finds the displaced ones.
+    /// Returns the files for a plan, with access to the displaced ones.
     pub(super) fn files(&self) -> Files {
         Files::from(&self.root).with_home(&self.home)
     }
 
-    /// Returns the directory that has the state: the project's top.
+    /// Returns the directory of the state: the project's top.
     #[must_use]
     pub fn home(&self) -> &Arc<Root> {
         &self.home
@@ -179,16 +184,16 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// If it is not trusted or cannot be opened.
+    /// If the state is not trusted or cannot be opened.
     pub fn state_dir(&self) -> Result<Option<Dir>, fs_guard::Error> {
         self.home.state_dir()
     }
 
-    /// Opens the state directory, and creates it if there is none.
+    /// Opens the state directory, or creates one.
     ///
     /// # Errors
     ///
-    /// If it is not trusted or cannot be created.
+    /// If the state is not trusted or cannot be created.
     pub fn create_state_dir(&self) -> Result<Dir, fs_guard::Error> {
         Ok(self.home.create_state_dir()?.0)
     }
@@ -204,7 +209,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// If it is not trusted, cannot be created, or is locked.
+    /// If the state is not trusted, cannot be created, or is locked.
     pub fn make_state(&self, timeout: Duration) -> Result<(), Error> {
         if self.state_dir()?.is_none() {
             self.lock(timeout)?.locked_store().keep();
@@ -265,7 +270,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// What the commit would be refused for.
+    /// All reasons to refuse the commit.
     pub fn check_commit(&self, plan: &Plan) -> Result<(), Error> {
         if !plan.is_empty() {
             self.home.check_state_dir().map_err(workspace_trash::Error::from)?;
@@ -324,7 +329,7 @@ pub struct Locked<'w> {
 }
 
 impl Locked<'_> {
-    /// Returns the transactions that were found interrupted, and what recovery did with each.
+    /// Returns the interrupted transactions, each with the outcome of its recovery.
     #[must_use]
     pub fn recovered(&self) -> &[Recovered] {
         &self.recovered

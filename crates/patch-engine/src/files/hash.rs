@@ -38,7 +38,7 @@ pub(crate) fn hash_from(
 #[derive(Debug, Clone)]
 pub(crate) struct LazyHash {
     known: OnceLock<Sha256>,
-    /// What it is computed from.
+    /// The bytes to hash.
     bytes: Option<Arc<Vec<u8>>>,
 }
 

@@ -14,7 +14,7 @@ use crate::plan::paths::is_file;
 pub(super) struct Backslashes {
     /// The files that sections above make or move to such a path.
     made: HashSet<String>,
-    /// What is in the directories that were looked at.
+    /// The names in the directories that were looked at.
     listed: HashMap<String, HashSet<Vec<u8>>>,
 }
 

@@ -22,8 +22,12 @@ pub(crate) struct Base<'o> {
 
 impl<'o> Base<'o> {
     pub(crate) fn new(options: &'o Options) -> Self {
-        let (files, snapshots) = (options.base.as_ref(), options.snapshots.as_deref());
-        Self { files, snapshots, limit: options.max_file_size, known: HashMap::new() }
+        Self {
+            files: options.base.as_ref(),
+            snapshots: options.snapshots.as_deref(),
+            limit: options.max_file_size,
+            known: HashMap::new(),
+        }
     }
 
     /// Returns the file at a path, if the base has one.

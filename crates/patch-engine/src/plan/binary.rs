@@ -3,8 +3,8 @@
 use patch_grammar::binary::{Binary, BinaryKind};
 use patch_text::git_id::is_blob;
 
-/// What is wrong with a binary patch, and the file that it is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+/// The problem with a binary patch, and the file that it is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BinaryProblem {
     /// The file is another one.

@@ -32,8 +32,7 @@ pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<PlanNote>, fs_gu
         None => Arc::default(),
     };
     let had = lines(&old).any(|line| line.starts_with(START) || line.starts_with(END));
-    let note = || PlanNote::ConflictMarkers { path: transition.path.to_string(), line };
-    Ok((!had).then(note))
+    Ok((!had).then(|| PlanNote::ConflictMarkers { path: transition.path.to_string(), line }))
 }
 
 fn has(bytes: &[u8]) -> bool {

@@ -5,12 +5,11 @@ use std::collections::HashSet;
 
 use fs_guard::RelPath;
 
-use crate::plan::conflict_markers;
 use crate::plan::image::Image;
 use crate::plan::options::Options;
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::syntax::{Syntax, SyntaxFault};
-use crate::plan::{Plan, PlanNote};
+use crate::plan::{Plan, PlanNote, conflict_markers};
 
 /// Adds notes about what the new files of a plan contain. Files at the paths `but` are not looked
 /// at.
@@ -24,11 +23,12 @@ pub(crate) fn check(
     options: &Options,
     but: &HashSet<RelPath>,
 ) -> Result<(), Rejects> {
-    // What is undone was there before.
+    // An undo brings back files that were there before.
     if plan.undo_of().is_some() {
         return Ok(());
     }
-    let (mut notes, mut rejects) = (Vec::new(), Vec::new());
+    let mut notes = Vec::new();
+    let mut rejects = Vec::new();
     for (index, transition) in plan.transitions.iter().enumerate() {
         // Not by `plan.changes()`, which would hash every file.
         let path = &transition.path;
@@ -41,10 +41,13 @@ pub(crate) fn check(
         {
             continue;
         }
-        let of_file = |error| Rejects::from(Reject::of(path.as_str(), Problem::Guard(error)));
         Rejects::if_cancelled(plan.files.cancellation())?;
-        notes.extend(conflict_markers::added(plan, index).map_err(of_file)?);
-        let Some(fault) = fault(plan, options, index).map_err(of_file)? else { continue };
+        let looked_at = conflict_markers::added(plan, index)
+            .and_then(|conflict| Ok((conflict, fault(plan, options, index)?)));
+        let (conflict, fault) =
+            looked_at.map_err(|error| Reject::of(path.as_str(), Problem::Guard(error)))?;
+        notes.extend(conflict);
+        let Some(fault) = fault else { continue };
         let is_new = before.is_none();
         if options.syntax == Syntax::Refuse && !is_new {
             rejects.push(Reject::of(path.as_str(), Problem::Syntax(Box::new(fault))));
@@ -73,7 +76,7 @@ fn fault(
         return Ok(None);
     };
     let path = &transition.path;
-    // What comes back from the trash is as it was.
+    // A file that comes back from the trash is as it was.
     if matches!(after.image, Image::Stored(..)) || !formats.parses(path, after.size) {
         return Ok(None);
     }

@@ -40,8 +40,12 @@ pub(crate) fn load_unhashed(
     // The options decide whether an existing file may be replaced; the guard checks it as one that
     // changes.
     let access = if access == Access::Create { Access::Update } else { access };
-    let wanted = |seen: &Metadata| seen.size <= SMALL || access == Access::Update;
-    let found = files.inspect_and_read(path, access, wanted, max_file_size)?;
+    let found = files.inspect_and_read(
+        path,
+        access,
+        |seen: &Metadata| seen.size <= SMALL || access == Access::Update,
+        max_file_size,
+    )?;
     match found {
         Some((
             Metadata {

@@ -1,4 +1,4 @@
-//! Plans the sections of a patch that fit, where others do not.
+//! Plans the fitting sections of a patch, where others do not fit.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -56,13 +56,13 @@ pub(crate) fn plan_fitting(
     }
 }
 
-/// The sections of a patch that are left out.
+/// The sections of a patch to leave out.
 struct OmittedSections<'p> {
     patch: &'p Patch,
-    /// The sections that name each path.
+    /// The sections with each path.
     naming: HashMap<&'p str, Vec<usize>>,
     sections: BTreeSet<usize>,
-    /// The paths that these name: no other section names one.
+    /// Their paths: no other section names one.
     paths: HashSet<&'p str>,
 }
 
@@ -95,9 +95,13 @@ impl<'p> OmittedSections<'p> {
         self.sections.len() > known
     }
 
-    /// Returns the sections that the rejects are about; `None` if they are reasons to refuse all.
+    /// Returns the sections with a path.
+    fn naming(&self, path: &str) -> impl Iterator<Item = usize> {
+        self.naming.get(plain(path)).into_iter().flatten().copied()
+    }
+
+    /// Returns the sections of the rejects; `None` if they are reasons to refuse all.
     fn sections_of(&self, rejects: &Rejects) -> Option<Vec<usize>> {
-        let naming = |path: &str| self.naming.get(plain(path)).into_iter().flatten().copied();
         let mut sections = Vec::new();
         for reject in rejects.iter() {
             if refuses_all(reject) {
@@ -106,7 +110,7 @@ impl<'p> OmittedSections<'p> {
             let known = sections.len();
             match reject.section {
                 Some(section) => sections.push(self.patch.place_in_text(section)),
-                None => sections.extend(naming(&reject.path)),
+                None => sections.extend(self.naming(&reject.path)),
             }
             if sections.len() == known {
                 return None;
@@ -119,7 +123,7 @@ impl<'p> OmittedSections<'p> {
                 Problem::Collides { with: path }
                 | Problem::ParentIsFile { file: path }
                 | Problem::ParentOfFile { file: path } => {
-                    sections.extend(naming(path));
+                    sections.extend(self.naming(path));
                 }
                 _ => {}
             }
@@ -134,7 +138,7 @@ impl<'p> OmittedSections<'p> {
     }
 }
 
-/// Returns whether a reject is one for which nothing of the patch is applied.
+/// Returns whether nothing of the patch is applied because of a reject.
 fn refuses_all(reject: &Reject) -> bool {
     match &reject.problem {
         Problem::Guard(_) => !matches!(
@@ -161,13 +165,12 @@ pub(crate) fn plan_before_first(
         Ok(plan) => return Ok((plan, None)),
         Err(rejects) => rejects,
     };
-    let of_section = |reject: &Reject| reject.section.map(|section| patch.place_in_text(section));
-    let Some(rejected) = rejects.iter().map(of_section).collect::<Option<BTreeSet<_>>>() else {
+    let rejected = rejects.iter().map(|reject| Some(patch.place_in_text(reject.section?)));
+    let Some(rejected) = rejected.collect::<Option<BTreeSet<_>>>() else {
         return Err(rejects);
     };
     let steps = steps(patch);
-    let is_rejected = |step: &Vec<usize>| step.iter().any(|section| rejected.contains(section));
-    match steps.iter().position(is_rejected) {
+    match steps.iter().position(|step| step.iter().any(|section| rejected.contains(section))) {
         None | Some(0) => Err(rejects),
         Some(first) => {
             let rest = steps[first..].iter().flatten().copied().collect();

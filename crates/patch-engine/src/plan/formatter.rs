@@ -27,7 +27,7 @@ pub trait Formatter: fmt::Debug + Send + Sync {
     ) -> Result<Option<Formatted>, CommandFailure>;
 }
 
-/// A file as it is formatted.
+/// A formatted file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Formatted {
     /// Its bytes.
@@ -36,35 +36,36 @@ pub struct Formatted {
     pub by: String,
 }
 
-/// A command of the user that did not succeed: a check of the published files, or a formatter.
+/// A failed command of the user: a check of the published files, or a formatter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandFailure {
     /// The command, where one was run.
     pub command: Option<String>,
-    /// How it ended.
+    /// The end of the command.
     pub end: CommandEnd,
-    /// What it printed; only the end if that is long.
+    /// Its output; only the end of a long one.
     pub output: Vec<u8>,
     /// How many bytes of output before that are left out.
     pub left_out: u64,
 }
 
-/// How a command ended that did not succeed.
+/// The end of a failed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// It exited with this code.
+    /// The command exited with this code.
     Exited(i32),
-    /// A signal ended it.
+    /// Ended by a signal.
     Killed(i32),
-    /// It took longer than this.
+    /// The command took longer than this.
     TimedOut(Duration),
-    /// It could not be run, for this reason.
+    /// The command could not be run, for this reason.
     NotRun(String),
-    /// It succeeded, but removed the state directory, without which the change could not be undone.
+    /// The command succeeded, but removed the state directory: without one, the change could not be
+    /// undone.
     RemovedState,
-    /// It is a formatter, and succeeded without printing anything.
+    /// A formatter succeeded without output.
     PrintedNothing,
-    /// It was [given up](Cancellation).
+    /// The work was [given up](Cancellation).
     Cancelled,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of each hunk of a patch.
+//! The outcome of each hunk of a patch.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use crate::plan::paths::names;
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Plan, PlanNote};
 
-/// What becomes of a hunk.
+/// A hunk, and its outcome.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HunkResult<'a> {
@@ -20,11 +20,11 @@ pub struct HunkResult<'a> {
     pub section: usize,
     /// The 0-based hunk of the section, in the order of the text.
     pub hunk: usize,
-    /// What becomes of it.
+    /// Its outcome.
     pub outcome: HunkOutcome<'a>,
 }
 
-/// What becomes of a hunk.
+/// The outcome of a hunk.
 #[derive(Debug, Clone)]
 pub enum HunkOutcome<'a> {
     /// It is applied. A hunk of a file that a diff deletes has no place.

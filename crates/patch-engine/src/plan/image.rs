@@ -17,9 +17,9 @@ use crate::files::hash::{LazyHash, outcome};
 /// destination appears, the source goes.
 #[derive(Debug, Clone)]
 pub struct Transition {
-    /// The path, checked by the guard when the plan was made, and again when it is committed.
+    /// The path, checked by the guard when the plan was made, and again in the commit.
     pub(crate) path: RelPath,
-    /// What planning saw there; `None` when nothing was there.
+    /// The file seen there by planning, if any.
     pub(crate) before: Option<PreImage>,
     /// The planned file; `None` when the path is deleted.
     pub(crate) after: Option<PostImage>,
@@ -35,8 +35,8 @@ impl Transition {
         }
     }
 
-    /// Checks that the file there may be displaced. A link is taken away, and nothing is written
-    /// through it.
+    /// Checks whether the file there may be displaced. A link is taken away, and nothing is written
+    /// through a link.
     pub(crate) fn check_displaced(&self, files: &Files) -> Result<(), fs_guard::Error> {
         let Some(before) = &self.before else { return Ok(()) };
         let is_link = before.metadata.kind == FileKind::Symlink;
@@ -52,8 +52,8 @@ impl Transition {
 
     /// Returns whether a symbolic link is at the path, before or afterwards.
     pub(crate) fn is_of_link(&self) -> bool {
-        let was = |before: &PreImage| before.metadata.kind == FileKind::Symlink;
-        self.before.as_ref().is_some_and(was) || self.after.as_ref().is_some_and(|after| after.link)
+        self.before.as_ref().is_some_and(|before| before.metadata.kind == FileKind::Symlink)
+            || self.after.as_ref().is_some_and(|after| after.link)
     }
 
     /// Returns the hash of what planning saw there; `None` when nothing was there.
@@ -111,7 +111,7 @@ pub(crate) struct PostImage {
     /// Length in bytes.
     pub(crate) size: u64,
     pub(crate) mode: Mode,
-    /// It is a symbolic link, and the bytes are its target.
+    /// A symbolic link: the bytes are its target.
     pub(crate) link: bool,
     /// The whole file is rewritten, and not edited.
     pub(crate) rewritten: bool,
@@ -136,13 +136,15 @@ impl PostImage {
 
     /// Makes a new file of bytes in memory.
     pub(crate) fn kept(bytes: Vec<u8>) -> Self {
-        let (sha256, size) = (Sha256::of(&bytes), bytes.len() as u64);
+        let sha256 = Sha256::of(&bytes);
+        let size = bytes.len() as u64;
         Self::new(Image::Kept(bytes.into()), sha256, size)
     }
 
     /// The same, without hashing them yet.
     pub(crate) fn unhashed(bytes: Vec<u8>) -> Self {
-        let (size, bytes) = (bytes.len() as u64, Arc::new(bytes));
+        let size = bytes.len() as u64;
+        let bytes = Arc::new(bytes);
         let hash = LazyHash::later(&bytes);
         Self::new(Image::Kept(bytes), hash, size)
     }
@@ -155,12 +157,12 @@ impl PostImage {
         })
     }
 
-    /// Computes its hash, and lets go of what that takes.
+    /// Computes the hash, and lets go of the bytes for its computation.
     pub(crate) fn settle_hash(&mut self) {
         self.hash = self.sha256().into();
     }
 
-    /// Returns whether its bytes are those of a file before.
+    /// Returns whether a file before has the same bytes.
     pub(crate) fn has_bytes_of(&self, before: &PreImage) -> bool {
         match (&self.image, self.hash.bytes(), &before.bytes) {
             _ if self.hash.is_known() => self.sha256() == before.sha256(),
@@ -177,12 +179,12 @@ impl PostImage {
         }
     }
 
-    /// Makes a submodule, of the line that stands for it.
+    /// Makes a submodule of its line.
     pub(crate) fn submodule(line: Vec<u8>) -> Self {
         Self { mode: Mode::Exactly(submodules::MODE), ..Self::kept(line) }
     }
 
-    /// Returns whether it is a submodule.
+    /// Returns whether the file is a submodule.
     pub(crate) fn is_submodule(&self) -> bool {
         self.mode == Mode::Exactly(submodules::MODE)
     }
@@ -231,11 +233,11 @@ impl Mode {
         }
     }
 
-    /// Sets the right to run the file as git does, which looks at the owner's right only.
+    /// Sets the right to run the file as git does: only the owner's right counts.
     pub(crate) fn with_executable(self, executable: bool) -> Self {
         match self {
             Self::Exactly(mode) if (mode & 0o100 != 0) == executable => self,
-            // Whoever may read it may run it.
+            // All readers may run the file.
             Self::Exactly(mode) if executable => Self::Exactly(mode | 0o100 | (mode & 0o444) >> 2),
             Self::Exactly(mode) => Self::Exactly(mode & !0o111),
             Self::Default { .. } => Self::Default { executable },

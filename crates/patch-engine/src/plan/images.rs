@@ -1,4 +1,4 @@
-//! Returns the bytes that a file has before and after a plan.
+//! The bytes of files before and after a plan.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ pub struct Images<'p> {
     pub(crate) committed: Option<TransactionId>,
 }
 
-/// Makes the error for a file that has changed since planning.
+/// Makes the error for a file changed since planning.
 fn changed(path: &RelPath) -> fs_guard::Error {
     fs_guard::Error::Changed { path: path.as_str().into() }
 }
 
 impl Plan {
-    /// Returns the bytes of its files, and their diffs, as long as it is not committed.
+    /// Returns the bytes of its files, and their diffs, before a commit.
     #[must_use]
     pub fn images(&self) -> Images<'_> {
         Images { plan: self, committed: None }
@@ -54,14 +54,14 @@ impl Plan {
     }
 }
 
-/// What a plan does at one path.
+/// The change at one path.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ChangedFile {
     /// The path.
     pub path: RelPath,
     before: Option<LazyHash>,
-    /// The file afterwards; `None` when it is deleted.
+    /// The file afterwards; `None` when deleted.
     pub after: Option<Content>,
 }
 
@@ -89,7 +89,7 @@ pub struct Content {
     /// Permission bits, `0o777` at most; or `0o160000`, and the bytes are the line that a diff has
     /// of a submodule: `Subproject commit`, and the id of the commit.
     pub mode: u32,
-    /// It is a symbolic link.
+    /// The file is a symbolic link.
     pub link: bool,
 }
 
@@ -106,7 +106,7 @@ impl Content {
 }
 
 impl<'p> Images<'p> {
-    /// Returns the result at each path that changes: created and replaced files in the order of the
+    /// Returns the result at each changed path: created and replaced files in the order of the
     /// patch, then deleted ones.
     ///
     /// # Errors
@@ -114,17 +114,19 @@ impl<'p> Images<'p> {
     /// [`fs_guard::Error::Changed`] when the files that the bytes come from are not what the plan
     /// was made for any more.
     pub fn changed(&self) -> Result<Vec<ChangedFile>, fs_guard::Error> {
-        let content = |transition: &Transition| {
-            let Some(after) = &transition.after else { return Ok(None) };
-            let mode = after.mode.shown();
-            Ok(Some(Content { bytes: self.after(transition)?, mode, link: after.link }))
-        };
-        let file = |transition: &Transition| {
+        let files = self.plan.transitions.iter().map(|transition| {
             let before = transition.before.as_ref().map(|before| before.hash.clone());
             let path = transition.path.clone();
-            Ok(ChangedFile { path, before, after: content(transition)? })
-        };
-        self.plan.transitions.iter().map(file).collect()
+            Ok(ChangedFile { path, before, after: self.content(transition)? })
+        });
+        files.collect()
+    }
+
+    /// Returns the new content of a transition; `None` where the file is deleted.
+    fn content(&self, transition: &Transition) -> Result<Option<Content>, fs_guard::Error> {
+        let Some(after) = &transition.after else { return Ok(None) };
+        let mode = after.mode.shown();
+        Ok(Some(Content { bytes: self.after(transition)?, mode, link: after.link }))
     }
 
     /// Returns the plan.
@@ -133,7 +135,7 @@ impl<'p> Images<'p> {
         self.plan
     }
 
-    /// Returns the old bytes of a changed file; empty where it is created.
+    /// Returns the old bytes of a changed file; empty for a new one.
     ///
     /// # Errors
     ///
@@ -145,7 +147,7 @@ impl<'p> Images<'p> {
         }
     }
 
-    /// Returns the new bytes of a changed file; empty where it is deleted.
+    /// Returns the new bytes of a changed file; empty for a deleted one.
     ///
     /// # Errors
     ///
@@ -164,10 +166,11 @@ impl<'p> Images<'p> {
         if let Some(bytes) = &image.bytes {
             return Ok(Arc::clone(bytes));
         }
-        let slot = |id| self.stored(id, index, image.sha256(), image.metadata.size);
         // After the commit the path may have the same bytes again, but the folder has the displaced
         // file.
-        let found = self.committed.and_then(slot);
+        let found = self
+            .committed
+            .and_then(|id| self.stored(id, index, image.sha256(), image.metadata.size));
         found
             .or_else(|| on_disk(&self.plan.files, path, image.sha256()))
             .ok_or_else(|| changed(path))
@@ -177,8 +180,6 @@ impl<'p> Images<'p> {
     pub(crate) fn after(&self, transition: &Transition) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
         let path = &transition.path;
         let after = transition.after.as_ref().ok_or_else(|| changed(path))?;
-        let published =
-            || self.committed.and_then(|_| on_disk(&self.plan.files, path, after.sha256()));
         match &after.image {
             Image::Kept(bytes) => Ok(Arc::clone(bytes)),
             Image::Lines(lines) => Ok(lines.bytes().into()),
@@ -186,16 +187,23 @@ impl<'p> Images<'p> {
             Image::Spliced(from, splices) => Ok(splices.apply(&self.before(from)?).into()),
             Image::Stored(id, slot) => {
                 let stored = self.stored(*id, *slot as usize, after.sha256(), after.size);
-                let shown = || match self.plan.files.home() {
-                    Some(home) => stored_path(home, &Prefix::default(), *id, *slot),
-                    None => path.to_string(),
-                };
-                stored.or_else(published).ok_or_else(|| fs_guard::Error::Changed { path: shown() })
+                let bytes = stored.or_else(|| {
+                    self.committed?;
+                    on_disk(&self.plan.files, path, after.sha256())
+                });
+                bytes.ok_or_else(|| {
+                    let home = self.plan.files.home();
+                    let path = home.map_or_else(
+                        || path.to_string(),
+                        |home| stored_path(home, &Prefix::default(), *id, *slot),
+                    );
+                    fs_guard::Error::Changed { path }
+                })
             }
         }
     }
 
-    /// Reads a displaced file, if it is there and has this hash.
+    /// Reads a displaced file, if there is one with this hash.
     fn stored(
         &self,
         id: TransactionId,
@@ -213,7 +221,7 @@ impl<'p> Images<'p> {
     }
 }
 
-/// Reads the file at a path, or the target of the link, if it has this hash.
+/// Reads the file at a path, or the target of the link, if its hash is this one.
 fn on_disk(files: &Files, path: &RelPath, sha256: Sha256) -> Option<Arc<Vec<u8>>> {
     let seen = files.metadata(path).ok()??;
     let bytes = match seen.kind {

@@ -1,7 +1,7 @@
 //! The closed set of error kinds that programs see, here and in the crates above.
 
 patch_grammar::named! {
-    /// What went wrong, as a program sees it. The names are stable; messages are not.
+    /// The kind of an error, for programs. The names are stable; messages are not.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ErrorKind {
         /// Nothing is at the path.

@@ -2,16 +2,15 @@
 //! that it leads to.
 
 use fs_guard::Access;
-use patch_grammar::{Line, LineKind, Section, SectionOperation};
+use patch_grammar::{LineKind, Section, SectionOperation};
 use patch_text::locate::RejectReason;
 
-use super::builder::PlanBuilder;
-use super::image::PostImage;
-use super::reject::{Checked, Problem, Reject};
+use super::overlay::Overlay;
+use super::reject::{Checked, Problem};
 
 /// The texts of a link before and after a section, as the section shows them.
 pub(super) struct LinkTexts {
-    /// Empty where the section shows no line: then it is not known.
+    /// Empty where the section shows no line: then the text is not known.
     pub(super) old: Vec<u8>,
     /// The same.
     pub(super) new: Vec<u8>,
@@ -24,13 +23,10 @@ impl LinkTexts {
             let end: &[u8] = if added.no_newline { b"" } else { b"\n" };
             return Self { old: Vec::new(), new: [&lines.join(&b'\n')[..], end].concat() };
         }
-        let text = |without: LineKind| {
-            let lines = section.hunks().iter().flat_map(|hunk| &hunk.lines);
-            let lines = lines.filter(|line| line.kind != without);
-            let whole = |line: &Line<'_>| [line.text, line.ending()].concat();
-            lines.flat_map(whole).collect::<Vec<u8>>()
-        };
-        Self { old: text(LineKind::Insert), new: text(LineKind::Delete) }
+        Self {
+            old: text_without(section, LineKind::Insert),
+            new: text_without(section, LineKind::Delete),
+        }
     }
 
     /// Returns the text after the section of a link that has the text `found` before.
@@ -39,41 +35,43 @@ impl LinkTexts {
     }
 }
 
-impl PlanBuilder<'_> {
-    /// Plans a new symbolic link.
-    pub(super) fn create_link(&mut self, path: &str, target: Vec<u8>) -> Result<(), Reject> {
-        self.at(path, |builder| {
-            let checked = builder.check(path, Access::Create)?;
-            Ok(builder.files.check_link(&checked, &target)?)
-        })?;
-        self.create_from(path, PostImage::link_to(target))
+impl Overlay<'_> {
+    /// Checks the text of a symbolic link at a path.
+    pub(super) fn check_link(&mut self, path: &str, target: &[u8]) -> Checked<()> {
+        let checked = self.check(path, Access::Create)?;
+        Ok(self.files.check_link(&checked, target)?)
     }
 
-    /// Plans that a symbolic link leads elsewhere. It leads to `texts.old` now.
-    pub(super) fn change_link(&mut self, path: &str, texts: LinkTexts) -> Result<(), Reject> {
+    /// Lets a symbolic link lead elsewhere. The link leads to `texts.old` now.
+    pub(super) fn change_link(&mut self, path: &str, texts: LinkTexts) -> Checked<()> {
         let found = self.link_text(path)?;
-        self.at(path, |builder| {
-            let checked = builder.check(path, Access::Update)?;
-            builder.files.check_link(&checked, &texts.new)?;
-            let is_applied = found == texts.new && found != texts.old;
-            if is_applied && !builder.options.placement.skip_applied {
-                return Err(Problem::Hunk(RejectReason::AlreadyApplied { lines: 1..=1 }));
-            }
-            if !is_applied {
-                expect(&found, &texts.old)?;
-            }
-            // Where it leads there already, the plan notes that nothing changes.
-            builder.retarget(&checked, texts.new);
-            Ok(())
-        })
+        let checked = self.check(path, Access::Update)?;
+        self.files.check_link(&checked, &texts.new)?;
+        let is_applied = found == texts.new && found != texts.old;
+        if is_applied && !self.options.placement.skip_applied {
+            return Err(Problem::Hunk(RejectReason::AlreadyApplied { lines: 1..=1 }));
+        }
+        if !is_applied {
+            expect(&found, &texts.old)?;
+        }
+        // Where the link leads there already, the plan notes that nothing changes.
+        self.retarget(&checked, texts.new);
+        Ok(())
     }
 
     /// Checks that a symbolic link leads to where a section says, and returns its text.
-    pub(super) fn check_target(&mut self, path: &str, old: &[u8]) -> Result<Vec<u8>, Reject> {
+    pub(super) fn check_target(&mut self, path: &str, old: &[u8]) -> Checked<Vec<u8>> {
         let found = self.link_text(path)?;
-        self.at(path, |_| expect(&found, old))?;
+        expect(&found, old)?;
         Ok(found)
     }
+}
+
+/// Returns the lines of a section but for those of one kind.
+fn text_without(section: &Section<'_>, kind: LineKind) -> Vec<u8> {
+    let lines = section.hunks().iter().flat_map(|hunk| &hunk.lines);
+    let lines = lines.filter(|line| line.kind != kind);
+    lines.flat_map(|line| [line.text, line.ending()].concat()).collect()
 }
 
 /// Fails if a link leads elsewhere than a section says.

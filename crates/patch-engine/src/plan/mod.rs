@@ -1,7 +1,7 @@
-//! What a commit will do, as a value that cannot be altered.
+//! The changes of a commit to come, as an immutable value.
 //!
 //! A patch, one operation on a file, undo, redo and a restore from the trash all become a [`Plan`],
-//! so that the same value is shown, approved, logged and committed. Only a
+//! and the same value is shown, approved, logged and committed. Only a
 //! [`PlanBuilder`](builder::PlanBuilder) makes one.
 
 mod applied;
@@ -23,6 +23,7 @@ pub(crate) mod near;
 mod normalise;
 pub(crate) mod options;
 mod origins;
+pub(crate) mod overlay;
 pub(crate) mod paths;
 pub(crate) mod planner;
 mod prefetch;
@@ -32,6 +33,7 @@ pub(crate) mod reverse;
 pub(crate) mod section_done;
 pub(crate) mod shared_lines;
 pub(crate) mod simultaneous;
+mod step;
 pub(crate) mod submodules;
 pub(crate) mod syntax;
 #[cfg(test)]
@@ -59,12 +61,12 @@ pub use image::Transition;
 
 pub(crate) use image::{Image, Mode, PostImage, PreImage};
 
-/// A map with a hash that is fast for short keys, and seeded.
+/// A map with a seeded hash, fast for short keys.
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// What a commit will do: nothing else, and all of it.
+/// All changes of a commit to come, and no others.
 ///
-/// It cannot be made by hand, nor altered once it is approved:
+/// A plan cannot be made by hand, nor altered once it is approved:
 ///
 /// ```compile_fail,E0616
 /// fn alter(plan: &mut patch_engine::Plan) {
@@ -85,29 +87,29 @@ type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 /// ```
 #[derive(Debug)]
 pub struct Plan {
-    /// The files that it was made for; read again for bytes that are not in memory.
+    /// The files before; read again for bytes not in memory.
     files: Files,
     authority: Authority,
     transitions: Vec<Transition>,
-    /// The transition of each path that existed.
+    /// The transition of each path of an existing file.
     before: Map<RelPath, usize>,
     create_dirs: Vec<NewDir>,
     remove_dirs: Vec<RelPath>,
     undo_of: Option<Undone>,
-    /// More transactions that it undoes.
+    /// More transactions to undo.
     also_undone: Vec<TransactionId>,
     origins: Origins,
     changes: OnceLock<Vec<Change>>,
-    /// The patch that it was made of.
+    /// The patch behind the plan.
     patch: Option<Patch>,
-    /// The sections of that which were left out, because they do not apply.
+    /// Sections of the patch left out, because they do not apply.
     left_out: BTreeSet<usize>,
     placed: Vec<(usize, Placed)>,
     pub(crate) notes: Vec<PlanNote>,
     carried_bases: Vec<(RelPath, Arc<Vec<u8>>)>,
 }
 
-/// The authority by which the paths of a plan may be touched.
+/// The authority to touch the paths of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Authority {
     /// The guard's policy.
@@ -115,7 +117,7 @@ pub(crate) enum Authority {
     /// A journal: its paths were checked when they were patched. An `authentic` one is this
     /// program's own.
     Journal {
-        /// It is signed.
+        /// Signed by this user.
         authentic: bool,
     },
 }
@@ -128,7 +130,7 @@ pub(crate) struct NewDir {
     pub(crate) mode: Option<u32>,
 }
 
-/// The transaction that a plan undoes.
+/// The transaction to undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Undone {
     pub(crate) id: TransactionId,
@@ -137,7 +139,7 @@ pub(crate) struct Undone {
 }
 
 impl Plan {
-    /// Returns the paths that change: created and replaced files in the order of the patch, then
+    /// Returns the changed paths: created and replaced files in the order of the patch, then
     /// deleted ones.
     #[must_use]
     pub fn transitions(&self) -> &[Transition] {
@@ -155,25 +157,25 @@ impl Plan {
         self.create_dirs.iter().map(|dir| &dir.path)
     }
 
-    /// Returns the directories that are removed if they are empty in the end, innermost first.
+    /// Returns the directories to remove if they are empty in the end, innermost first.
     #[must_use]
     pub fn remove_dirs(&self) -> &[RelPath] {
         &self.remove_dirs
     }
 
-    /// Returns the transaction that it undoes; `None` for a patch, an operation and a restore.
+    /// Returns the transaction to undo; `None` for a patch, an operation and a restore.
     #[must_use]
     pub fn undo_of(&self) -> Option<TransactionId> {
         self.undo_of.map(|undone| undone.id)
     }
 
-    /// Returns the other transactions that it undoes, older than [`undo_of`](Self::undo_of).
+    /// Returns the other transactions to undo, older than [`undo_of`](Self::undo_of).
     #[must_use]
     pub fn also_undone(&self) -> &[TransactionId] {
         &self.also_undone
     }
 
-    /// Returns how many hunks the patch has, without those of sections that were left out.
+    /// Returns how many hunks the patch has in the sections not left out.
     #[must_use]
     pub fn hunk_count(&self) -> usize {
         self.sections().map(|(_, section)| section.hunks().len()).sum()
@@ -185,7 +187,7 @@ impl Plan {
         all.filter(|(index, _)| !self.left_out.contains(index))
     }
 
-    /// Returns the 0-based sections of the patch that were left out.
+    /// Returns the 0-based sections of the patch left out.
     #[must_use]
     pub fn left_out(&self) -> &BTreeSet<usize> {
         &self.left_out
@@ -218,22 +220,21 @@ impl Plan {
         &self.notes
     }
 
-    /// Returns the files that are not as their author expects them to be afterwards: those that had
-    /// changed since, as the version that the author saw, with the change and without the changes
-    /// of others; and those that were formatted, as they were written.
+    /// Returns the files as their author expects them afterwards, where they will differ: a file
+    /// changed by others since, as the version seen by the author with the change; and a formatted
+    /// file, as it was written.
     #[must_use]
     pub fn carried_bases(&self) -> &[(RelPath, Arc<Vec<u8>>)] {
         &self.carried_bases
     }
 
-    /// Returns whether carrying it out changes nothing at all.
+    /// Returns whether the plan changes nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.transitions.is_empty() && self.create_dirs.is_empty() && self.remove_dirs.is_empty()
     }
 
-    /// Returns the transition that makes the new file of a change, or removes the old one of a
-    /// deletion.
+    /// Returns the transition to the new file of a change, or from the deleted one.
     #[must_use]
     pub fn transition_of(&self, change: &Change) -> &Transition {
         &self.transitions[change.transition]
@@ -245,11 +246,11 @@ impl Plan {
         self.transition_of(change).after.as_ref().is_some_and(|after| after.link)
     }
 
-    /// Returns a hash of everything that carrying it out does: a plan with the same digest as the
+    /// Returns a hash of all effects of the plan: one with the same digest as the
     /// approved one does the same.
     #[must_use]
     pub fn digest(&self) -> Sha256 {
-        // Every field is named, so that a new one cannot be forgotten.
+        // Every field is named, lest a new one be forgotten.
         let Self {
             files,
             authority,
@@ -297,9 +298,8 @@ impl Plan {
         digest.0.finish()
     }
 
-    /// Returns the file before that the file after of a transition is a new version of: the one at
-    /// its path, or the one that moves there. Where the old file moves away, the new one is
-    /// another.
+    /// Returns the old version of the new file of a transition: the file at its path, or the one
+    /// moved there. Where the old file moves away, the new one is another.
     fn made_of(&self, index: usize) -> Option<&PreImage> {
         let Transition { path, before, .. } = &self.transitions[index];
         match self.origins.of(index) {
@@ -308,7 +308,7 @@ impl Plan {
         }
     }
 
-    /// Returns the path that the new file of a transition had before.
+    /// Returns the former path of the new file of a transition.
     fn former_path(&self, index: usize) -> &RelPath {
         self.origins.of(index).unwrap_or(&self.transitions[index].path)
     }
@@ -336,7 +336,7 @@ impl Plan {
     }
 }
 
-/// Hashes values with their lengths, so that their boundaries count.
+/// Hashes values with their lengths: their boundaries count.
 struct Digest(Hasher);
 
 impl Digest {
@@ -427,7 +427,7 @@ fn changes(
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// What happens.
+    /// The kind of the change.
     pub operation: ChangeKind,
     /// The file before; for a new file, the new one.
     pub path: RelPath,
@@ -437,10 +437,10 @@ pub struct Change {
     pub before: Option<Sha256>,
     /// Its hash after.
     pub after: Option<Sha256>,
-    /// The hash of another file that is lost because this one moves to its path. A file that moves
+    /// The hash of another file, lost because this one moves to its path. A file that moves
     /// away itself is not lost.
     pub replaces: Option<Sha256>,
-    /// The index of the transition that makes the new file, or removes the old one of a deletion.
+    /// The index of the transition to the new file, or from the deleted one.
     pub transition: usize,
 }
 
@@ -453,28 +453,28 @@ impl Change {
 }
 
 patch_grammar::named! {
-    /// What happens to a file.
+    /// The kind of a change.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ChangeKind {
-        /// It is created.
+        /// A file is created.
         Create = "create",
         /// Its bytes change.
         Update = "update",
-        /// It is deleted.
+        /// A file is deleted.
         Delete = "delete",
-        /// It gets another path, and perhaps other bytes.
+        /// A file gets another path, and perhaps other bytes.
         Move = "move",
     }
 }
 
-/// Something about a plan that a reader should know.
+/// A note about a plan for the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanNote {
-    /// Something was done to the text before it was read.
+    /// The text was changed before reading.
     Input(String),
     /// Something in the text was overlooked.
     Text(Warning),
-    /// A hunk was placed in a way that is worth a note.
+    /// A hunk was placed in a way worth a note.
     Hunk {
         /// The file.
         path: String,
@@ -483,40 +483,40 @@ pub enum PlanNote {
         /// The note.
         note: Note,
     },
-    /// A file is stored in another encoding than UTF-8, and is written back in it.
+    /// A file is stored, and written back, in another encoding than UTF-8.
     Encoded {
         /// The file.
         path: String,
-        /// The name of the encoding, as the WHATWG has it.
+        /// The name of the encoding in the WHATWG's list.
         encoding: &'static str,
     },
     /// A new file ends its lines in CRLF by the conventions of the workspace.
     Crlf {
         /// The file.
         path: String,
-        /// The name of the file that says so.
+        /// The name of the file with the convention.
         by: &'static str,
     },
-    /// A hunk was located in the base, and carried to the file as it is now.
+    /// A hunk was located in the base, and carried to the current file.
     Carried {
         /// The file.
         path: String,
         /// The 0-based hunk of its section.
         hunk: usize,
-        /// The 1-based lines of the base that it changes, and those next to them.
+        /// The 1-based lines of the change in the base, and the lines next to them.
         from: RangeInclusive<usize>,
-        /// The 1-based lines of the file where it went, or was already, and those next to them.
+        /// The 1-based lines of the change in the file, and the lines next to them.
         to: RangeInclusive<usize>,
-        /// The file had everything already that the hunk changes.
+        /// The file had the whole change already.
         already_there: bool,
     },
-    /// A section was left out, because it is applied already.
+    /// A section was left out as applied already.
     SectionApplied {
         /// The file, or its new path.
         path: String,
         /// The 0-based section.
         section: usize,
-        /// What is done.
+        /// The effect.
         done: SectionDone,
     },
     /// The sections of a file were left out, because they do not apply, or because others of the
@@ -525,7 +525,7 @@ pub enum PlanNote {
         /// The file.
         path: String,
     },
-    /// The lines that a file gets have whitespace errors.
+    /// The new lines of a file have whitespace errors.
     Whitespace {
         /// The file.
         path: String,
@@ -534,29 +534,29 @@ pub enum PlanNote {
         /// They are fixed.
         fixed: bool,
     },
-    /// Directories are made for new files of an envelope, which does not show them.
+    /// Directories are made for new files of an envelope. Envelopes do not show them.
     NewDirectories {
         /// The outermost ones.
         directories: Vec<String>,
     },
-    /// A file does not parse in the format that its name says: a new one, or one that parsed
+    /// A file does not parse in the format of its name: a new one, or one that parsed
     /// before.
     Syntax {
         /// The file.
         path: String,
         /// Where, and why.
         fault: SyntaxFault,
-        /// It is a new file.
+        /// The file is new.
         is_new: bool,
     },
     /// A file was formatted.
     Formatted {
         /// The path of the new file.
         path: String,
-        /// The commands that formatted it.
+        /// The commands of the formatter.
         by: String,
     },
-    /// A file that had no conflict markers gets some.
+    /// A file without conflict markers gets some.
     ConflictMarkers {
         /// The file.
         path: String,
@@ -568,7 +568,7 @@ pub enum PlanNote {
         /// The file.
         path: String,
     },
-    /// What is undone is gone from a file already.
+    /// The change to undo is gone from a file already.
     AsBefore {
         /// The file.
         path: String,
@@ -577,14 +577,14 @@ pub enum PlanNote {
     OfTurn {
         /// Its name.
         turn: String,
-        /// How many transactions that are.
+        /// How many transactions the turn has.
         transactions: usize,
     },
     /// A newer transaction is not undone.
     PassedOver {
         /// The transaction.
         id: TransactionId,
-        /// Why it is not.
+        /// Why not.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The path that was probably meant by one that does not work. It is only shown, never used.
+//! The path probably meant in place of a failing one: only shown, never used.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -10,13 +10,13 @@ use crate::files::Files;
 use crate::plan::paths::is_file;
 use crate::plan::reject::{Problem, Reject};
 
-/// The most directory entries that are looked at for one path.
+/// The most directory entries to look at for one path.
 const LOOKED_AT: usize = 20_000;
 
-/// The most paths of a patch for which a search is made.
+/// The most paths of a patch to search for.
 const SEARCHES: usize = 8;
 
-/// Directories with files that other programs make: they are not searched.
+/// Directories with files made by other programs: they are not searched.
 const SKIPPED: &[&[u8]] = &[b"node_modules", b"target", b"dist", b"build"];
 
 /// Finds what was probably meant.
@@ -34,7 +34,7 @@ pub(super) fn of_git(path: &str) -> Option<String> {
 }
 
 impl Reject {
-    /// Returns the same reject, with the path that was probably meant.
+    /// Returns the same reject, with the path probably meant.
     #[must_use]
     pub fn among(self, files: impl Into<Files>) -> Self {
         Self { near: Near::default().path(&files.into(), &self.path, &self.problem), ..self }
@@ -64,10 +64,10 @@ impl Near {
                 let respelt = plain(&path.replace('\\', "/"))?;
                 // `a/` and `b/` of a diff.
                 let rest = respelt.split_once('/').map(|(_, rest)| rest.to_owned());
-                let is_there = |path: &String| is_file(files, path);
-                rest.filter(|rest| !is_there(&respelt) && is_there(rest)).unwrap_or(respelt)
+                rest.filter(|rest| !is_file(files, &respelt) && is_file(files, rest))
+                    .unwrap_or(respelt)
             }
-            // A file that another section takes away still exists, and is not meant.
+            // A file taken away by another section still exists, and is not meant.
             Problem::Missing => return self.existing(files, path).filter(|near| near != path),
             Problem::MissingParent { .. } => {
                 return self.parent(files, path).filter(|near| near != path);
@@ -81,7 +81,7 @@ impl Near {
             .filter(|respelt| respelt != path)
     }
 
-    /// Returns an existing file that is probably meant.
+    /// Returns the existing file probably meant.
     fn existing(&self, files: &Files, path: &str) -> Option<String> {
         let path = path.strip_prefix("./").unwrap_or(path);
         // `a/` and `b/` of a diff, and the name of the workspace's own directory.
@@ -139,7 +139,7 @@ impl Near {
                     Some(dir) => [dir.as_str().as_bytes(), b"/", &name[..]].concat(),
                     None => name.clone(),
                 };
-                // A path that may not be read is not shown.
+                // An unreadable path is not shown.
                 let Ok(path) = files.check_bytes(&path, Access::Read) else { continue };
                 let marked = mark(&path, kind);
                 if marked > best.0 {
@@ -160,7 +160,7 @@ impl Near {
     }
 }
 
-/// A path without `.`, `..` and empty components; `None` when it climbs out.
+/// A path without `.`, `..` and empty components; `None` for one that climbs out.
 fn plain(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {

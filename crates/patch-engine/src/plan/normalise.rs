@@ -1,5 +1,5 @@
-//! What only the file tells about how a hunk was meant: line numbers before its lines, and `@@`
-//! behind its header. Both are left out where that loses nothing, and noted.
+//! Oddities of a hunk that only the file tells: line numbers before its lines, and `@@` behind its
+//! header. Both are left out where this loses nothing, and noted.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,16 +13,13 @@ use crate::files::Files;
 
 /// Returns the patch as it is meant for these files.
 pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow<'a, Patch> {
-    let odd = |section: &Section<'_>| {
-        section.hunks().iter().any(|hunk| has_numbers(hunk) || has_closed_header(hunk))
-    };
-    if !patch.sections().iter().any(odd) {
+    if !patch.sections().iter().any(is_odd) {
         return Cow::Borrowed(patch);
     }
     let mut notes = Vec::new();
     let mut changed = patch.map_sections(|sections| {
         let mut sections = sections.to_vec();
-        for section in sections.iter_mut().filter(|section| odd(section)) {
+        for section in sections.iter_mut().filter(|section| is_odd(section)) {
             let Ok(path) = files.check(&section.path.text, Access::Read) else { continue };
             let Ok((bytes, _)) = files.read(&path, limit) else { continue };
             let file = Lines::new(&bytes);
@@ -42,6 +39,11 @@ pub(super) fn normalised<'a>(files: &Files, patch: &'a Patch, limit: u64) -> Cow
     });
     changed.notes.extend(notes);
     Cow::Owned(changed)
+}
+
+/// Whether a hunk of a section looks as if another program had marked its lines.
+fn is_odd(section: &Section<'_>) -> bool {
+    section.hunks().iter().any(|hunk| has_numbers(hunk) || has_closed_header(hunk))
 }
 
 /// Whether a hunk looks as if its lines had numbers.
@@ -67,13 +69,20 @@ fn open(header: &str) -> Option<&str> {
         .then(|| text.trim_end())
 }
 
+/// Returns whether the old lines of a hunk are in a file from a line on.
+fn stands(hunk: &Hunk<'_>, lines: &[&[u8]], at: usize) -> bool {
+    let mut found = lines.get(at..).unwrap_or_default().iter();
+    hunk.old_lines().all(|line| found.next().is_some_and(|found| *found == line.text))
+}
+
 /// Changes a hunk to what is meant, and says what was left out. `known` has the lines of the file,
 /// also without the blanks around them.
 fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>) -> Vec<String> {
     let mut notes = Vec::new();
     for header in &mut hunk.headers {
-        let named = |text: &str| known.contains(text.trim().as_bytes());
-        if let Some(text) = open(&header.text).filter(|text| named(text) && !named(&header.text)) {
+        let as_written = known.contains(header.text.trim().as_bytes());
+        let opened = open(&header.text).filter(|text| known.contains(text.trim().as_bytes()));
+        if let Some(text) = opened.filter(|_| !as_written) {
             let text = text.to_owned();
             notes.push(format!("normalised line {}: left out `@@` behind `{text}`", header.line));
             header.text = text.into();
@@ -82,10 +91,6 @@ fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>)
     if hunk.old_start.is_some() {
         return notes;
     }
-    let stands = |hunk: &Hunk<'_>, at: usize| {
-        let mut found = lines.get(at..).unwrap_or_default().iter();
-        hunk.old_lines().all(|line| found.next().is_some_and(|found| *found == line.text))
-    };
     // Lines that are in the file as they are have no numbers before them.
     let Some(first) = hunk.old_lines().next().map(|line| line.text) else { return notes };
     if known.contains(first) {
@@ -93,7 +98,7 @@ fn hunk_normalised(hunk: &mut Hunk<'_>, lines: &[&[u8]], known: &HashSet<&[u8]>)
     }
     let meant = without_numbers(hunk)
         .into_iter()
-        .find(|(first, meant)| first.checked_sub(1).is_some_and(|at| stands(meant, at)));
+        .find(|(first, meant)| first.checked_sub(1).is_some_and(|at| stands(meant, lines, at)));
     if let Some((first, meant)) = meant {
         let line = hunk.line;
         notes.push(format!("normalised line {line}: left out the line numbers of the hunk"));

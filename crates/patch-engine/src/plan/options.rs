@@ -1,4 +1,4 @@
-//! The options of the engine, and the profiles that preset them.
+//! The options of the engine, and their profiles.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,8 +28,8 @@ patch_grammar::named! {
         /// directories made: the default.
         #[default]
         Standard = "standard",
-        /// What the models were trained with: anchors, whitespace-tolerant matching, replacing
-        /// files.
+        /// The rules that the models were trained with: anchors, whitespace-tolerant matching,
+        /// replacing files.
         Codex = "codex",
     }
 }
@@ -43,7 +43,7 @@ pub enum AddNewline {
     EveryLine,
 }
 
-/// What a file must be before the patch.
+/// The required state of a file before the patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Expected {
     /// Nothing is there.
@@ -90,7 +90,7 @@ pub trait Snapshots: fmt::Debug + Send + Sync {
 pub struct Options {
     /// The profile that the options were made from. It is logged, and decides nothing.
     pub profile: Profile,
-    /// What is tolerated around and in the patch text.
+    /// Tolerance for oddities around and in the patch text.
     pub parse: ParseOptions,
     /// Where hunks go.
     pub placement: Rules,
@@ -106,23 +106,23 @@ pub struct Options {
     pub allow_delete: bool,
     /// Whether files may be moved.
     pub allow_move: bool,
-    /// The largest file that is read or written, in bytes.
+    /// The largest file to read or write, in bytes.
     pub max_file_size: u64,
     /// How many bytes of files a plan keeps in memory. Files beyond that are read again when they
     /// are needed, and must not have changed.
     pub max_memory: u64,
-    /// What is done about whitespace errors in inserted lines.
+    /// The treatment of whitespace errors in inserted lines.
     pub whitespace: Whitespace,
-    /// What is a whitespace error where the attribute `whitespace` says nothing.
+    /// The whitespace errors where the attribute `whitespace` says nothing.
     pub whitespace_rules: WhitespaceRules,
-    /// What is done about files that do not parse any more.
+    /// The treatment of files that no longer parse.
     pub syntax: Syntax,
     /// Parses files. `None`: they are not parsed, whatever `syntax` says.
     pub formats: Option<Arc<dyn Formats>>,
     /// Formats the files that are written in a directory. What is undone or restored stays as it
     /// was, and so does a file whose contents do not change.
     pub formatter: Option<Arc<dyn Formatter>>,
-    /// The charsets that are declared for files; UTF-16 is known by its byte-order mark.
+    /// The declared charsets of files; UTF-16 is known by its byte-order mark.
     pub encodings: Encodings,
     /// The files that the author of the patch saw, where they are known. A hunk of a file that has
     /// changed since is located there, and [carried](crate::carry) to the current file. `None`:
@@ -133,18 +133,18 @@ pub struct Options {
     /// [carried](crate::carry). Files that the patch deletes, only moves or does not touch have to
     /// be as expected.
     pub snapshots: Option<Arc<dyn Snapshots>>,
-    /// What files must be before the patch, by path; files that are not named are not checked. With
+    /// The state of files before the patch, by path; files that are not named are not checked. With
     /// a base, a file may also have changed since it had that hash there.
     pub expected: BTreeMap<String, Expected>,
 }
 
-/// The largest patch text in bytes that callers should read: 64 MiB.
+/// The largest patch text for callers to read: 64 MiB.
 pub const MAX_PATCH_SIZE: u64 = 64 << 20;
 
 /// The largest file by default: 256 MiB.
 pub const MAX_FILE_SIZE: u64 = 256 << 20;
 
-/// What a plan keeps in memory by default: 64 MiB, as much as the longest patch.
+/// The most memory of a plan by default: 64 MiB, as much as the longest patch.
 pub const MAX_MEMORY: u64 = 64 << 20;
 
 impl Options {

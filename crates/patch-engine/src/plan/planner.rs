@@ -1,5 +1,5 @@
 //! Turns a patch into a plan: a [`PlanBuilder`] makes the changes of its sections one after the
-//! other. It reads files and never writes one.
+//! other. Files are read, and none is written.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,52 +8,52 @@ use std::sync::Arc;
 use fs_guard::{Access, FileKind, RelPath, Sha256};
 use patch_grammar::binary::Binary;
 use patch_grammar::{
-    Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
+    Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
 };
-use patch_text::carry::CarriedHunk;
-use patch_text::locate::cut;
+use patch_text::carry::{Carried, CarriedHunk, carry};
 use patch_text::locate::edit::{self, Edit};
 use patch_text::locate::edit_rules::EditRules;
 use patch_text::locate::edit_text::edit_text;
-use patch_text::locate::{HunkReject, Note, Placed, RejectReason, Room, Rules};
+use patch_text::locate::{HunkReject, Placed, RejectReason, Room, Rules, cut};
 use patch_text::text::splices::Splices;
 use patch_text::text::whitespace::Whitespace;
 
 use crate::files::Files;
 use crate::plan::base::Base;
 use crate::plan::binary::{self, BinaryProblem};
-use crate::plan::builder::{Lifted, Loaded, PlanBuilder};
+use crate::plan::builder::{self, NewText, PlanBuilder};
 use crate::plan::image::PostImage;
 use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
+use crate::plan::overlay::{Lifted, Loaded};
 use crate::plan::paths::{is_file, is_git_diff, is_of_git, names, plain};
-use crate::plan::prefetch::{Edited, Prefetched, Prefetcher, access_of};
+use crate::plan::prefetch::{Edited, Prefetch, Prefetched, Prefetcher};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
 use crate::plan::section_done::SectionDone;
-use crate::plan::shared_lines;
 use crate::plan::simultaneous::{self, Indexed};
+use crate::plan::step::{Contents, Deed, SectionPart, Step};
 use crate::plan::submodules::{self, SubmoduleProblem};
 use crate::plan::texts::{Added, Texts};
 use crate::plan::whitespace::{WhitespaceOfPatch, blank_at_end};
-use crate::plan::{Map, Plan, PlanNote};
+use crate::plan::{Map, Plan, PlanNote, shared_lines};
 
-/// The most other files of the patch that are searched for the lines of a rejected hunk.
+/// The most other files of the patch to search for the lines of a rejected hunk.
 const OTHER_FILES: usize = 20;
 
-/// The most rejected hunks of a patch that other files are searched for: each costs a walk over
-/// those files.
+/// The most rejected hunks of a patch to look for in other files: each costs a walk over all of
+/// them.
 const LOOKED_FOR_ELSEWHERE: usize = 20;
 
-/// Plans a patch: reads every file it needs once, and computes every post-image.
+/// Plans a patch: reads every file once, and computes every post-image.
 ///
-/// Sections act in order, each on what those before it leave; those of a git diff as if at one time
+/// Sections act in order, each on the result of the ones before; in a git diff as if at one time
 /// (`plan/simultaneous.rs`).
 ///
 /// # Errors
 ///
-/// Everything that keeps the patch from applying, in the order of the patch. When anything is
+/// All reasons why the patch does not apply, in the order of the patch. When anything is
 /// refused, nothing may be applied.
 pub fn plan(files: impl Into<Files>, patch: &Patch, options: &Options) -> Result<Plan, Rejects> {
     plan_without(&files.into(), patch, options, &BTreeSet::new())
@@ -66,57 +66,17 @@ pub(crate) fn plan_without(
     options: &Options,
     left_out: &BTreeSet<usize>,
 ) -> Result<Plan, Rejects> {
-    let options = &*if patch.exact {
-        let exact = Options::new(Profile::Strict);
-        Cow::Owned(Options {
-            placement: Rules { skip_applied: options.placement.skip_applied, ..exact.placement },
-            overwrite: exact.overwrite,
-            ..options.clone()
-        })
-    } else if is_diff(patch) && !options.create_parents {
-        // It does not show directories.
-        Cow::Owned(Options { create_parents: true, ..options.clone() })
-    } else {
-        Cow::Borrowed(options)
-    };
-    let patch = &*relative(files, patch);
-    let patch = &*match options.base {
-        Some(_) => Cow::Borrowed(patch),
-        None if patch.to_the_letter => Cow::Borrowed(patch),
-        None => normalised(files, patch, options.max_file_size),
-    };
+    let options = &*options_for(patch, options);
+    let inside = relative(files, patch);
+    let patch = &*readable(files, &inside, options);
     let whitespace = WhitespaceOfPatch::of(files, patch, options);
     let fixed = whitespace.fixed(patch);
-    let sections = fixed.iter().enumerate();
-    let sections: Vec<Indexed<'_>> =
-        sections.filter(|(index, _)| !left_out.contains(index)).collect();
-    let is_git = is_git_diff(patch);
-    let diffs = if is_git { simultaneous::diffs(patch) } else { Vec::new() };
-    let simultaneous = is_git
-        && (simultaneous::order_matters(&sections)
-            || simultaneous::copies_later(&sections, &diffs));
-    let named = Named::of(sections.iter().copied());
-    let alone = sections.iter().filter(|(_, section)| {
-        let path = plain(&section.path.text);
-        // Expectations are checked before, which reads the file.
-        // Where a base is known, hunks may belong elsewhere than in the file.
-        named.sections(path).nth(1).is_none()
-            && !options.expected.contains_key(path)
-            && options.base.is_none()
-            && !simultaneous
-    });
-    let alone = alone.map(|(index, _)| *index).collect();
+    let sections = Sections::of(patch, &fixed, left_out);
     let texts = Texts::new(files, patch, options);
-    let prefetcher = Prefetcher::new(files, &fixed, &texts, &whitespace, alone);
-    prefetcher.during(|mut prefetch| {
-        let mut builder =
-            PlanBuilder::with_capacity(files.clone(), options, patch.sections().len());
-        builder.patch = Some(patch.clone());
-        builder.left_out.clone_from(left_out);
-        builder.of_diff = is_diff(patch);
-        builder.placed.reserve_exact(patch.hunk_count());
-        builder.notes.extend(patch.notes.iter().cloned().map(PlanNote::Input));
-        builder.notes.extend(patch.warnings.iter().cloned().map(PlanNote::Text));
+    let prefetcher =
+        Prefetcher::new(files, &fixed, &texts, &whitespace, sections.independent(options));
+    prefetcher.during(|prefetch| {
+        let builder = builder_for(files, patch, options, left_out);
         let mut planner = Planner {
             builder,
             patch,
@@ -124,29 +84,99 @@ pub(crate) fn plan_without(
             texts: &texts,
             whitespace: &whitespace,
             blank_at_eof: Vec::new(),
-            named,
+            named: &sections.named,
             lifted: Map::default(),
-            lifted_texts: Map::default(),
-            prefetched: None,
             base: Base::new(options),
             rejects: Vec::new(),
-            looked_elsewhere: 0,
-            room: Room::default(),
+            explanations: Explanations { looked_elsewhere: 0, room: Room::default() },
         };
         planner.check_expectations();
-        if simultaneous {
-            planner.simultaneously(&sections, &diffs);
-        } else {
-            for &(index, section) in &sections {
-                planner.prefetched = prefetch.take(index);
-                planner.section(index, section, SectionPart::Whole);
-            }
-        }
+        planner.all(&sections, prefetch);
         planner.finish()
     })
 }
 
-/// Which section names which path, by path.
+/// Returns the options for a patch: an exact one states its own, and a diff does not show
+/// directories.
+fn options_for<'o>(patch: &Patch, options: &'o Options) -> Cow<'o, Options> {
+    if patch.exact {
+        let exact = Options::new(Profile::Strict);
+        Cow::Owned(Options {
+            placement: Rules { skip_applied: options.placement.skip_applied, ..exact.placement },
+            overwrite: exact.overwrite,
+            ..options.clone()
+        })
+    } else if is_diff(patch) && !options.create_parents {
+        Cow::Owned(Options { create_parents: true, ..options.clone() })
+    } else {
+        Cow::Borrowed(options)
+    }
+}
+
+/// Returns a patch without the oddities of its author's tools, unless each byte counts.
+fn readable<'p>(files: &Files, patch: &'p Patch, options: &Options) -> Cow<'p, Patch> {
+    if options.base.is_some() || patch.to_the_letter {
+        return Cow::Borrowed(patch);
+    }
+    normalised(files, patch, options.max_file_size)
+}
+
+/// Returns a builder for the changes of a patch.
+fn builder_for<'o>(
+    files: &Files,
+    patch: &Patch,
+    options: &'o Options,
+    left_out: &BTreeSet<usize>,
+) -> PlanBuilder<'o> {
+    let mut builder = PlanBuilder::with_capacity(files.clone(), options, patch.sections().len());
+    builder.of_patch(patch.clone());
+    builder.leave_out(left_out.clone());
+    if is_diff(patch) {
+        builder.of_diff();
+    }
+    builder.note_all(patch.notes.iter().cloned().map(PlanNote::Input));
+    builder.note_all(patch.warnings.iter().cloned().map(PlanNote::Text));
+    builder
+}
+
+/// The sections to plan.
+struct Sections<'p> {
+    all: Vec<Indexed<'p>>,
+    named: Named<'p>,
+    /// The diff of each section of the patch, in a git diff.
+    diffs: Vec<usize>,
+    /// Whether the sections of a diff act as if at one time, and not in their order.
+    simultaneous: bool,
+}
+
+impl<'p> Sections<'p> {
+    fn of(patch: &Patch, sections: &'p [Section<'p>], left_out: &BTreeSet<usize>) -> Self {
+        let all: Vec<Indexed<'p>> =
+            sections.iter().enumerate().filter(|(index, _)| !left_out.contains(index)).collect();
+        let named = Named::of(all.iter().copied());
+        let is_git = is_git_diff(patch);
+        let diffs = if is_git { simultaneous::diffs(patch) } else { Vec::new() };
+        let simultaneous = is_git
+            && (simultaneous::order_matters(&all) || simultaneous::copies_later(&all, &diffs));
+        Self { all, named, diffs, simultaneous }
+    }
+
+    /// Returns the sections to be worked out ahead: no other section names their paths.
+    fn independent(&self, options: &Options) -> Vec<usize> {
+        // Where a base is known, hunks may belong elsewhere than in the file.
+        if self.simultaneous || options.base.is_some() {
+            return Vec::new();
+        }
+        let independent = self.all.iter().filter(|(_, section)| {
+            let path = plain(&section.path.text);
+            // Expectations are checked before, and the file is read then.
+            self.named.sections(path).nth(1).is_none() && !options.expected.contains_key(path)
+        });
+        independent.map(|(index, _)| *index).collect()
+    }
+}
+
+/// The sections by the paths they name.
 pub(crate) struct Named<'p>(Vec<(&'p str, usize)>);
 
 impl<'p> Named<'p> {
@@ -155,27 +185,17 @@ impl<'p> Named<'p> {
         for (index, section) in sections {
             named.extend(section.paths().map(|path| (plain(&path.text), index)));
         }
-        // Those of a path stay in order.
+        // The sections of a path stay in order.
         named.sort_by_key(|(path, _)| *path);
         Self(named)
     }
 
-    /// Returns the sections that name a path.
+    /// Returns the sections with a path.
     pub(crate) fn sections(&self, path: &str) -> impl Iterator<Item = usize> + Clone {
         let first = self.0.partition_point(|(named, _)| *named < path);
         let all = self.0[first..].iter().take_while(move |(named, _)| *named == path);
         all.map(|(_, section)| *section)
     }
-}
-
-/// The part of a section that is planned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SectionPart {
-    Whole,
-    /// The file goes away: it is deleted, or edited and taken from its path.
-    Taking,
-    /// The file comes to its path. An update in place is this alone.
-    Putting,
 }
 
 pub(super) struct Planner<'a, 'p> {
@@ -184,229 +204,135 @@ pub(super) struct Planner<'a, 'p> {
     pub(super) options: &'a Options,
     pub(super) texts: &'a Texts<'a>,
     whitespace: &'a WhitespaceOfPatch,
-    /// The lines of the patch that insert blank lines at the end of the current section's file.
+    /// The lines of the patch with blank lines for the end of the current section's file.
     blank_at_eof: Vec<u32>,
-    /// The sections that name each path.
-    named: Named<'p>,
-    /// The files that sections have taken from their paths and not put in new places yet.
-    lifted: Map<usize, Lifted>,
-    /// The texts of the symbolic links, and the lines of the submodules, that were.
-    lifted_texts: Map<usize, (FileKind, Vec<u8>)>,
-    /// What was prefetched for the current section.
-    prefetched: Option<Prefetched>,
+    /// The sections with each path.
+    named: &'p Named<'p>,
+    /// The files taken from their paths and not put in new places yet.
+    lifted: Map<usize, Taken>,
     base: Base<'a>,
     rejects: Vec<Reject>,
-    /// How many rejected hunks were looked for in other files.
+    explanations: Explanations,
+}
+
+/// A file taken from its path.
+enum Taken {
+    File(Lifted),
+    /// The text of a symbolic link.
+    Link(Vec<u8>),
+    /// The line of a submodule.
+    Submodule(Vec<u8>),
+}
+
+/// The bounds of what is told about rejected hunks.
+struct Explanations {
+    /// How many hunks were looked for in other files.
     looked_elsewhere: usize,
-    /// The room for the reasons of rejected hunks.
+    /// The room for the reasons.
     room: Room,
 }
 
 impl<'a, 'p> Planner<'a, 'p> {
     pub(super) fn files(&self) -> &Files {
-        &self.builder.files
+        self.builder.files()
     }
 
     fn check_expectations(&mut self) {
         for (path, &expected) in &self.options.expected {
-            let outcome = self.actual(path).and_then(|actual| {
-                if expected == actual.into() {
-                    Ok(())
-                } else {
-                    Err(Problem::Stale { expected, actual })
+            let problem = match self.builder.hash_before(path) {
+                Ok(actual) if expected == actual.into() => continue,
+                Ok(actual) => Problem::Stale { expected, actual },
+                Err(problem) => problem,
+            };
+            if let Ok(checked) = self.files().check(path, Access::Read) {
+                if let Problem::Stale { actual, expected: Expected::Hash(seen) } = problem
+                    && (self.base.has(&checked, seen)
+                        || actual.is_some()
+                            && self.only_updates(path)
+                            && self.base.recall(&checked, seen))
+                {
+                    continue;
                 }
-            });
-            if let Err(problem) = outcome {
-                if let Ok(checked) = self.files().check(path, Access::Read) {
-                    if let (Problem::Stale { actual, .. }, Expected::Hash(seen)) =
-                        (&problem, expected)
-                        && (self.base.has(&checked, seen)
-                            || actual.is_some()
-                                && self.only_updates(path)
-                                && self.base.recall(&checked, seen))
-                    {
-                        continue;
-                    }
-                    self.builder.set_rejected(&checked);
-                }
-                self.rejects.push(Reject::of(path, problem));
+                self.builder.set_rejected(&checked);
             }
+            self.rejects.push(Reject::of(path, problem));
         }
     }
 
-    /// Returns whether every section that names a path changes lines of that file.
+    /// Returns whether every section with a path changes lines of the file there.
     fn only_updates(&self, path: &str) -> bool {
         let mut sections =
             self.patch.sections().iter().filter(|section| names(section, path)).peekable();
-        let updates = |section: &Section<'_>| {
-            let update = matches!(&section.operation, SectionOperation::Update { hunks, .. } if !hunks.is_empty());
-            update && section.destination().is_none_or(|to| plain(&to.text) != path)
-        };
-        sections.peek().is_some() && sections.all(updates)
+        sections.peek().is_some() && sections.all(|section| updates(section, path))
     }
 
-    /// Returns the hash of the file that is at a path before the patch.
-    fn actual(&mut self, path: &str) -> Checked<Option<Sha256>> {
-        let path = self.builder.check(path, Access::Read)?;
-        Ok(self.builder.entry(&path, Access::Read)?.disk.as_ref().map(|disk| disk.sha256()))
+    /// Plans all sections.
+    fn all(&mut self, sections: &Sections<'p>, mut prefetch: Prefetch<'_, '_, '_>) {
+        if sections.simultaneous {
+            return self.simultaneously(&sections.all, &sections.diffs);
+        }
+        for &(index, section) in &sections.all {
+            self.section(index, section, SectionPart::Whole, prefetch.take(index));
+        }
     }
 
-    /// Plans the sections of git diffs, those of each diff as if at one time.
+    /// Plans the sections of git diffs, all of one diff as if at one time.
     fn simultaneously(&mut self, sections: &[Indexed<'p>], diffs: &[usize]) {
         let mut rest = sections;
         while !rest.is_empty() {
             // A link is not to be read.
-            let exists = |path: &str| matches!(self.builder.exists(path, Access::Delete), Ok(true));
-            let (diff, more) = rest.split_at(simultaneous::of_one_diff(rest, diffs, exists));
+            let first = simultaneous::of_one_diff(rest, diffs, |path: &str| {
+                matches!(self.builder.exists(path, Access::Delete), Ok(true))
+            });
+            let (diff, more) = rest.split_at(first);
             if rest.len() < sections.len() {
                 let copied = diff.iter().filter_map(|(_, section)| simultaneous::copied(section));
                 self.builder.begin_diff(copied);
             }
             for part in [SectionPart::Taking, SectionPart::Putting] {
-                diff.iter().for_each(|&(index, section)| self.section(index, section, part));
+                diff.iter().for_each(|&(index, section)| self.section(index, section, part, None));
             }
             rest = more;
         }
         // As one walk leaves them.
-        self.builder.placed.sort_by_key(|(index, _)| *index);
+        self.builder.sort_placed();
     }
 
-    fn section(&mut self, index: usize, section: &'p Section<'p>, part: SectionPart) {
-        // What is left out is not missed: the plan is refused in the end.
+    /// Plans a section, or one part.
+    fn section(
+        &mut self,
+        index: usize,
+        section: &'p Section<'p>,
+        part: SectionPart,
+        prefetched: Option<Prefetched>,
+    ) {
+        // No section is missed: the plan is refused in the end.
         if self.files().cancellation().is_cancelled() {
             return;
         }
-        let takes = simultaneous::taken(section).is_some();
-        let moves = section.destination().is_some();
-        match part {
-            SectionPart::Taking if !takes => return,
-            SectionPart::Putting if takes && !moves => return,
-            _ => {}
-        }
-        self.builder.offered = None;
-        if let Some(Prefetched { path, disk, .. }) = &mut self.prefetched {
-            self.builder.checked = Some((path.clone(), access_of(section)));
-            self.builder.offered = disk.take().map(|disk| (path.clone(), disk));
-        }
-        let other_kind = self.other_kind(index, section, part);
-        let result = match &section.operation {
-            _ if let Some(submodule) = section.submodule => {
-                self.submodule(index, section, submodule)
-            }
-            _ if other_kind == Some(FileKind::Symlink) => self.link(index, section, part),
-            SectionOperation::Update { move_to: Some(to), .. }
-                if matches!(other_kind, Some(FileKind::Submodule | FileKind::Directory)) =>
-            {
-                self.move_submodule(index, section, to, part)
-            }
-            SectionOperation::Add(lines) => self.add(index, section, lines),
-            SectionOperation::Delete(hunks) => self.delete(index, section, hunks.as_deref()),
-            SectionOperation::Update { move_to: Some(to), .. } if part == SectionPart::Putting => {
-                self.put(index, section, to)
-            }
-            SectionOperation::Update { move_to, hunks } => {
-                self.update(index, section, move_to.as_ref(), hunks, part)
-            }
-            SectionOperation::Copy { to, hunks } => self.copy(index, section, to, hunks),
-        };
-        let Err(rejects) = self.and_whitespace(index, section, result) else { return };
-        let Some(rejects) = self.unless_applied(index, section, rejects) else { return };
-        for path in section.paths() {
-            if let Ok(path) = self.files().check(&path.text, Access::Read) {
-                self.builder.set_rejected(&path);
-            }
-        }
-        for mut reject in rejects {
-            let line =
-                reject.hunk.map_or_else(|| section.line(), |hunk| section.hunks()[hunk].line);
-            reject.patch_line.get_or_insert(line);
-            reject.hunk = reject.hunk.map(|hunk| section.place_in_text(hunk));
-            reject.section = Some(self.patch.place_in_text(index));
-            reject.exact = self.patch.exact;
-            if self.patch.reversed {
-                reject.problem = reject.problem.in_reverse(self.patch);
-            }
-            self.rejects.push(reject);
-        }
+        let Some(deed) = Deed::of(section, part) else { return };
+        let kind = self.kind(index, section, deed);
+        let mut step = Step::of(index, section, deed, kind);
+        self.take_prefetched(&mut step, prefetched);
+        let result = self.carry_out(&mut step);
+        let Err(rejects) = self.and_whitespace(&step, result) else { return };
+        let Some(rejects) = self.unless_applied(&step, rejects) else { return };
+        self.refuse(&step, rejects);
     }
 
-    /// Says which whitespace errors the lines of a section have, and refuses it for them where they
-    /// are not allowed.
-    fn and_whitespace(
-        &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        result: Result<(), Rejects>,
-    ) -> Result<(), Rejects> {
-        let blank_at_eof = std::mem::take(&mut self.blank_at_eof);
-        let Some(found) = self.whitespace.section(index) else { return result };
-        let path = &section.destination().unwrap_or(&section.path).text;
-        let Some(errors) = found.errors(&blank_at_eof) else { return result };
-        if self.options.whitespace == Whitespace::Error {
-            let reject = Reject {
-                patch_line: errors.lines.first().copied(),
-                ..Reject::of(path, Problem::Whitespace(errors))
-            };
-            return both(Err(reject), result);
-        }
-        let fixed = self.options.whitespace == Whitespace::Fix;
-        if result.is_ok() {
-            self.builder.notes.push(PlanNote::Whitespace { path: path.to_string(), errors, fixed });
-        }
-        result
-    }
-
-    fn add(
-        &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        lines: &patch_grammar::AddedLines<'p>,
-    ) -> Result<(), Rejects> {
-        let Some(path) = self.open(section)? else { return Ok(()) };
-        let at = |problem| Reject::of(&section.path.text, problem);
-        // A caller that expects a file here does not mean to create one.
-        if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(&*section.path.text)
-        {
-            let actual = self.actual(&section.path.text).map_err(at)?;
-            return Err(at(Problem::Stale { expected, actual }).into());
-        }
-        self.check_unused(index, &section.path)?;
-        if let Some(binary) = &section.binary {
-            let made = self.check_binary(section, binary).and_then(|()| Ok(binary::made(binary)?));
-            self.builder.create(&section.path.text, made.map_err(at)?)?;
-            self.base.leave(&path, None);
-            return self.set_executable(section, &section.path);
-        }
-        if let Some(last) = lines.last
-            && cut::is_within_last_line(&shared_lines::added(lines, self.options.add_newline), last)
-        {
-            let reason = RejectReason::CutOff { promised: (0, 0), missing: (0, 0) };
-            return Err(at(Problem::Hunk(reason)).into());
-        }
-        let added = self.prefetched.take().and_then(|prefetched| prefetched.added);
-        let added = added.or_else(|| self.texts.make(&path, lines));
-        let Added { post, notes } =
-            added.ok_or_else(|| at(Problem::Hunk(RejectReason::Encoding)))?;
-        self.builder.create_from(&section.path.text, post)?;
-        self.builder.notes.extend(notes);
-        self.base.leave(&path, None);
-        self.set_executable(section, &section.path)
-    }
-
-    /// Returns what a section is about that is no file: a symbolic link, or what a git diff moves or
-    /// copies as it is, of which it does not say what it is.
-    fn other_kind(
-        &self,
-        index: usize,
-        section: &Section<'_>,
-        part: SectionPart,
-    ) -> Option<FileKind> {
+    /// Returns the kind of a file other than text: a symbolic link, or a file moved or copied as a
+    /// whole by a git diff, without a word about its kind.
+    fn kind(&self, index: usize, section: &Section<'_>, deed: Deed) -> Option<FileKind> {
         if section.link {
             return Some(FileKind::Symlink);
         }
-        // It was looked at when it was taken.
-        if part == SectionPart::Putting && simultaneous::taken(section).is_some() {
-            return self.lifted_texts.get(&index).map(|(kind, _)| *kind);
+        // The file was looked at when taken.
+        if deed == Deed::Put {
+            return match self.lifted.get(&index)? {
+                Taken::File(_) => None,
+                Taken::Link(_) => Some(FileKind::Symlink),
+                Taken::Submodule(_) => Some(FileKind::Submodule),
+            };
         }
         let as_it_is = section.hunks().is_empty() && section.binary.is_none();
         let moves = section.destination().is_some() && is_of_git(self.patch, section);
@@ -417,483 +343,528 @@ impl<'a, 'p> Planner<'a, 'p> {
         Some(self.files().metadata(&path).ok()??.kind)
     }
 
-    /// Makes, changes or deletes a submodule.
-    fn submodule(
-        &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        submodule: Submodule<'p>,
-    ) -> Result<(), Rejects> {
-        if self.open(section)?.is_none() {
-            return Ok(());
-        }
-        let path = &*section.path.text;
-        let at = |problem: Problem| Reject::of(path, problem);
-        if !self.files().has_submodules() {
-            return Err(at(SubmoduleProblem::NoGitTree.into()).into());
-        }
-        let done = || Problem::SectionApplied(SectionDone::AtCommit);
-        let found = self.builder.submodule(path);
-        if let SectionOperation::Add(_) = section.operation {
-            if let Ok(Some(found)) = found {
-                let is_done = submodules::is_commit(&found, submodule.new);
-                let exists = Problem::Exists { by: None, new_in_diff: true };
-                return Err(at(if is_done { done() } else { exists }).into());
-            }
-            // Whatever else is there, the builder has the rules.
-            self.check_unused(index, &section.path)?;
-            let line = submodules::line(submodule.new).map_err(|problem| at(problem.into()))?;
-            return Ok(self.builder.create_from(path, PostImage::submodule(line))?);
-        }
-        let Some(found) = found? else {
-            return Err(at(SubmoduleProblem::NoSubmodule.into()).into());
-        };
-        if !submodules::is_commit(&found, submodule.old) {
-            let is_done = submodules::is_commit(&found, submodule.new);
-            let other = SubmoduleProblem::OtherCommit { found };
-            return Err(at(if is_done { done() } else { other.into() }).into());
-        }
-        let after = match section.operation {
-            SectionOperation::Delete(_) => None,
-            _ => {
-                let line = submodules::line(submodule.new).map_err(|problem| at(problem.into()))?;
-                Some(PostImage::submodule(line))
-            }
-        };
-        self.builder.set_submodule(path, after)?;
-        Ok(())
+    /// Takes the work done ahead for a step.
+    fn take_prefetched(&mut self, step: &mut Step<'p>, mut prefetched: Option<Prefetched>) {
+        let access = step.access;
+        let ahead = prefetched.as_mut().map(|ahead| (&ahead.path, access, ahead.disk.take()));
+        self.builder.offer(ahead);
+        step.prefetched = prefetched;
     }
 
-    /// Moves a submodule as it is. Git moves no directories.
-    fn move_submodule(
+    fn carry_out(&mut self, step: &mut Step<'p>) -> Result<(), Rejects> {
+        match (step.deed, step.contents) {
+            (_, Contents::Submodule(submodule)) => self.submodule(step, submodule),
+            (_, Contents::Link) => self.link(step),
+            (_, Contents::SubmoduleAsItIs) => self.move_submodule(step),
+            (Deed::Add, _) => self.add(step),
+            (Deed::Delete, _) => self.delete(step),
+            (Deed::Copy, _) => self.copy(step),
+            (Deed::Put, _) => self.put(step),
+            (Deed::Update | Deed::Move | Deed::Take, _) => self.update(step),
+        }
+    }
+
+    /// Notes why a step is refused.
+    fn refuse(&mut self, step: &Step<'p>, rejects: Rejects) {
+        let section = step.section;
+        for path in section.paths() {
+            if let Ok(path) = self.files().check(&path.text, Access::Read) {
+                self.builder.set_rejected(&path);
+            }
+        }
+        for mut reject in rejects {
+            let line =
+                reject.hunk.map_or_else(|| section.line(), |hunk| section.hunks()[hunk].line);
+            reject.patch_line.get_or_insert(line);
+            reject.hunk = reject.hunk.map(|hunk| section.place_in_text(hunk));
+            reject.section = Some(self.patch.place_in_text(step.index));
+            reject.exact = self.patch.exact;
+            if self.patch.reversed {
+                reject.problem = reject.problem.in_reverse(self.patch);
+            }
+            self.rejects.push(reject);
+        }
+    }
+
+    /// Notes the whitespace errors of a section's lines, and refuses the section for them
+    /// where they are not allowed.
+    fn and_whitespace(
         &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        to: &Spanned<'_>,
-        part: SectionPart,
+        step: &Step<'p>,
+        result: Result<(), Rejects>,
     ) -> Result<(), Rejects> {
-        if self.open(section)?.is_none() {
+        let blank_at_eof = std::mem::take(&mut self.blank_at_eof);
+        let Some(found) = self.whitespace.section(step.index) else { return result };
+        let path = &step.to.text;
+        let Some(errors) = found.errors(&blank_at_eof) else { return result };
+        if self.options.whitespace == Whitespace::Error {
+            let reject = Reject {
+                patch_line: errors.lines.first().copied(),
+                ..Reject::of(path, Problem::Whitespace(errors))
+            };
+            return both(Err(reject), result);
+        }
+        let fixed = self.options.whitespace == Whitespace::Fix;
+        if result.is_ok() {
+            self.builder.note(PlanNote::Whitespace { path: path.to_string(), errors, fixed });
+        }
+        result
+    }
+
+    fn add(&mut self, step: &mut Step<'p>) -> Result<(), Rejects> {
+        let Some(path) = self.open(step)? else { return Ok(()) };
+        // A caller who expects a file here does not mean to create one.
+        if let Some(&expected @ Expected::Hash(_)) = self.options.expected.get(&*step.at.text) {
+            let actual = self.builder.hash_before(&step.at.text);
+            let actual = actual.map_err(|problem| step.reject(problem))?;
+            return Err(step.reject(Problem::Stale { expected, actual }).into());
+        }
+        self.check_unused(step, step.at)?;
+        let added = self.added(step, &path).map_err(|problem| step.reject(problem))?;
+        self.builder.create_from(&step.at.text, added.post)?;
+        self.builder.note_all(added.notes);
+        self.base.leave(&path, None);
+        self.set_executable(step, step.at)
+    }
+
+    /// Returns the new file of a section.
+    fn added(&self, step: &mut Step<'p>, path: &RelPath) -> Checked<Added> {
+        let lines = match step.contents {
+            Contents::Binary(binary) => {
+                self.check_binary(step, binary)?;
+                let post = PostImage::kept(binary::made(binary)?);
+                return Ok(Added { post, notes: Vec::new() });
+            }
+            Contents::Added(lines) => lines,
+            contents => unreachable!("BUG: no new file has {contents:?}"),
+        };
+        if let Some(last) = lines.last
+            && cut::is_within_last_line(&shared_lines::added(lines, self.options.add_newline), last)
+        {
+            let reason = RejectReason::CutOff { promised: (0, 0), missing: (0, 0) };
+            return Err(Problem::Hunk(reason));
+        }
+        let added = step.prefetched.take().and_then(|prefetched| prefetched.added);
+        added.or_else(|| self.texts.make(path, lines)).ok_or(Problem::Hunk(RejectReason::Encoding))
+    }
+
+    /// Makes, changes or deletes a submodule.
+    fn submodule(&mut self, step: &Step<'p>, submodule: Submodule<'p>) -> Result<(), Rejects> {
+        if self.open(step)?.is_none() {
             return Ok(());
         }
-        if part != SectionPart::Putting {
-            let path = &*section.path.text;
+        if !self.files().has_submodules() {
+            return Err(step.reject(SubmoduleProblem::NoGitTree.into()).into());
+        }
+        let found = self.builder.submodule(&step.at.text);
+        if let SectionOperation::Add(_) = step.section.operation {
+            if let Ok(Some(found)) = found {
+                let exists = Problem::Exists { by: None, new_in_diff: true };
+                return Err(step.reject(unless_at_new(submodule, &found, exists)).into());
+            }
+            // Whatever else is there, the builder has the rules.
+            self.check_unused(step, step.at)?;
+            let line = submodules::line(submodule.new);
+            let line = line.map_err(|problem| step.reject(problem.into()))?;
+            return Ok(self.builder.create_submodule(&step.at.text, line)?);
+        }
+        let Some(found) = found? else {
+            return Err(step.reject(SubmoduleProblem::NoSubmodule.into()).into());
+        };
+        if !submodules::is_commit(&found, submodule.old) {
+            let other = SubmoduleProblem::OtherCommit { found: found.clone() };
+            return Err(step.reject(unless_at_new(submodule, &found, other.into())).into());
+        }
+        let after = match step.section.operation {
+            SectionOperation::Delete(_) => None,
+            _ => {
+                let line = submodules::line(submodule.new);
+                Some(line.map_err(|problem| step.reject(problem.into()))?)
+            }
+        };
+        Ok(self.builder.set_submodule(&step.at.text, after)?)
+    }
+
+    /// Moves a submodule, unchanged. Git moves no directories.
+    fn move_submodule(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
+        if self.open(step)?.is_none() {
+            return Ok(());
+        }
+        if step.deed != Deed::Put {
+            let path = &step.at.text;
             let Some(found) = self.builder.submodule(path)? else {
-                let problem = SubmoduleProblem::Directory { to: to.text.to_string() };
-                return Err(Reject::of(path, problem.into()).into());
+                let problem = SubmoduleProblem::Directory { to: step.to.text.to_string() };
+                return Err(step.reject(problem.into()).into());
             };
             self.builder.set_submodule(path, None)?;
             let line = submodules::line_of(&found);
-            self.lifted_texts.insert(index, (FileKind::Submodule, line));
+            self.lifted.insert(step.index, Taken::Submodule(line));
         }
-        self.put_lifted(index, section, to, part)
+        self.put_lifted(step)
     }
 
-    /// Puts a link or a submodule in its new place, unless it is only taken.
-    fn put_lifted(
-        &mut self,
-        index: usize,
-        section: &Section<'_>,
-        to: &Spanned<'_>,
-        part: SectionPart,
-    ) -> Result<(), Rejects> {
-        if part == SectionPart::Taking {
+    /// Puts a link or a submodule in its new place, unless the step only takes.
+    fn put_lifted(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
+        if step.deed == Deed::Take {
             return Ok(());
         }
-        // Otherwise it was rejected.
-        let Some((kind, text)) = self.lifted_texts.remove(&index) else { return Ok(()) };
-        self.place(index, section, to, |builder, _, to| match kind {
-            FileKind::Symlink => builder.create_link(to, text),
-            _ => builder.create_from(to, PostImage::submodule(text)),
+        // Otherwise the section was rejected.
+        let Some(taken) = self.lifted.remove(&step.index) else { return Ok(()) };
+        self.place(step, |builder, _, to| match taken {
+            Taken::Link(text) => builder.create_link(to, text),
+            Taken::Submodule(line) => builder.create_submodule(to, line),
+            Taken::File(lifted) => builder.put(lifted, to),
         })?;
         Ok(())
     }
 
     /// Makes, changes, moves or deletes a symbolic link.
-    fn link(
-        &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        part: SectionPart,
-    ) -> Result<(), Rejects> {
-        if self.open(section)?.is_none() {
+    fn link(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
+        if self.open(step)?.is_none() {
             return Ok(());
         }
-        let path = &*section.path.text;
-        let texts = LinkTexts::of(section);
-        match &section.operation {
-            SectionOperation::Add(_) => {
-                self.check_unused(index, &section.path)?;
+        let path = &*step.at.text;
+        let texts = LinkTexts::of(step.section);
+        match step.deed {
+            Deed::Add => {
+                self.check_unused(step, step.at)?;
                 self.builder.create_link(path, texts.new)?;
             }
-            SectionOperation::Delete(_) => {
+            Deed::Delete => {
                 self.builder.check_target(path, &texts.old)?;
                 self.builder.remove(path)?;
             }
-            SectionOperation::Update { move_to: None, .. } => {
-                self.builder.change_link(path, texts)?;
+            Deed::Update => self.builder.change_link(path, texts)?,
+            Deed::Put => self.put_lifted(step)?,
+            Deed::Move | Deed::Take => {
+                let found = self.builder.check_target(path, &texts.old)?;
+                self.builder.remove(path)?;
+                self.lifted.insert(step.index, Taken::Link(texts.after(found)));
+                self.put_lifted(step)?;
             }
-            SectionOperation::Update { move_to: Some(to), .. } => {
-                if part != SectionPart::Putting {
-                    let found = self.builder.check_target(path, &texts.old)?;
-                    self.builder.remove(path)?;
-                    let text = texts.after(found);
-                    self.lifted_texts.insert(index, (FileKind::Symlink, text));
-                }
-                self.put_lifted(index, section, to, part)?;
-            }
-            SectionOperation::Copy { to, .. } => {
+            Deed::Copy => {
                 let found = self.builder.check_target(path, &texts.old)?;
                 let text = texts.after(found);
-                self.place(index, section, to, |builder, _, to| builder.create_link(to, text))?;
+                self.place(step, |builder, _, to| builder.create_link(to, text))?;
             }
         }
         Ok(())
     }
 
-    /// `hunks` are the lines that a diff says the file has.
-    fn delete(
-        &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        hunks: Option<&'p [Hunk<'p>]>,
-    ) -> Result<(), Rejects> {
-        let Some(path) = self.open(section)? else { return Ok(()) };
-        let at = |problem| Reject::of(&section.path.text, problem);
-        let text = &section.path.text;
+    fn delete(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
+        let Some(path) = self.open(step)? else { return Ok(()) };
+        let text = &step.at.text;
         if self.builder.exists(text, Access::Delete)? {
-            let hash = |builder: &mut PlanBuilder<'_>| builder.hash(text, Access::Delete).ok()?;
-            let now = || hash(&mut self.builder).expect("BUG: it was there just now");
-            self.base.check_unchanged(&path, now).map_err(at)?;
+            let builder = &mut self.builder;
+            let unchanged = self.base.check_unchanged(&path, || {
+                let hash = builder.hash(text, Access::Delete).ok().flatten();
+                hash.expect("BUG: it was there just now")
+            });
+            unchanged.map_err(|problem| step.reject(problem))?;
             self.base.leave(&path, None);
         }
-        if let Some(binary) = &section.binary {
-            let file = self.load(section)?;
-            let checked = self.check_binary(section, binary);
-            let checked = checked.and_then(|()| Ok(binary::check_deleted(binary, &file.bytes)?));
-            checked.map_err(at)?;
-        } else if let Some(hunks) = hunks {
-            let file = self.load(section)?;
-            if !is_all_of(&file.bytes, hunks) {
-                // A hunk that has no place is a better explanation.
-                match self.apply(&file, index, hunks).map_err(at)? {
+        self.check_deleted(step, &path)?;
+        Ok(self.builder.remove(text)?)
+    }
+
+    /// Checks the contents of a deleted file against the diff, if shown there.
+    fn check_deleted(&mut self, step: &Step<'p>, path: &RelPath) -> Result<(), Rejects> {
+        match step.contents {
+            Contents::Binary(binary) => {
+                let file = self.load(step)?;
+                let checked = self.check_binary(step, binary);
+                let checked =
+                    checked.and_then(|()| Ok(binary::check_deleted(binary, &file.bytes)?));
+                Ok(checked.map_err(|problem| step.reject(problem))?)
+            }
+            Contents::Hunks(hunks) => {
+                let file = self.load(step)?;
+                if is_all_of(&file.bytes, hunks) {
+                    return Ok(());
+                }
+                // A hunk without a place is a better explanation.
+                match self.apply(step, &file, hunks)? {
                     Err(rejects) if !rejects.iter().all(HunkReject::is_not_all) => {
-                        return Err(self.rejected(index, section, &path, rejects));
+                        Err(self.rejected(step, path, rejects))
                     }
-                    Ok(edited) if edited.is_all_of_it(hunks) => {}
-                    _ => return Err(at(Problem::LeavesLines).into()),
+                    Ok(edited) if edited.is_all_of_it(hunks) => Ok(()),
+                    _ => Err(step.reject(Problem::LeavesLines).into()),
                 }
             }
+            _ => Ok(()),
         }
-        Ok(self.builder.remove(&section.path.text)?)
     }
 
-    /// Copies a file as it was before the patch: the sections of a git diff do not depend on their
-    /// order.
-    fn copy(
-        &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        to: &Spanned<'p>,
-        hunks: &'p [Hunk<'p>],
-    ) -> Result<(), Rejects> {
-        let Some(path) = self.open(section)? else { return Ok(()) };
-        let at = |problem| Reject::of(&section.path.text, problem);
-        let file = self.builder.load_original(&section.path.text)?;
-        self.base.check_unchanged(&path, || file.sha256()).map_err(at)?;
-        if let Some(binary) = &section.binary {
-            let patched = self.patched(section, binary, &file).map_err(|it| at(it).into());
-            let copied = self.place(index, section, to, PlanBuilder::copy);
-            let splices = both(copied, patched)?;
-            self.builder.update(&to.text, splices)?;
-            return self.copied(section, to);
-        }
-        let edited = if hunks.is_empty() {
-            Ok(None)
-        } else {
-            let edited = self.apply(&file, index, hunks).map_err(at)?;
-            edited.map(Some).map_err(|rejects| self.rejected(index, section, &path, rejects))
+    /// Copies a file in its state before the patch: the sections of a git diff do not depend on
+    /// their order.
+    fn copy(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
+        let Some(path) = self.open(step)? else { return Ok(()) };
+        let file = self.builder.load_original(&step.at.text)?;
+        let unchanged = self.base.check_unchanged(&path, || file.sha256());
+        unchanged.map_err(|problem| step.reject(problem))?;
+        let text = match step.contents {
+            Contents::Binary(binary) => self
+                .patched(step, binary, &file)
+                .map(|splices| Some(NewText { splices, ..NewText::default() }))
+                .map_err(|problem| step.reject(problem).into()),
+            Contents::Hunks(hunks) => match self.apply(step, &file, hunks)? {
+                Ok(edited) => Ok(Some(new_text(step, edited))),
+                Err(rejects) => Err(self.rejected(step, &path, rejects)),
+            },
+            _ => Ok(None),
         };
-        let copied = self.place(index, section, to, PlanBuilder::copy);
-        if let Some(Edited { edit, sha256, size, .. }) = both(copied, edited)? {
-            self.blank_at_eof.clone_from(&edit.blank_at_eof);
-            self.note_placed(index, section, edit.placed);
-            self.builder.update_to(&to.text, edit.splices, Some((sha256, size)))?;
+        let copied = self.place(step, |builder, _, to| builder.copy_of(file, to));
+        if let Some(text) = both(copied, text)? {
+            self.rewrite(step, step.to, text)?;
         }
-        self.copied(section, to)
-    }
-
-    /// Finishes a section whose file was copied.
-    fn copied(&mut self, section: &Section<'_>, to: &Spanned<'_>) -> Result<(), Rejects> {
-        let at = |problem| Reject::of(&section.path.text, problem);
-        let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
+        let target = self.builder.check(&step.to.text, Access::Create)?;
         self.base.leave(&target, None);
-        self.set_executable(section, to)
+        self.set_executable(step, step.to)
     }
 
-    fn update(
-        &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        move_to: Option<&Spanned<'p>>,
-        hunks: &'p [Hunk<'p>],
-        part: SectionPart,
-    ) -> Result<(), Rejects> {
-        let Some(path) = self.open(section)? else { return Ok(()) };
-        let at = |problem| Reject::of(&section.path.text, problem);
-        if !self.builder.exists(&section.path.text, access_of(section))? {
-            if let Some(bytes) = self.made(index, section, move_to, hunks) {
-                self.check_unused(index, &section.path)?;
-                self.builder.create(&section.path.text, bytes)?;
-                self.base.leave(&path, None);
-                return self.set_executable(section, &section.path);
+    /// Updates a file, and moves the result or takes the file from its path.
+    fn update(&mut self, step: &mut Step<'p>) -> Result<(), Rejects> {
+        let Some(path) = self.open(step)? else { return Ok(()) };
+        if !self.builder.exists(&step.at.text, step.access)? {
+            return self.update_missing(step, &path);
+        }
+        let edited = match step.contents {
+            Contents::Binary(binary) => self.replace(step, &path, binary),
+            Contents::Hunks(hunks) => self.edit(step, &path, hunks),
+            // The plan notes the unchanged file.
+            _ if step.deed == Deed::Update && step.executable.is_none() => {
+                self.rewrite(step, step.at, NewText::default()).map_err(Rejects::from)
             }
-            // The file may have existed when the patch was written.
-            let missing = self.base.missing(&path).map_err(at)?;
-            return Err(self.builder.reject(&section.path.text, missing).into());
-        }
-        let edited = if let Some(binary) = &section.binary {
-            self.replace(section, &path, binary)
-        } else if !hunks.is_empty() {
-            self.edit(index, section, &path, hunks)
-        } else if move_to.is_none() && section.executable.is_none() {
-            // The plan notes that nothing changes.
-            self.builder.update(&section.path.text, Splices::new()).map_err(Rejects::from)
-        } else {
-            Ok(())
+            _ => Ok(()),
         };
-        let Some(to) = move_to else {
-            edited?;
-            return self.set_executable(section, &section.path);
-        };
-        if part == SectionPart::Taking {
-            edited?;
-            let lifted = self.builder.lift(&section.path.text)?;
-            self.lifted.insert(index, lifted);
-            return Ok(());
+        match step.deed {
+            Deed::Move => {
+                both(self.place(step, PlanBuilder::rename), edited)?;
+                self.moved(step, &path)
+            }
+            Deed::Take => {
+                edited?;
+                let lifted = self.builder.lift(&step.at.text)?;
+                self.lifted.insert(step.index, Taken::File(lifted));
+                Ok(())
+            }
+            _ => {
+                edited?;
+                self.set_executable(step, step.at)
+            }
         }
-        both(self.place(index, section, to, PlanBuilder::rename), edited)?;
-        self.moved(section, &path, to)
     }
 
-    /// Puts a file that was taken from its path in its new place.
-    fn put(
-        &mut self,
-        index: usize,
-        section: &Section<'_>,
-        to: &Spanned<'_>,
-    ) -> Result<(), Rejects> {
-        // It was rejected.
-        let Some(lifted) = self.lifted.remove(&index) else { return Ok(()) };
+    /// Makes the file of an update where there is none, if the section says how.
+    fn update_missing(&mut self, step: &Step<'p>, path: &RelPath) -> Result<(), Rejects> {
+        let Some(bytes) = self.made(step) else {
+            // The file may have existed when the patch was written.
+            let missing = self.base.missing(path).map_err(|problem| step.reject(problem))?;
+            return Err(self.builder.reject(&step.at.text, missing).into());
+        };
+        self.check_unused(step, step.at)?;
+        self.builder.create(&step.at.text, bytes)?;
+        self.base.leave(path, None);
+        self.set_executable(step, step.at)
+    }
+
+    /// Puts a file taken from its path in its new place.
+    fn put(&mut self, step: &Step<'p>) -> Result<(), Rejects> {
+        let Some(Taken::File(lifted)) = self.lifted.get(&step.index) else {
+            // The section was rejected.
+            return Ok(());
+        };
         let path = lifted.path.clone();
-        self.place(index, section, to, |builder, _, to| builder.put(lifted, to))?;
-        self.moved(section, &path, to)
+        self.put_lifted(step)?;
+        self.moved(step, &path)
     }
 
     /// Finishes a section whose file has moved.
-    fn moved(
-        &mut self,
-        section: &Section<'_>,
-        path: &RelPath,
-        to: &Spanned<'_>,
-    ) -> Result<(), Rejects> {
-        let at = |problem| Reject::of(&section.path.text, problem);
-        let target = self.builder.check(&to.text, Access::Create).map_err(at)?;
-        self.base.rename(path, &target).map_err(at)?;
-        self.set_executable(section, to)
+    fn moved(&mut self, step: &Step<'p>, path: &RelPath) -> Result<(), Rejects> {
+        let target = self.builder.check(&step.to.text, Access::Create)?;
+        self.base.rename(path, &target).map_err(|problem| step.reject(problem))?;
+        self.set_executable(step, step.to)
     }
 
-    /// Returns the file that a section of a diff makes where there is none: its one hunk stands at
-    /// line 0, as for an empty file. git says that a file is new, so that its diffs are not taken
-    /// for that.
-    fn made(
-        &mut self,
-        index: usize,
-        section: &Section<'_>,
-        move_to: Option<&Spanned<'_>>,
-        hunks: &[Hunk<'_>],
-    ) -> Option<Vec<u8>> {
-        let [hunk] = hunks else { return None };
-        let is_git = is_of_git(self.patch, section);
+    /// Returns the file to make where there is none: the one hunk of a diff stands at line 0, as
+    /// for an empty file. A git diff would say so, and is not taken for this.
+    fn made(&mut self, step: &Step<'p>) -> Option<Vec<u8>> {
+        let Contents::Hunks([hunk]) = step.contents else { return None };
+        let is_git = is_of_git(self.patch, step.section);
         let from_nothing = hunk.old_start == Some(0) && hunk.endings.is_of_diff() && !is_git;
         let inserts = hunk.lines.iter().all(|line| line.kind == LineKind::Insert);
-        if !from_nothing || !inserts || move_to.is_some() {
+        if !from_nothing || !inserts || step.deed != Deed::Update {
             return None;
         }
-        let rules = self.whitespace.rules(index);
+        let rules = self.whitespace.rules(step.index);
         let (mut lines, blank) = hunk.lines.split_at(hunk.lines.len() - blank_at_end(hunk, rules));
         self.blank_at_eof = blank.iter().map(|line| line.line).collect();
         if rules.is_none_or(|rules| !rules.fix) {
             lines = &hunk.lines;
         }
-        let line = |line: &Line<'_>| [line.text, line.ending()].concat();
-        Some(lines.iter().flat_map(line).collect())
+        Some(lines.iter().flat_map(|line| [line.text, line.ending()].concat()).collect())
     }
 
-    /// Checks the path of a section, and returns it unless a section about it was rejected.
-    fn open(&mut self, section: &Section<'_>) -> Result<Option<RelPath>, Reject> {
-        let text = &*section.path.text;
-        if let Some(other) = &section.old_name {
-            return Err(Reject::of(text, Problem::TwoFiles { other: other.text.to_string() }));
+    /// Checks and returns the path of a section, unless a section about the same path was rejected.
+    fn open(&mut self, step: &Step<'p>) -> Result<Option<RelPath>, Reject> {
+        if let Some(other) = &step.section.old_name {
+            return Err(step.reject(Problem::TwoFiles { other: other.text.to_string() }));
         }
-        let path = self.builder.at(text, |builder| builder.check(text, access_of(section)))?;
+        let path = self.builder.check(&step.at.text, step.access)?;
         Ok(Some(path).filter(|path| !self.builder.is_rejected(path)))
     }
 
     /// Reads the file of a section.
-    fn load(&mut self, section: &Section<'_>) -> Result<Loaded, Reject> {
-        let path = &section.path.text;
+    fn load(&mut self, step: &Step<'p>) -> Result<Loaded, Reject> {
+        let path = &step.at.text;
         self.builder.load(path)?.ok_or_else(|| self.builder.reject(path, Problem::Missing))
     }
 
     /// Moves or copies the file of a section to its new path.
     fn place(
         &mut self,
-        index: usize,
-        section: &Section<'_>,
-        to: &Spanned<'_>,
+        step: &Step<'p>,
         verb: impl FnOnce(&mut PlanBuilder<'a>, &str, &str) -> Result<(), Reject>,
     ) -> Result<(), Reject> {
+        let to = step.to;
         let placed = self
-            .check_unused(index, to)
-            .and_then(|()| verb(&mut self.builder, &section.path.text, &to.text));
+            .check_unused(step, to)
+            .and_then(|()| verb(&mut self.builder, &step.at.text, &to.text));
         placed.map_err(|reject| {
             let patch_line = (reject.path == *to.text).then_some(to.line);
             Reject { patch_line, ..reject }
         })
     }
 
-    /// Refuses to replace a file that another section reads or changes.
-    fn check_unused(&mut self, index: usize, to: &Spanned<'_>) -> Result<(), Reject> {
-        let named = &self.named;
-        self.builder.at(&to.text, |builder| {
-            let path = builder.check(&to.text, Access::Create)?;
-            match named.sections(path.as_str()).find(|&other| other != index) {
-                Some(other) if builder.entry(&path, Access::Create)?.exists() => {
-                    Err(Problem::ReplacesUsed { other })
-                }
-                _ => Ok(()),
-            }
-        })
+    /// Refuses to replace a file of another section.
+    fn check_unused(&mut self, step: &Step<'p>, path: &Spanned<'_>) -> Result<(), Reject> {
+        self.builder.check_unused(&path.text, step.index, self.named)
     }
 
-    /// Sets the right to run a file, where a section states it.
-    fn set_executable(&mut self, section: &Section<'_>, path: &Spanned<'_>) -> Result<(), Rejects> {
-        match section.executable {
+    /// Sets the right to run a file, where stated.
+    fn set_executable(&mut self, step: &Step<'p>, path: &Spanned<'_>) -> Result<(), Rejects> {
+        match step.executable {
             Some(yes) => Ok(self.builder.set_executable(&path.text, yes)?),
             None => Ok(()),
         }
     }
 
+    /// Plans the new text of a file.
+    fn rewrite(
+        &mut self,
+        step: &Step<'p>,
+        path: &Spanned<'_>,
+        mut text: NewText,
+    ) -> Result<(), Reject> {
+        self.blank_at_eof = std::mem::take(&mut text.blank_at_eof);
+        self.builder.rewrite(step.index, &path.text, text)
+    }
+
     /// Applies hunks to the text of a file.
     fn apply(
         &self,
+        step: &Step<'p>,
         file: &Loaded,
-        index: usize,
         hunks: &'p [Hunk<'p>],
-    ) -> Checked<Result<Edited, Vec<HunkReject>>> {
-        let text = self.texts.of(&file.path, &file.bytes, hunks).ok_or_else(|| binary(file))?;
-        let cancellation = self.files().cancellation();
-        let rules = self.options.edit_rules(self.whitespace.rules(index), self.files());
+    ) -> Result<Result<Edited, Vec<HunkReject>>, Reject> {
+        let text = self.texts.of(&file.path, &file.bytes, hunks);
+        let text = text.ok_or_else(|| step.reject(binary(file)))?;
         // A later section may change the file once more.
-        let edited = Edited::new(&file.bytes, &text, hunks, rules, true);
-        cancellation.check()?;
+        let edited = Edited::new(&file.bytes, &text, hunks, self.edit_rules(step), true);
+        let checked = self.files().cancellation().check();
+        checked.map_err(|error| step.reject(error.into()))?;
         Ok(edited)
     }
 
-    /// Returns what the hunks of a section make of a file, if they fit, where hunks that are applied
-    /// already are left out or not.
+    /// Returns the rules for placing the hunks of a section.
+    fn edit_rules(&self, step: &Step<'p>) -> EditRules<'_> {
+        let whitespace = self.whitespace.rules(step.index);
+        self.options.edit_rules(whitespace, self.files())
+    }
+
+    /// Returns the result of a section's hunks for a file, if they fit. Hunks found applied already
+    /// are left out or not.
     pub(super) fn apply_as(
         &self,
+        step: &Step<'p>,
         file: &Loaded,
-        index: usize,
-        hunks: &'p [Hunk<'p>],
         skip_applied: bool,
     ) -> Option<Edit> {
+        let hunks = step.section.hunks();
         let text = self.texts.of(&file.path, &file.bytes, hunks)?;
-        let rules = self.options.edit_rules(self.whitespace.rules(index), self.files());
         let placement = Rules { skip_applied, ..self.options.placement.clone() };
-        edit_text(&text, hunks, EditRules { placement: &placement, ..rules }).ok()
+        let rules = EditRules { placement: &placement, ..self.edit_rules(step) };
+        edit_text(&text, hunks, rules).ok()
     }
 
     /// Applies the hunks of a section to its file.
     fn edit(
         &mut self,
-        index: usize,
-        section: &'p Section<'p>,
+        step: &mut Step<'p>,
         path: &RelPath,
         hunks: &'p [Hunk<'p>],
     ) -> Result<(), Rejects> {
-        let at = |problem| Reject::of(&section.path.text, problem);
-        let file = self.load(section)?;
-        if let Some(seen) = self.base.unlike(path, || file.sha256()).map_err(at)? {
-            return self.carry(index, section, hunks, &file, &seen);
+        let file = self.load(step)?;
+        let seen = self.base.unlike(path, || file.sha256());
+        if let Some(seen) = seen.map_err(|problem| step.reject(problem))? {
+            return self.carry(step, hunks, &file, &seen);
         }
         // The result of this section is both the file and the base for the next section.
         self.base.leave(path, None);
-        // The edit was made of the file on disk: it is valid if this section found the file there.
-        let holds = self.builder.offered.is_none();
-        let prefetched = self.prefetched.take().filter(|_| holds);
+        // The edit was made of the file on disk, and holds if this section found the file there.
+        let holds = self.builder.has_taken_offer();
+        let prefetched = step.prefetched.take().filter(|_| holds);
         let edited = match prefetched.and_then(|prefetched| prefetched.edited) {
             Some(edited) => edited,
-            None => self.apply(&file, index, hunks).map_err(at)?,
+            None => self.apply(step, &file, hunks)?,
         };
-        let Edited { edit, sha256, size, encoding } =
-            edited.map_err(|rejects| self.rejected(index, section, path, rejects))?;
-        self.builder.notes.extend(
-            encoding.map(|encoding| PlanNote::Encoded {
-                path: section.path.text.to_string(),
-                encoding,
-            }),
-        );
-        self.blank_at_eof.clone_from(&edit.blank_at_eof);
-        self.note_placed(index, section, edit.placed);
-        Ok(self.builder.update_to(&section.path.text, edit.splices, Some((sha256, size)))?)
+        let edited = edited.map_err(|rejects| self.rejected(step, path, rejects))?;
+        if let Some(encoding) = edited.encoding {
+            let path = step.at.text.to_string();
+            self.builder.note(PlanNote::Encoded { path, encoding });
+        }
+        Ok(self.rewrite(step, step.at, new_text(step, edited))?)
     }
 
     /// Applies the binary patch of a section to its file.
     fn replace(
         &mut self,
-        section: &'p Section<'p>,
+        step: &Step<'p>,
         path: &RelPath,
         binary: &Binary<'p>,
     ) -> Result<(), Rejects> {
-        let at = |problem| Reject::of(&section.path.text, problem);
-        let file = self.load(section)?;
-        self.base.check_unchanged(path, || file.sha256()).map_err(at)?;
+        let file = self.load(step)?;
+        let unchanged = self.base.check_unchanged(path, || file.sha256());
+        unchanged.map_err(|problem| step.reject(problem))?;
         self.base.leave(path, None);
-        let splices = match self.patched(section, binary, &file) {
-            // The plan notes that nothing changes.
+        let splices = match self.patched(step, binary, &file) {
+            // The plan notes the unchanged file.
             Err(Problem::BinaryPatch(BinaryProblem::Applied))
                 if self.options.placement.skip_applied =>
             {
                 Splices::new()
             }
-            patched => patched.map_err(at)?,
+            patched => patched.map_err(|problem| step.reject(problem))?,
         };
-        Ok(self.builder.update(&section.path.text, splices)?)
+        Ok(self.rewrite(step, step.at, NewText { splices, ..NewText::default() })?)
     }
 
-    /// Returns the replacement of all bytes of a file by what a binary patch makes of them.
-    fn patched(
-        &self,
-        section: &Section<'_>,
-        binary: &Binary<'_>,
-        file: &Loaded,
-    ) -> Checked<Splices> {
-        self.check_binary(section, binary)?;
+    /// Returns the replacement of all bytes of a file by the result of a binary patch.
+    fn patched(&self, step: &Step<'p>, binary: &Binary<'_>, file: &Loaded) -> Checked<Splices> {
+        self.check_binary(step, binary)?;
         let new = binary::patched(binary, &file.bytes)?;
         let mut splices = Splices::new();
         splices.push(0..file.bytes.len(), new);
         Ok(splices)
     }
 
-    /// Checks that what a binary patch decompresses and makes is not too large.
-    fn check_binary(&self, section: &Section<'_>, binary: &Binary<'_>) -> Checked<()> {
+    /// Checks the sizes of the files in a binary patch and of its result.
+    fn check_binary(&self, step: &Step<'p>, binary: &Binary<'_>) -> Checked<()> {
         let parts = [Some(binary.forward), binary.reverse].into_iter().flatten();
         let size = parts.map(|part| part.size.max(part.file_size)).max().unwrap_or_default();
         let limit = self.options.max_file_size;
         if size > limit {
-            let path = section.path.text.to_string();
+            let path = step.at.text.to_string();
             return Err(Problem::Guard(fs_guard::Error::TooLarge { path, size, limit }));
         }
         Ok(())
@@ -902,108 +873,94 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// Locates the hunks of a section in the base of its file, and carries them to the file.
     fn carry(
         &mut self,
-        index: usize,
-        section: &'p Section<'p>,
+        step: &Step<'p>,
         hunks: &'p [Hunk<'p>],
         now: &Loaded,
         base: &[u8],
     ) -> Result<(), Rejects> {
-        let path = &now.path;
-        let at = |problem| Reject::of(&section.path.text, problem);
-        let text = self.texts.of(path, base, hunks).ok_or_else(|| at(binary(now)))?;
-        // Lines of other encodings are not compared as bytes.
-        if text.encoding().is_some() {
-            self.base.check_unchanged(path, || now.sha256()).map_err(at)?;
-        }
-        // Carrying finds out what is there already.
-        let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
-        let whitespace = self.whitespace.rules(index);
-        let cancellation = self.builder.files.cancellation();
-        let rules = self.options.edit_rules(whitespace, &self.builder.files);
-        let edited = edit_text(&text, hunks, EditRules { placement: &placement, ..rules });
-        cancellation.check().map_err(|error| at(error.into()))?;
-        let edit = match edited {
-            Ok(edit) => edit,
-            Err(rejects) => {
-                // The expected version was not what the author saw either, so its lines explain
-                // nothing.
-                if self.options.base.is_none() {
-                    self.base.check_unchanged(path, || now.sha256()).map_err(at)?;
-                }
-                return Err(self.rejected(index, section, path, rejects));
-            }
-        };
+        let edit = self.edit_of_base(step, hunks, now, base)?;
         self.blank_at_eof.clone_from(&edit.blank_at_eof);
-        let (_, carried) = self.builder.carry_hunks(&section.path.text, base, &edit)?;
-        self.base.leave(path, Some(Arc::new(edit.apply(base))));
+        let path = &step.at.text;
+        let Carried { splices, hunks: carried } = carry(base, &now.bytes, &edit)
+            .map_err(|conflicts| builder::conflicting(path, conflicts))?;
+        self.base.leave(&now.path, Some(Arc::new(edit.apply(base))));
+        let mut text = NewText { splices, ..NewText::default() };
         for carried in carried {
             if let Some(placed) = edit.placed.iter().find(|placed| placed.hunk == carried.hunk) {
-                let (first_line, line_count) =
-                    (*carried.to.start(), carried.to.end() + 1 - carried.to.start());
+                let first_line = *carried.to.start();
+                let line_count = carried.to.end() + 1 - first_line;
                 let mut placed = placed.clone();
                 placed.first_line = first_line;
                 placed.line_count = line_count;
-                self.note_placed(index, section, vec![placed]);
+                text.notes.extend(notes_of(step, &placed));
+                text.placed.push(placed);
             }
-            let hunk = section.place_in_text(carried.hunk);
-            self.builder
-                .notes
-                .push(PlanNote::carried(CarriedHunk { hunk, ..carried }, &section.path.text));
+            let hunk = step.section.place_in_text(carried.hunk);
+            text.notes.push(PlanNote::carried(CarriedHunk { hunk, ..carried }, path));
         }
-        Ok(())
+        text.blank_at_eof = edit.blank_at_eof;
+        Ok(self.rewrite(step, step.at, text)?)
     }
 
-    fn note_placed(&mut self, index: usize, section: &'p Section<'p>, all: Vec<Placed>) {
-        for placed in all {
-            let note = |note: &Note| PlanNote::Hunk {
-                path: section.path.text.to_string(),
-                hunk: section.place_in_text(placed.hunk),
-                note: note.clone(),
-            };
-            self.builder.notes.extend(placed.notes.iter().map(note));
-            self.builder.placed.push((index, placed));
-        }
-    }
-
-    /// Makes the rejects of hunks that have no place in the file at `path`.
-    fn rejected(
+    /// Returns the edit of the base of a file by the hunks of a section.
+    fn edit_of_base(
         &mut self,
-        index: usize,
-        section: &'p Section<'p>,
-        path: &RelPath,
-        rejects: Vec<HunkReject>,
-    ) -> Rejects {
-        let reject = |HunkReject { hunk, patch_line, reason, .. }| {
-            let reason = self.room.fit(reason);
-            let problem = self.elsewhere(index, path, &section.hunks()[hunk], reason);
-            let (hunk, patch_line) = (Some(hunk), Some(patch_line));
-            Reject { hunk, patch_line, ..Reject::of(&section.path.text, problem) }
-        };
-        Rejects::new(rejects.into_iter().map(reject).collect())
-            .expect("hunks that are rejected have reasons")
+        step: &Step<'p>,
+        hunks: &'p [Hunk<'p>],
+        now: &Loaded,
+        base: &[u8],
+    ) -> Result<Edit, Rejects> {
+        let text = self.texts.of(&now.path, base, hunks);
+        let text = text.ok_or_else(|| step.reject(binary(now)))?;
+        // Lines of other encodings are not compared as bytes.
+        if text.encoding().is_some() {
+            return Err(step.reject(stale(base, now)).into());
+        }
+        // Carrying finds out what is there already.
+        let placement = Rules { skip_applied: false, ..self.options.placement.clone() };
+        let rules = EditRules { placement: &placement, ..self.edit_rules(step) };
+        let edited = edit_text(&text, hunks, rules);
+        let checked = self.files().cancellation().check();
+        checked.map_err(|error| step.reject(error.into()))?;
+        match edited {
+            Ok(edit) => Ok(edit),
+            // The author did not see the expected version either, so its lines explain nothing.
+            Err(_) if self.options.base.is_none() => Err(step.reject(stale(base, now)).into()),
+            Err(rejects) => Err(self.rejected(step, &now.path, rejects)),
+        }
+    }
+
+    /// Makes the rejects of hunks without a place in the file at `path`.
+    fn rejected(&mut self, step: &Step<'p>, path: &RelPath, rejects: Vec<HunkReject>) -> Rejects {
+        let rejects = rejects.into_iter().map(|HunkReject { hunk, patch_line, reason, .. }| {
+            let reason = self.explanations.room.fit(reason);
+            let problem = self.elsewhere(step, path, &step.section.hunks()[hunk], reason);
+            Reject { hunk: Some(hunk), patch_line: Some(patch_line), ..step.reject(problem) }
+        });
+        Rejects::new(rejects.collect()).expect("hunks that are rejected have reasons")
     }
 
     /// Looks for the lines of a rejected hunk in the other files of the patch.
     fn elsewhere(
         &mut self,
-        index: usize,
+        step: &Step<'p>,
         path: &RelPath,
         hunk: &'p Hunk<'p>,
         reason: RejectReason,
     ) -> Problem {
         if !matches!(reason, RejectReason::ContextNotFound { .. })
             || hunk.old_lines().count() < 2
-            || self.looked_elsewhere == LOOKED_FOR_ELSEWHERE
+            || self.explanations.looked_elsewhere == LOOKED_FOR_ELSEWHERE
         {
             return Problem::Hunk(reason);
         }
-        self.looked_elsewhere += 1;
+        self.explanations.looked_elsewhere += 1;
         let patch = self.patch;
         let others = patch
             .sections()
             .iter()
             .enumerate()
-            .filter(|(other, section)| *other != index && !section.hunks().is_empty());
+            .filter(|(other, section)| *other != step.index && !section.hunks().is_empty());
         for (_, section) in others.take(OTHER_FILES) {
             let Ok(other) = self.files().check(&section.path.text, Access::Update) else {
                 continue;
@@ -1011,10 +968,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             if &other == path {
                 continue;
             }
-            let entry = self.builder.entry(&other, Access::Update).ok();
-            let Some(bytes) = entry.and_then(|entry| entry.disk.as_ref()?.bytes.clone()) else {
-                continue;
-            };
+            let Some(bytes) = self.builder.bytes_before(&other) else { continue };
             let exact = Options::default().placement;
             let found =
                 edit::edit(&bytes, std::slice::from_ref(hunk), &exact, self.options.final_newline)
@@ -1026,17 +980,15 @@ impl<'a, 'p> Planner<'a, 'p> {
         Problem::Hunk(reason)
     }
 
-    fn finish(self) -> Result<Plan, Rejects> {
-        let Self { mut builder, patch, named, base, mut rejects, .. } = self;
-        drop(named);
-        let files = builder.files.clone();
-        builder.carried_bases = base.left();
-        match builder.finish() {
+    fn finish(mut self) -> Result<Plan, Rejects> {
+        let patch = self.patch;
+        let files = self.files().clone();
+        self.builder.set_carried_bases(self.base.left());
+        let mut rejects = self.rejects;
+        match self.builder.finish() {
             Ok(plan) if rejects.is_empty() => return Ok(plan),
-            plan => {
-                let of_section = |reject| of_last_section(reject, patch);
-                rejects.extend(plan.err().into_iter().flatten().map(of_section));
-            }
+            Ok(_) => {}
+            Err(more) => rejects.extend(more.into_iter().map(|one| of_last_section(one, patch))),
         }
         Rejects::if_cancelled(files.cancellation())?;
         if let Some(parts) = parts_too_many(&files, patch, &rejects) {
@@ -1048,21 +1000,56 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 }
 
-/// Says which section leaves a file as it is refused.
+/// Returns the text of a file after the hunks of a section.
+fn new_text(step: &Step<'_>, edited: Edited) -> NewText {
+    let Edited { edit, sha256, size, .. } = edited;
+    NewText {
+        splices: edit.splices,
+        outcome: Some((sha256, size)),
+        notes: edit.placed.iter().flat_map(|placed| notes_of(step, placed)).collect(),
+        placed: edit.placed,
+        blank_at_eof: edit.blank_at_eof,
+    }
+}
+
+/// Returns the notes about the place of a hunk.
+fn notes_of(step: &Step<'_>, placed: &Placed) -> impl Iterator<Item = PlanNote> {
+    placed.notes.iter().map(|note| PlanNote::Hunk {
+        path: step.at.text.to_string(),
+        hunk: step.section.place_in_text(placed.hunk),
+        note: note.clone(),
+    })
+}
+
+/// Returns whether a section changes lines of the file at a path.
+fn updates(section: &Section<'_>, path: &str) -> bool {
+    matches!(&section.operation, SectionOperation::Update { hunks, .. } if !hunks.is_empty())
+        && section.destination().is_none_or(|to| plain(&to.text) != path)
+}
+
+/// Returns the problem with a submodule, unless the new commit is there already.
+fn unless_at_new(submodule: Submodule<'_>, found: &str, problem: Problem) -> Problem {
+    if submodules::is_commit(found, submodule.new) {
+        return Problem::SectionApplied(SectionDone::AtCommit);
+    }
+    problem
+}
+
+/// Names the section after which a file is refused.
 fn of_last_section(reject: Reject, patch: &Patch) -> Reject {
     if !matches!(reject.problem, Problem::Syntax(_) | Problem::NotFormatted(_)) {
         return reject;
     }
-    let leaves = |section: &Section<'_>| {
-        plain(&section.destination().unwrap_or(&section.path).text) == reject.path
-    };
     let sections = patch.sections();
-    let Some(index) = sections.iter().rposition(leaves) else { return reject };
+    let last = sections.iter().rposition(|section| {
+        plain(&section.destination().unwrap_or(&section.path).text) == reject.path
+    });
+    let Some(index) = last else { return reject };
     let patch_line = Some(sections[index].line());
     Reject { section: Some(patch.place_in_text(index)), patch_line, ..reject }
 }
 
-/// Returns both errors of a section, which are told together.
+/// Returns both errors of a section together.
 fn both<T>(placed: Result<(), Reject>, edited: Result<T, Rejects>) -> Result<T, Rejects> {
     match (placed, edited) {
         (Ok(()), edited) => edited,
@@ -1071,17 +1058,22 @@ fn both<T>(placed: Result<(), Reject>, edited: Result<T, Rejects>) -> Result<T, 
     }
 }
 
+/// Returns the problem of a file other than the one its author saw.
+fn stale(base: &[u8], now: &Loaded) -> Problem {
+    Problem::Stale { expected: Expected::Hash(Sha256::of(base)), actual: Some(now.sha256()) }
+}
+
 fn binary(file: &Loaded) -> Problem {
     Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256() }
 }
 
-/// Returns the number for `-p` with which the files of a diff are there, none of which is there as
+/// Returns the number for `-p` with which the files of a diff exist, while none exists as
 /// the patch was read.
 fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<usize> {
-    let missing = |reject: &Reject| {
-        matches!(reject.problem, Problem::Missing | Problem::MissingParent { .. })
-    };
-    if !is_diff(patch) || !rejects.iter().all(missing) {
+    let all_missing = rejects
+        .iter()
+        .all(|reject| matches!(reject.problem, Problem::Missing | Problem::MissingParent { .. }));
+    if !is_diff(patch) || !all_missing {
         return None;
     }
     let read: Vec<&Spanned<'_>> = patch
@@ -1090,23 +1082,23 @@ fn parts_too_many(files: &Files, patch: &Patch, rejects: &[Reject]) -> Option<us
         .filter(|section| !matches!(section.operation, SectionOperation::Add(_)))
         .map(|section| &section.path)
         .collect();
-    let parts = |path: &str| path.matches('/').count();
     let first = read.first()?;
+    let parts = first.text.matches('/').count();
     let written = String::from_utf8_lossy(patch.bytes(first.span.clone())).into_owned();
     // Git's lines of a rename or a copy have no prefix, so one part less of them is left out.
     let start = first.span.start;
     let moves = patch.bytes(start.saturating_sub(5)..start) == b"from ";
-    let lost = parts(&written).checked_sub(parts(&first.text))? + usize::from(moves);
-    (1..=parts(&first.text)).find_map(|more| {
-        let is_there = |path: &&Spanned<'_>| {
-            let rest = path.text.splitn(more + 1, '/').nth(more);
+    let lost = written.matches('/').count().checked_sub(parts)? + usize::from(moves);
+    let more = (1..=parts).find(|more| {
+        read.iter().all(|path| {
+            let rest = path.text.splitn(more + 1, '/').nth(*more);
             rest.is_some_and(|rest| is_file(files, rest))
-        };
-        read.iter().all(is_there).then_some(lost + more)
-    })
+        })
+    })?;
+    Some(lost + more)
 }
 
-/// Returns whether a patch was read from a diff, which does not show directories. All sections have
+/// Returns whether a patch was read from a diff. Diffs do not show directories. All sections have
 /// one form.
 fn is_diff(patch: &Patch) -> bool {
     patch.sections().first().is_some_and(|section| match &section.operation {
@@ -1118,7 +1110,7 @@ fn is_diff(patch: &Patch) -> bool {
     })
 }
 
-/// Returns whether the lines that `hunks` delete are exactly those of the file, byte for byte.
+/// Returns whether `hunks` delete exactly the lines of the file, byte for byte.
 fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
     let unmarked = hunks.iter().any(|hunk| hunk.endings == LineEndings::Unmarked);
     let mut rest = Some(source);
@@ -1126,7 +1118,7 @@ fn is_all_of(source: &[u8], hunks: &[Hunk<'_>]) -> bool {
         let deletes = line.kind == LineKind::Delete;
         rest = rest.filter(|_| deletes).and_then(|rest| {
             let rest = rest.strip_prefix(line.text)?;
-            // A diff that has no carriage returns may have lost them.
+            // A diff without carriage returns may have lost them.
             let crlf = rest.strip_prefix(b"\r\n").filter(|_| unmarked && !line.no_newline);
             crlf.or_else(|| rest.strip_prefix(line.ending()))
         });

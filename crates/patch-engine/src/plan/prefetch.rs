@@ -27,7 +27,7 @@ use crate::plan::whitespace::WhitespaceOfPatch;
 use crate::plan::{Image, Map};
 use crate::processors::processors;
 
-/// The most sections that are prefetched and not yet taken: their files are in memory together.
+/// The most prefetched sections not yet taken: their files are in memory together.
 const SECTIONS_AHEAD: usize = 256;
 
 /// When this many bytes of files wait for the planner, no further one is read.
@@ -46,16 +46,16 @@ const MOST_THREADS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Prefetched {
     pub(crate) path: RelPath,
-    /// The file on disk. The planner takes it if it has not read the file itself.
+    /// The file on disk, for a planner that has not read the file itself.
     pub(crate) disk: Option<Disk>,
     /// The file with its hunks applied, or why they cannot be; valid only together with `disk`.
     pub(crate) edited: Option<Result<Edited, Vec<HunkReject>>>,
-    /// A file that is added.
+    /// An added file.
     pub(crate) added: Option<Added>,
 }
 
 impl Prefetched {
-    /// Returns how many bytes of files it holds.
+    /// Returns how many bytes of files are held.
     fn size(&self) -> usize {
         let read =
             self.disk.as_ref().and_then(|disk| disk.bytes.as_ref()).map_or(0, |bytes| bytes.len());
@@ -71,10 +71,10 @@ impl Prefetched {
 #[derive(Debug)]
 pub(crate) struct Edited {
     pub(crate) edit: Edit,
-    /// `None` where it is computed later.
+    /// `None` where the hash is computed later.
     pub(crate) sha256: Option<Sha256>,
     pub(crate) size: u64,
-    /// The encoding of the file, if it had to be decoded.
+    /// The encoding of the file, if other than UTF-8.
     pub(crate) encoding: Option<&'static str>,
 }
 
@@ -86,7 +86,7 @@ impl Edited {
         self.size == 0 && exact && !hunks.iter().any(|hunk| hunk.endings.is_of_diff())
     }
 
-    /// Applies hunks to the text of a file, and hashes the result unless that is done later.
+    /// Applies hunks to the text of a file, and hashes the result, now or later.
     pub(crate) fn new<'p>(
         source: &[u8],
         text: &FileText<'_>,
@@ -120,7 +120,7 @@ impl Edited {
         Ok((hasher.finish(), edited))
     }
 
-    /// Hashes what an edit makes of `source`, of which `hasher` has the bytes before `from`.
+    /// Hashes the result of an edit of `source`. `hasher` has the bytes before `from`.
     fn hash(
         edit: Edit,
         text: &FileText<'_>,
@@ -156,9 +156,9 @@ pub(crate) struct Prefetcher<'a, 'p> {
     /// The sections to prepare, in order.
     sections: Vec<usize>,
     progress: Mutex<PrefetchProgress>,
-    /// Signals that there is room for more, or that no more is needed.
+    /// Signals room for more, or the end of the work.
     room: Condvar,
-    /// Signals that the section that the planner waits for is ready.
+    /// Signals the arrival of the section wanted by the planner.
     arrived: Condvar,
 }
 
@@ -169,11 +169,11 @@ struct PrefetchProgress {
     begun: usize,
     /// How many of them the planner took.
     taken: usize,
-    /// The sections that are prefetched and not yet taken; `None` where an error occurred.
+    /// The prefetched sections not yet taken; `None` where an error occurred.
     ready: Map<usize, Option<Prefetched>>,
     /// How many bytes of files they hold.
     bytes: usize,
-    /// The section that the planner waits for.
+    /// The section wanted by the planner.
     wanted: Option<usize>,
     /// How many threads wait for room.
     waiting: usize,
@@ -201,7 +201,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
         Self { files, all, texts, whitespace, sections, progress, room, arrived }
     }
 
-    /// Calls `plan` while a thread prepares sections ahead of it, where that is worth a thread.
+    /// Calls `plan` while threads prepare sections ahead, where there are enough for a thread.
     pub(crate) fn during<T>(&self, plan: impl FnOnce(Prefetch<'_, 'a, 'p>) -> T) -> T {
         let threads = match self.sections.len() {
             ..SECTIONS_WORTH_A_THREAD => 1,
@@ -261,8 +261,7 @@ impl<'a, 'p> Prefetcher<'a, 'p> {
     /// Prefetches a section. The planner must not wait for a result that never comes: after a panic
     /// it will do the same work, and panic itself.
     fn attempt(&self, index: usize) -> Option<Prefetched> {
-        let work = || self.section(index);
-        panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(None)
+        panic::catch_unwind(AssertUnwindSafe(|| self.section(index))).unwrap_or(None)
     }
 
     fn section(&self, index: usize) -> Option<Prefetched> {
@@ -333,7 +332,7 @@ pub(crate) struct Prefetch<'s, 'a, 'p>(&'s Prefetcher<'a, 'p>);
 impl Prefetch<'_, '_, '_> {
     /// Returns what is prefetched of section `index`. Sections are asked for in order.
     ///
-    /// While it waits for one section, the calling thread prefetches others.
+    /// While waiting for one section, the calling thread prefetches others.
     pub(crate) fn take(&mut self, index: usize) -> Option<Prefetched> {
         let prefetcher = self.0;
         let mut progress = prefetcher.lock();
@@ -342,7 +341,7 @@ impl Prefetch<'_, '_, '_> {
         }
         let prefetched = loop {
             if progress.begun == progress.taken {
-                // Nobody has begun it.
+                // Nobody has begun this one.
                 progress.begun += 1;
                 drop(progress);
                 let prefetched = prefetcher.attempt(index);

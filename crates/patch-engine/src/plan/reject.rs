@@ -19,8 +19,21 @@ use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::remedy::{Action, ForPerson, Part, PathLike, Remedy, Setting};
 
+/// Lets `Debug` print the sentence of `Display`, so that `unwrap()` on an error reads well.
+macro_rules! debug_is_display {
+    ($($error:ty),+ $(,)?) => {
+        $(impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        })+
+    };
+}
+pub(crate) use debug_is_display;
+
+debug_is_display!(Reject, Rejects, Problem, Irreversible, BinaryProblem, SubmoduleProblem);
+
 /// One thing that keeps a patch from applying.
-#[derive(Debug)]
 pub struct Reject {
     /// The 0-based section; `None` for an expectation about a file that the patch does not touch.
     pub section: Option<usize>,
@@ -30,7 +43,7 @@ pub struct Reject {
     pub hunk: Option<usize>,
     /// The 1-based line of the patch.
     pub patch_line: Option<u32>,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
     /// The path that was probably meant instead. It is only shown, never used.
     pub near: Option<String>,
@@ -114,12 +127,6 @@ impl Deref for Rejects {
     }
 }
 
-impl fmt::Debug for Rejects {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.all.fmt(f)
-    }
-}
-
 impl fmt::Display for Rejects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rejects = self.all.iter();
@@ -132,8 +139,8 @@ impl fmt::Display for Rejects {
 
 impl std::error::Error for Rejects {}
 
-/// What is wrong. A new variant breaks callers, so that each one has to handle it.
-#[derive(Debug, thiserror::Error)]
+/// A problem of a path. A new variant breaks callers, so that each one has to handle it.
+#[derive(thiserror::Error)]
 pub enum Problem {
     /// The guard refuses the path, or the system failed.
     #[error(transparent)]
@@ -169,7 +176,7 @@ pub enum Problem {
         /// Whether a diff says that no file is there. Then no option replaces it.
         new_in_diff: bool,
     },
-    /// What the section does is done.
+    /// The section is applied already.
     #[error("it is applied already: {0}")]
     SectionApplied(SectionDone),
     /// A file would be replaced that another section of the patch reads or changes.
@@ -196,7 +203,7 @@ pub enum Problem {
     /// A file is not what was expected.
     #[error("expected {expected}, found {}", Expected::from(*.actual))]
     Stale {
-        /// What was expected.
+        /// The expected state.
         expected: Expected,
         /// The hash of the file; `None` when there is none.
         actual: Option<Sha256>,
@@ -264,7 +271,7 @@ pub enum Problem {
     /// A hunk has no place in this file, but its old lines are in another file of the patch.
     #[error("{reason}; they are in {} from line {line}", quoted(.file))]
     InOtherFile {
-        /// What is wrong in this file.
+        /// The problem in this file.
         reason: RejectReason,
         /// The other file.
         file: String,
@@ -373,7 +380,7 @@ patch_grammar::named! {
 }
 
 /// Why a section cannot be reversed from its text alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Irreversible {
     /// It deletes a file and does not show its lines.
@@ -536,24 +543,27 @@ impl Reject {
         }
     }
 
+    /// Returns the remedies for a path in place of which another one was probably meant.
+    fn other_path(&self) -> Vec<Remedy> {
+        let strip = self.strip.map(|parts| Remedy::Set(Setting::Strip(parts)));
+        let near = self.near.as_ref().map(|near| rename(&self.path, near));
+        let mut remedies: Vec<_> = strip.into_iter().chain(near).collect();
+        if matches!(self.problem, Problem::MissingParent { .. }) {
+            remedies.push(Remedy::Set(Setting::CreateParents));
+        }
+        remedies
+    }
+
     fn all_remedies(&self) -> Vec<Remedy> {
         let path = &self.path;
-        let create_parents = Remedy::Set(Setting::CreateParents);
-        let act = |action| Remedy::act(action, path);
         if self.strip.is_some() || self.near.is_some() {
-            let rename = |to: &String| Remedy::RenamePath { from: path.clone(), to: to.clone() };
-            let strip = self.strip.map(|parts| Remedy::Set(Setting::Strip(parts)));
-            let mut remedies: Vec<_> =
-                strip.into_iter().chain(self.near.as_ref().map(rename)).collect();
-            if matches!(self.problem, Problem::MissingParent { .. }) {
-                remedies.push(create_parents);
-            }
-            return remedies;
+            return self.other_path();
         }
         vec![match &self.problem {
             Problem::Guard(error) => return Remedy::of_guard(error),
             Problem::Missing => Remedy::choose(path, PathLike::File),
             Problem::MissingParent { .. } => {
+                let create_parents = Remedy::Set(Setting::CreateParents);
                 return vec![create_parents, Remedy::choose(path, PathLike::InDirectory)];
             }
             Problem::ParentIsFile { file } => {
@@ -562,12 +572,10 @@ impl Reject {
             Problem::ParentOfFile { .. } => Remedy::choose(path, PathLike::NotDirectory),
             Problem::Exists { new_in_diff: true, .. } => Remedy::LeaveOut(Part::Section),
             Problem::Exists { .. } => {
-                return vec![act(Action::Edit), Remedy::Set(Setting::Overwrite)];
+                return vec![Remedy::act(Action::Edit, path), Remedy::Set(Setting::Overwrite)];
             }
             Problem::ReplacesUsed { .. } => Remedy::SendSeparately,
-            Problem::Collides { with } => {
-                Remedy::RenamePath { from: path.clone(), to: with.clone() }
-            }
+            Problem::Collides { with } => rename(path, with),
             Problem::BinaryPatch(BinaryProblem::Applied) | Problem::SectionApplied(_) => {
                 let skip = Remedy::Set(Setting::SkipApplied);
                 return vec![Remedy::LeaveOut(Part::Section), skip];
@@ -587,18 +595,14 @@ impl Reject {
             Problem::Stale { expected: Expected::Hash(expected), actual: Some(actual) }
                 if expected == actual =>
             {
-                act(Action::Edit)
+                Remedy::act(Action::Edit, path)
             }
             Problem::Stale { actual: None, .. } => Remedy::choose(path, PathLike::OtherFile),
             Problem::Stale { expected: Expected::Absent, .. } => {
                 Remedy::choose(path, PathLike::Free)
             }
             Problem::TwoFiles { other } => {
-                let rename = |from: &str, to: &str| Remedy::RenamePath {
-                    from: from.to_owned(),
-                    to: to.to_owned(),
-                };
-                return vec![rename(&self.path, other), rename(other, &self.path)];
+                return vec![rename(path, other), rename(other, path)];
             }
             Problem::Stale { .. } | Problem::LeavesLines | Problem::OtherLink { .. } => {
                 Remedy::read_again(path)
@@ -611,17 +615,13 @@ impl Reject {
                 let warn = Remedy::Set(Setting::WarnOfSyntax);
                 return vec![Remedy::LeaveOut(Part::SyntaxErrors), warn];
             }
-            Problem::NotFormatted(failure) => match failure.end {
-                // The shell says with these that there is no such command.
-                CommandEnd::Exited(code) if ![126, 127].contains(&code) => Remedy::SendCorrected,
-                _ => Remedy::Ask(ForPerson::Own("correct the command of `format-with`".into())),
-            },
+            Problem::NotFormatted(failure) => not_formatted(failure),
             Problem::Conflict(conflict) => {
                 let lines = &conflict.current.lines;
                 let lines = Some(lines.start..=(lines.end - 1).max(lines.start));
                 Remedy::ReadAgain { path: path.clone(), lines }
             }
-            Problem::Binary { .. } => act(Action::Delete),
+            Problem::Binary { .. } => Remedy::act(Action::Delete, path),
             Problem::TooManyFiles { .. } => Remedy::choose(path, PathLike::PartOfDirectory),
             Problem::DeleteNotAllowed => return not_allowed(Setting::AllowDelete),
             Problem::MoveNotAllowed => return not_allowed(Setting::AllowMove),
@@ -630,6 +630,19 @@ impl Reject {
             }
             Problem::Hunk(reason) => return Remedy::of_hunk(reason, path),
         }]
+    }
+}
+
+fn rename(from: &str, to: &str) -> Remedy {
+    Remedy::RenamePath { from: from.to_owned(), to: to.to_owned() }
+}
+
+/// Returns the remedy for a formatter that failed.
+fn not_formatted(failure: &CommandFailure) -> Remedy {
+    match failure.end {
+        // The shell says with these that there is no such command.
+        CommandEnd::Exited(code) if ![126, 127].contains(&code) => Remedy::SendCorrected,
+        _ => Remedy::Ask(ForPerson::Own("correct the command of `format-with`".into())),
     }
 }
 
@@ -671,13 +684,17 @@ impl fmt::Display for Reject {
     }
 }
 
-/// Describes how the lines of a conflict have changed.
-fn since(conflict: &Conflict) -> String {
-    let lines = |excerpt: &Excerpt| match excerpt.lines.len() {
+/// Returns the numbers of the lines of an excerpt.
+fn lines(excerpt: &Excerpt) -> String {
+    match excerpt.lines.len() {
         1 => format!("line {} ", excerpt.lines.start),
         _ => format!("lines {}-{} ", excerpt.lines.start, excerpt.lines.end - 1),
-    };
-    let (base, current) = (&conflict.base, &conflict.current);
+    }
+}
+
+/// Describes how the lines of a conflict have changed.
+fn since(conflict: &Conflict) -> String {
+    let Conflict { base, current, .. } = conflict;
     match (base.lines.is_empty(), current.lines.is_empty()) {
         (false, false) if base.lines.len() == 1 => {
             format!("{}of the base is {}now", lines(base), lines(current))

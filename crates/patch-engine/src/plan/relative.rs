@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use fs_guard::quoted;
-use patch_grammar::{Patch, Section, SectionOperation, Spanned};
+use patch_grammar::{Patch, Section, SectionOperation};
 
 use crate::files::Files;
 use crate::plan::backslashes::{self, Backslashes};
@@ -29,9 +29,9 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
         return Cow::Borrowed(patch);
     }
     let top = top_prefix(files, patch);
-    let is_absolute = |path: &Spanned<'_>| Path::new(&*path.text).is_absolute();
+    let mut paths = patch.sections().iter().flat_map(Section::paths);
     let any_absolute =
-        !patch.to_the_letter && patch.sections().iter().flat_map(Section::paths).any(is_absolute);
+        !patch.to_the_letter && paths.any(|path| Path::new(&*path.text).is_absolute());
     let two_names = patch.sections().iter().any(|section| section.old_name.is_some());
     let backslashes = !patch.to_the_letter && backslashes::are_in(patch);
     let absolute = any_absolute && files.directory().is_some();
@@ -83,8 +83,8 @@ pub fn relative<'p>(files: &Files, patch: &'p Patch) -> Cow<'p, Patch> {
 /// none is, one that goes on after the other is that of a copy beside it. A git diff has no such
 /// names: of two files that are there it may mean either, and both names stay.
 fn choose_name(files: &Files, section: &mut Section<'_>, is_git: bool) -> Option<String> {
-    let is_there = |path: &Spanned<'_>| is_file(files, &path.text);
-    if is_git && is_there(&section.path) && section.old_name.as_ref().is_some_and(is_there) {
+    let other = section.old_name.as_ref()?;
+    if is_git && is_file(files, &section.path.text) && is_file(files, &other.text) {
         return None;
     }
     let other = section.old_name.take()?;
@@ -96,9 +96,12 @@ fn choose_name(files: &Files, section: &mut Section<'_>, is_git: bool) -> Option
     };
     takes.then(|| {
         let path = std::mem::replace(&mut section.path, other);
-        let (line, old, new) = (path.line, &section.path.text, path.text);
-        let (old, new) = (quoted(old), quoted(&new));
-        format!("line {line}: of {old} and {new}, the first was taken for the file")
+        format!(
+            "line {}: of {} and {}, the first was taken for the file",
+            path.line,
+            quoted(&section.path.text),
+            quoted(&path.text)
+        )
     })
 }
 
@@ -108,10 +111,14 @@ fn top_prefix(files: &Files, patch: &Patch) -> Option<String> {
     let root = files.directory()?;
     let mut sections = patch.sections().iter();
     let first = sections.next().filter(|section| is_of_git(patch, section))?;
-    let reads = |section: &&Section<'_>| !matches!(section.operation, SectionOperation::Add(_));
-    let mut read = patch.sections().iter().filter(reads);
-    let is_here = |section: &Section<'_>| is_file(files, &section.path.text);
-    if !first.path.text.contains('/') || root.is_work_tree() || read.any(is_here) {
+    if !first.path.text.contains('/') || root.is_work_tree() {
+        return None;
+    }
+    let mut read = patch
+        .sections()
+        .iter()
+        .filter(|section| !matches!(section.operation, SectionOperation::Add(_)));
+    if read.any(|section| is_file(files, &section.path.text)) {
         return None;
     }
     let top = root.enclosing(root.policy()).find(|above| above.root.is_work_tree())?;

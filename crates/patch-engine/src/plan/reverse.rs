@@ -15,8 +15,8 @@ use crate::plan::reject::{Irreversible, Problem, Reject, Rejects};
 /// Sections are reversed from the last to the first. So are the hunks of each under
 /// [`Order::PostState`], as each of them was placed in what the ones before it had left.
 ///
-/// What a patch does not say cannot come back: the file that an added one replaced, the blanks that
-/// were overlooked to place a hunk, a terminator that no line states.
+/// A patch does not say everything: the file that an added one replaced, the blanks that were
+/// overlooked to place a hunk, a terminator that no line states. None of these comes back.
 ///
 /// # Errors
 ///
@@ -92,8 +92,10 @@ fn reversed_section<'p>(
 /// Makes the hunk that deletes all lines of a new file; none when it has no lines.
 fn deletion<'p>(section: &Section<'p>, added: &AddedLines<'p>, options: &Options) -> Vec<Hunk<'p>> {
     let numbers = section.line() + 1..;
-    let line = |(text, number)| Line::new(text, added.endings, number, LineKind::Delete);
-    let mut lines: Vec<_> = added.lines().zip(numbers).map(line).collect();
+    let lines = added.lines().zip(numbers);
+    let mut lines: Vec<_> = lines
+        .map(|(text, number)| Line::new(text, added.endings, number, LineKind::Delete))
+        .collect();
     // Joined lines end in a line feed, unless the last is empty: then it is not a line of the file.
     let joined = options.add_newline == AddNewline::Joined && !added.endings.is_of_diff();
     if added.no_newline {
@@ -149,23 +151,21 @@ fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Op
         .lines
         .chunk_by(|one, next| (one.kind == LineKind::Context) == (next.kind == LineKind::Context))
     {
-        let of = |kind: LineKind, becomes: LineKind| {
-            block
-                .iter()
-                .filter(move |line| line.kind == kind)
-                .map(move |line| Line { kind: becomes, ..*line })
-        };
-        lines.extend(of(LineKind::Context, LineKind::Context));
-        lines.extend(of(LineKind::Insert, LineKind::Delete));
-        lines.extend(of(LineKind::Delete, LineKind::Insert));
+        for (kind, becomes) in [
+            (LineKind::Context, LineKind::Context),
+            (LineKind::Insert, LineKind::Delete),
+            (LineKind::Delete, LineKind::Insert),
+        ] {
+            let of_kind = block.iter().filter(|line| line.kind == kind);
+            lines.extend(of_kind.map(|line| Line { kind: becomes, ..*line }));
+        }
     }
     // A header whose line the patch changes names another line afterwards, or none.
-    let stays = |text: &str| {
-        let changed =
+    let stay = hunk.headers.iter().all(|header| {
+        let mut changed =
             all.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != LineKind::Context);
-        !changed.into_iter().any(|line| letters(line.text).eq(letters(text.as_bytes())))
-    };
-    let stay = hunk.headers.iter().all(|header| stays(&header.text));
+        !changed.any(|line| letters(line.text).eq(letters(header.text.as_bytes())))
+    });
     Some(Hunk {
         headers: if stay { hunk.headers.clone() } else { Vec::new() },
         lines,

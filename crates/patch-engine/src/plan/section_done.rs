@@ -1,8 +1,8 @@
-//! What a section does that is done already.
+//! The effect of a section that is applied already.
 
 use std::fmt;
 
-/// What a section does, where that is done.
+/// The effect of a section that is applied already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionDone {
     /// It makes a file.

@@ -103,7 +103,8 @@ impl SharedLines {
 
     /// Returns the hash and the length of the file.
     pub(crate) fn hash(&self) -> (Sha256, u64) {
-        let (mut hasher, mut size) = (Hasher::new(), 0);
+        let mut hasher = Hasher::new();
+        let mut size = 0;
         let Ok(()) = self.pieces(|piece| {
             hasher.update(piece);
             size += piece.len() as u64;

@@ -35,23 +35,23 @@ pub(super) fn order_matters(sections: &[Indexed<'_>]) -> bool {
     })
 }
 
-/// Numbers the diffs of a text, and returns for each section of which one it is.
+/// Numbers the diffs of a text, and returns the number for each section.
 pub(super) fn diffs(patch: &Patch) -> Vec<usize> {
     let sections = patch.sections();
     let mut number = 0;
-    let of = |index: usize| {
+    let mut diffs = Vec::with_capacity(sections.len());
+    for (index, section) in sections.iter().enumerate() {
         let last = index.checked_sub(1).map(|last| &sections[last]);
-        number += usize::from(last.is_some_and(|last| are_parted(patch, last, &sections[index])));
-        number
-    };
-    (0..sections.len()).map(of).collect()
+        number += usize::from(last.is_some_and(|last| are_parted(patch, last, section)));
+        diffs.push(number);
+    }
+    diffs
 }
 
 /// Returns whether a section copies a file, and is not of the first diff: the file is meant as the
 /// diffs before that leave it.
 pub(super) fn copies_later(sections: &[Indexed<'_>], diffs: &[usize]) -> bool {
-    let copies = |section: &Indexed<'_>| copied(section.1).is_some();
-    let last = sections.iter().rposition(copies);
+    let last = sections.iter().rposition(|(_, section)| copied(section).is_some());
     last.is_some_and(|last| last >= of_one_diff(sections, diffs, |_| true))
 }
 
@@ -64,7 +64,8 @@ pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
     }
     let diffs = diffs(patch);
     let indexed: Vec<Indexed<'_>> = sections.iter().enumerate().collect();
-    let (mut steps, mut rest) = (Vec::with_capacity(sections.len()), &indexed[..]);
+    let mut steps = Vec::with_capacity(sections.len());
+    let mut rest = &indexed[..];
     while !rest.is_empty() {
         let (diff, more) = rest.split_at(of_one_diff(rest, &diffs, |_| true));
         steps.extend(together(diff));
@@ -73,23 +74,14 @@ pub(crate) fn steps(patch: &Patch) -> Vec<Vec<usize>> {
     steps
 }
 
-/// Returns the sections of one diff, those together that have to be planned together: a file comes
-/// to a place that another one leaves, or is a copy of what another one changes.
+/// Returns the sections of one diff, grouped where they have to be planned together: a file comes
+/// to a place left by another one, or is a copy of a file changed by another section.
 fn together(diff: &[Indexed<'_>]) -> Vec<Vec<usize>> {
-    let by = |path: for<'s> fn(&'s Section<'_>) -> Option<&'s str>| -> Map<&str, usize> {
-        let named = diff.iter().enumerate();
-        named.filter_map(|(nth, (_, section))| Some((path(section)?, nth))).collect()
-    };
-    let (taking, making, leaving) = (by(taken), by(made), by(target));
-    // Each leads to one before it, the first of a step to itself.
+    let taking = by_path(diff, taken);
+    let making = by_path(diff, made);
+    let leaving = by_path(diff, target);
+    // Each leads to one before, the first of a step to itself.
     let mut first: Vec<usize> = (0..diff.len()).collect();
-    let find = |first: &mut [usize], mut nth: usize| {
-        while first[nth] != nth {
-            first[nth] = first[first[nth]];
-            nth = first[nth];
-        }
-        nth
-    };
     for (nth, (_, section)) in diff.iter().enumerate() {
         let left = made(section).into_iter().flat_map(|to| above(to).chain([to]));
         let left = left.filter_map(|path| taking.get(path));
@@ -98,16 +90,35 @@ fn together(diff: &[Indexed<'_>]) -> Vec<Vec<usize>> {
         let source = copied(section).into_iter();
         let changed = source.flat_map(|path| [taking.get(path), leaving.get(path)]).flatten();
         for &other in left.chain(entered).chain(changed) {
-            let (one, other) = (find(&mut first, nth), find(&mut first, other));
+            let one = first_of(&mut first, nth);
+            let other = first_of(&mut first, other);
             first[one.max(other)] = one.min(other);
         }
     }
     let mut steps: Vec<Vec<usize>> = vec![Vec::new(); diff.len()];
     for (nth, (index, _)) in diff.iter().enumerate() {
-        steps[find(&mut first, nth)].push(*index);
+        steps[first_of(&mut first, nth)].push(*index);
     }
     steps.retain(|step| !step.is_empty());
     steps
+}
+
+/// Returns the places of the sections in a diff by one of their paths.
+fn by_path<'s>(
+    diff: &[Indexed<'s>],
+    path: fn(&'s Section<'_>) -> Option<&'s str>,
+) -> Map<&'s str, usize> {
+    let named = diff.iter().enumerate();
+    named.filter_map(|(nth, (_, section))| Some((path(section)?, nth))).collect()
+}
+
+/// Follows the links to the first section of a step, and shortens the way.
+fn first_of(first: &mut [usize], mut nth: usize) -> usize {
+    while first[nth] != nth {
+        first[nth] = first[first[nth]];
+        nth = first[nth];
+    }
+    nth
 }
 
 /// Returns the sections of a patch in an order in which they do one after the other what those of a
@@ -128,8 +139,8 @@ pub fn in_sequence(patch: &Patch) -> Result<Vec<usize>, &str> {
     let mut order = Vec::with_capacity(sections.len());
     let mut states = vec![State::New; sections.len()];
     for step in steps(patch) {
-        let name = |index: usize| plain(&sections[index].path.text);
-        let (mut taking, mut making) = (Map::default(), Map::default());
+        let mut taking = Map::default();
+        let mut making = Map::default();
         for &index in &step {
             taking.extend(taken(&sections[index]).map(|path| (path, index)));
             making.extend(made(&sections[index]).map(|path| (path, index)));
@@ -137,9 +148,9 @@ pub fn in_sequence(patch: &Patch) -> Result<Vec<usize>, &str> {
         if let Some(index) =
             taking.keys().flat_map(|path| above(path)).find_map(|dir| making.get(dir))
         {
-            return Err(name(*index));
+            return Err(plain(&sections[*index].path.text));
         }
-        // What comes to a path comes after what goes from there.
+        // A file comes to a path after another one went from there.
         let mut rest: Vec<usize> = step.into_iter().rev().collect();
         while let Some(&index) = rest.last() {
             if states[index] != State::New {
@@ -155,7 +166,7 @@ pub fn in_sequence(patch: &Patch) -> Result<Vec<usize>, &str> {
             for &first in ways.filter_map(|path| taking.get(path)).filter(|it| **it != index) {
                 match states[first] {
                     State::New => rest.push(first),
-                    State::Open => return Err(name(first)),
+                    State::Open => return Err(plain(&sections[first].path.text)),
                     State::Done => {}
                 }
             }
@@ -171,9 +182,11 @@ pub(super) fn of_one_diff(
     diffs: &[usize],
     mut exists: impl FnMut(&str) -> bool,
 ) -> usize {
-    let (mut read, mut written) = (HashSet::new(), HashSet::new());
+    let mut read = HashSet::new();
+    let mut written = HashSet::new();
     for (count, (index, section)) in sections.iter().enumerate() {
-        let (source, target) = (source(section), target(section));
+        let source = source(section);
+        let target = target(section);
         let is_copy = copied(section).is_some();
         let follows = source.is_some_and(|path| {
             (!is_copy && read.contains(path)) || (written.contains(path) && !exists(path))
@@ -188,13 +201,13 @@ pub(super) fn of_one_diff(
     sections.len()
 }
 
-/// Returns the path of the file that a section copies.
+/// Returns the path of the source of a copy.
 pub(super) fn copied<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     let copies = matches!(section.operation, SectionOperation::Copy { .. });
     copies.then(|| plain(&section.path.text))
 }
 
-/// Returns the path of the file that a section takes away.
+/// Returns the path of a file taken away by a section.
 pub(super) fn taken<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     match &section.operation {
         SectionOperation::Delete(_) | SectionOperation::Update { move_to: Some(_), .. } => {
@@ -212,13 +225,13 @@ pub(crate) fn made<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     }
 }
 
-/// Returns the path of the file that a section reads.
+/// Returns the path of the file read by a section.
 fn source<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     let adds = matches!(section.operation, SectionOperation::Add(_));
     (!adds).then(|| plain(&section.path.text))
 }
 
-/// Returns the path of the file that a section leaves.
+/// Returns the path of the file left by a section.
 fn target<'s>(section: &'s Section<'_>) -> Option<&'s str> {
     match &section.operation {
         SectionOperation::Delete(_) => None,

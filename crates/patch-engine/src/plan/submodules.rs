@@ -6,8 +6,8 @@ pub const MODE: u32 = 0o160_000;
 
 const WORDS: &str = "Subproject commit ";
 
-/// What is wrong with the change of a submodule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// The problem with the change of a submodule.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmoduleProblem {
     /// The files are not those of a git tree.

@@ -5,7 +5,7 @@ use std::fmt;
 use fs_guard::RelPath;
 
 patch_grammar::named! {
-    /// What is done about a file that parsed before a change and does not parse after it.
+    /// The treatment of a file that parsed before a change and does not parse afterwards.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Syntax {
         /// The change is refused.
@@ -39,7 +39,7 @@ pub struct SyntaxFault {
     pub line: usize,
     /// The 1-based column, in characters.
     pub column: usize,
-    /// What the parser says.
+    /// The message of the parser.
     pub message: String,
 }
 

@@ -16,7 +16,7 @@ use crate::plan::{Image, PlanNote, PostImage};
 #[derive(Debug)]
 pub(crate) struct Added {
     pub(crate) post: PostImage,
-    /// What was done to the text by declaration or convention.
+    /// The changes of the text by declaration or convention.
     pub(crate) notes: Vec<PlanNote>,
 }
 
@@ -33,15 +33,18 @@ pub(crate) struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     pub(crate) fn new(files: &'a Files, patch: &'a Patch, options: &'a Options) -> Self {
-        let added = |section: &patch_grammar::Section<'_>| match &section.operation {
+        let added = patch.sections().iter().map(|section| match &section.operation {
             SectionOperation::Add(lines) => lines.text.len(),
             _ => 0,
-        };
+        });
         // To keep a text that is mostly something else would waste memory.
-        let shared =
-            patch.sections().iter().map(added).sum::<usize>() >= patch.text().whole().len() / 2;
-        let (hashed_late, shared) = (files.are_hashed_late(), shared.then_some(patch));
-        Self { options, conventions: Conventions::new(files), hashed_late, shared }
+        let is_shared = added.sum::<usize>() >= patch.text().whole().len() / 2;
+        Self {
+            options,
+            conventions: Conventions::new(files),
+            hashed_late: files.are_hashed_late(),
+            shared: is_shared.then_some(patch),
+        }
     }
 
     /// Returns the text of a file that hunks are applied to; `None` when it is binary.
@@ -78,21 +81,21 @@ impl<'a> Texts<'a> {
         }
         let mut bytes = shared_lines::added(lines, rule);
         if !as_it_stands {
-            let named = || path.to_string();
             let says_nothing = lines.endings == LineEndings::Framing
                 || !lines.lines().any(|line| line.ends_with(b"\r"));
             if let Some((true, by)) =
                 convention.crlf.filter(|_| says_nothing && bytes.contains(&b'\n'))
             {
                 bytes = with_crlf(&bytes);
-                notes.push(PlanNote::Crlf { path: named(), by });
+                notes.push(PlanNote::Crlf { path: path.to_string(), by });
             }
             if convention.bom && !bytes.is_empty() && !bytes.starts_with(BOM) {
                 bytes.splice(0..0, BOM.iter().copied());
             }
             if let Some(charset) = charset {
                 bytes = encoding::new_file(&bytes, charset)?;
-                notes.push(PlanNote::Encoded { path: named(), encoding: charset.name() });
+                let path = path.to_string();
+                notes.push(PlanNote::Encoded { path, encoding: charset.name() });
             }
         }
         let make = if self.hashed_late { PostImage::unhashed } else { PostImage::kept };

@@ -20,15 +20,15 @@ use crate::plan::options::{AddNewline, Options};
 /// How many lines are named.
 const NAMED: usize = 5;
 
-/// The whitespace errors that a patch brings into one file.
+/// The whitespace errors of a patch in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WhitespaceErrors {
-    /// The first lines of the patch that have errors, 1-based.
+    /// The first lines of the patch with errors, 1-based.
     pub lines: Vec<u32>,
     /// How many lines have errors.
     pub count: usize,
-    /// The rules that they break.
+    /// The broken rules.
     pub rules: WhitespaceRules,
 }
 
@@ -49,12 +49,13 @@ impl std::fmt::Display for WhitespaceErrors {
         let Self { lines, count, rules } = self;
         let named: Vec<_> = lines.iter().map(u32::to_string).collect();
         let more = if *count > lines.len() { ", …" } else { "" };
-        let (s, rules) = (if *count == 1 { "" } else { "s" }, rules.names().join(", "));
+        let s = if *count == 1 { "" } else { "s" };
+        let rules = rules.names().join(", ");
         write!(f, "{count} line{s} (patch line{s} {}{more}: {rules})", named.join(", "))
     }
 }
 
-/// What is known about the whitespace of each section.
+/// The whitespace rules of each section, and the errors.
 #[derive(Debug, Default)]
 pub(crate) struct WhitespaceOfPatch {
     sections: Vec<OfSection>,
@@ -64,14 +65,14 @@ pub(crate) struct WhitespaceOfPatch {
     overlook: bool,
 }
 
-/// What is known about the whitespace of a section.
+/// The whitespace rules of a section, and its errors.
 #[derive(Debug)]
 pub(crate) struct OfSection {
     rules: WhitespaceRules,
-    /// The rules that lines of the patch break.
+    /// The broken rules, by line of the patch.
     broken: BTreeMap<u32, WhitespaceRules>,
     fixed: Vec<FixedInsertion>,
-    /// The lines of a new file without errors, where it has some.
+    /// The corrected lines of a new file with errors.
     added: Option<Vec<u8>>,
 }
 
@@ -101,7 +102,7 @@ impl WhitespaceOfPatch {
                 Ok(path) => conventions.whitespace(&path, rules),
                 Err(_) => rules,
             };
-            // What the file has already is no error.
+            // The line ends of the file are no errors.
             let in_crlf = section.hunks().iter().flat_map(Hunk::old_lines).any(|line| line.crlf);
             let rules = if in_crlf { rules.with(WhitespaceRule::CrAtEol) } else { rules };
             OfSection::new(patch, section, rules, options)
@@ -121,7 +122,7 @@ impl WhitespaceOfPatch {
         Some(FileWhitespace { rules, fix: self.fix, overlook: self.overlook })
     }
 
-    /// Returns the sections of a patch without the errors that are to be fixed.
+    /// Returns the sections of a patch without the errors to fix.
     pub(crate) fn fixed<'t>(&'t self, patch: &'t Patch) -> Cow<'t, [Section<'t>]> {
         let all = patch.sections();
         if self.sections.iter().all(|of| of.fixed.is_empty() && of.added.is_none()) {
@@ -159,7 +160,7 @@ impl OfSection {
         of
     }
 
-    /// Looks for the errors of a line; returns it without them if it has some.
+    /// Looks for the errors of a line, and returns the corrected line if there are any.
     fn look_at(&mut self, line: &Line<'_>) -> Option<FixedInsertion> {
         let mut whole = Cow::Borrowed(line.text);
         if line.crlf {
@@ -199,11 +200,7 @@ impl OfSection {
         let blank = all[..count].iter().rev().take_while(|line| is_blank_line(line)).count();
         let blank = if self.rules.has(WhitespaceRule::BlankAtEof) { blank } else { 0 };
         let mut body = Vec::with_capacity(added.text.len());
-        let mut write = |line: &[u8]| {
-            body.push(b'+');
-            body.extend_from_slice(line);
-            body.extend_from_slice(if framed { b"\r\n" } else { b"\n" });
-        };
+        let line_end: &[u8] = if framed { b"\r\n" } else { b"\n" };
         for ((nth, text), line) in all[..count].iter().enumerate().zip(first..) {
             let no_newline = added.no_newline && nth + 1 == count;
             let mut broken = self.rules.broken_by(text);
@@ -219,7 +216,10 @@ impl OfSection {
                 self.broken.insert(line, broken);
             }
             if nth < count - blank {
-                write(&self.rules.fixed(text).map_or(Cow::Borrowed(*text), Cow::Owned));
+                let fixed = self.rules.fixed(text).map_or(Cow::Borrowed(*text), Cow::Owned);
+                body.push(b'+');
+                body.extend_from_slice(&fixed);
+                body.extend_from_slice(line_end);
             }
         }
         let emptied = blank == 0
@@ -228,7 +228,8 @@ impl OfSection {
                 !last.is_empty() && self.rules.fixed(last).is_some_and(|fixed| fixed.is_empty())
             });
         if (separator && blank == 0) || emptied {
-            write(b"");
+            body.push(b'+');
+            body.extend_from_slice(line_end);
         }
         let fix = options.whitespace == Whitespace::Fix && !self.broken.is_empty();
         self.added = fix.then_some(body);
@@ -251,8 +252,8 @@ impl OfSection {
             SectionOperation::Add(added) => {
                 if let Some(body) = &self.added {
                     let incomplete = self.rules.has(WhitespaceRule::IncompleteLine);
-                    let at_eof = |rules: &WhitespaceRules| rules.has(WhitespaceRule::BlankAtEof);
-                    let shortened = self.broken.values().any(at_eof);
+                    let mut broken = self.broken.values();
+                    let shortened = broken.any(|rules| rules.has(WhitespaceRule::BlankAtEof));
                     let no_newline = added.no_newline && !incomplete && !shortened;
                     *added = AddedLines { text: body, no_newline, ..*added };
                 }
