@@ -19,7 +19,7 @@ pub fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// to the file and not to its first line.
 ///
 /// Where each line begins is worked out when a line is asked for that is not among those whose
-/// neighbourhood was [marked](Self::mark): most edits need a few lines of a file and no index of
+/// neighbourhood was marked: most edits need a few lines of a file and no index of
 /// all.
 #[derive(Debug, Default)]
 pub struct Lines<'f> {

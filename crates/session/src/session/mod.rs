@@ -144,13 +144,12 @@ impl Default for SessionSettings {
 /// server.
 ///
 /// Every change is planned, approved by a [`Host`], written to the audit log and committed here.
-/// What was read is remembered, so that no file is overwritten unseen. Every tool has a method of
-/// its own, and all are reached by [`call`](Self::call) too.
+/// What was read is remembered, so that no file is overwritten unseen.
 ///
 /// ```
-/// use file_tools::audit::{Audit, Operation};
-/// use file_tools::{Session, SessionName, SessionSettings, ToolError};
 /// use patch_engine::{Options, PlanBuilder, commit::Workspace};
+/// use patch_session::audit::{Audit, Operation};
+/// use patch_session::{Session, SessionName, SessionSettings, ToolError};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let workspace = Workspace::open(dir.path(), patch_engine::policy())?;
