@@ -89,24 +89,22 @@ patch_grammar::named! {
         /// `details.directory`. What to do: `apply-patch -C DIR recover`, then again.
         UnfinishedBelow = "unfinished_below",
         /// A file is to be changed that the session has not read, and no hash is given. For
-        /// `edit_file` it is enough that an answer showed all lines of the edits: a preview of
-        /// `search_files`, or a refusal that quotes them. What to do: `read_file` first.
+        /// `edit_file` it is enough that an answer showed all lines of the edits. What to do:
+        /// `read_file` first.
         Unread = "unread",
         /// There is no patch in the text, or something around it is not understood: a shell command
         /// that does more, a call of another tool. What to do: send the patch alone.
         Unreadable = "unreadable",
-        /// Something in `.apply-patch` was not made by this program for this user, or is not signed
-        /// with this key. What to do: look at it, then remove it; where you changed the mode of a
-        /// directory, give that back (`chmod 700`); if it belongs to another user, give it back
-        /// (`chown`) or set `state = "user"`; `doctor` tells what to do where the file system keeps
-        /// no modes; `undo ID` where `undo` cannot tell which is the last.
-        /// `details.problem` says which; where it is `other_key` (`details.key`) or `not_signed`, a
-        /// person who knows the change undoes it with `undo ID --trust`.
+        /// Something in `.apply-patch` is not this user's, or is not signed with this key;
+        /// `details.problem` says which (`docs/reference/state.md#whose-it-is`). What to do: look
+        /// at it, then remove it; or `chmod 700` a directory whose mode you changed, `chown`, or
+        /// `state = "user"`; without modes, see `doctor`; `undo ID` where the last one is unclear;
+        /// `undo ID --trust` for `other_key` (`details.key`) and `not_signed`, if you know the
+        /// change.
         UntrustedState = "untrusted_state",
-        /// A command of `verify` (`docs/safety.md`) did not succeed, and the files are as they
-        /// were; `details.command`, `exitCode`, `signal` or `timedOut`, and the end of its output
-        /// in `details.output`. What to do: read what it printed, and make the change again,
-        /// corrected.
+        /// A command of `verify` (`docs/reference/commit.md#checks`) did not succeed, and the files
+        /// are as they were; `details.command`, `exitCode`, `signal` or `timedOut`, and `output`,
+        /// the end of its output. What to do: read that, and correct the change.
         Unverified = "unverified",
     }
 }
