@@ -1,5 +1,8 @@
 //! The only way to make a plan: an overlay over the files of a workspace, in which changes are made
 //! one after the other.
+//!
+//! Patches, journals to be undone and the file tools all change a plan by its few verbs (`load`,
+//! `create`, `update`, `copy`, `rename`, `remove` and their like), and by nothing else.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
