@@ -232,6 +232,9 @@ fn rows(
             kind => kind.to_owned(),
         };
         let what = field["description"].as_str().unwrap_or_default().replace('\n', " ");
+        // What was said of a field of this name is not said again.
+        let said = format!("{name}{optional}: {kind} // {what}");
+        let what = if page.contains(&said) { String::new() } else { what };
         let inner = if items.is_object() { items } else { field };
         let place = place_of(inner, shown, tool);
         let fields = place.map(|place| format!(" Fields: as in {place}.")).unwrap_or_default();

@@ -308,9 +308,9 @@ patch_grammar::named! {
         Collision = "collision",
         /// A move to where the file is. What to do: leave the move out.
         SamePath = "same_path",
-        /// A file has not the SHA-256 that was given, or that the session saw;
-        /// `details.expectedSha256`, `details.actualSha256`, `details.changedBy`
-        /// (`docs/agents.md#files-that-change-in-between`). What to do: read it again.
+        /// A file has not the SHA-256 that was given or seen
+        /// (`docs/agents.md#files-that-change-in-between`); `details.expectedSha256`,
+        /// `actualSha256`, `changedBy`. What to do: read it again.
         Stale = "stale",
         /// A file changed since the base (`--base`, `git --carry`; for tools, what was read), and
         /// it is not certain where the hunk belongs; `details.base`, `current` and `wanted` have
@@ -325,8 +325,8 @@ patch_grammar::named! {
         DeleteNotAllowed = "delete_not_allowed",
         /// `--allow-move=false`, and the patch moves. What to do: leave the section out.
         MoveNotAllowed = "move_not_allowed",
-        /// A git diff has two names for a file and no `rename from`, and both files are there. What
-        /// to do: write the one that is meant in all lines above the hunks.
+        /// A git diff has two names for a file, no `rename from`, and both are there. What to do:
+        /// write the one that is meant in all lines above the hunks.
         TwoFiles = "two_files",
         /// A diff deletes a file, and its deleted lines are not all of the file. What to do: make
         /// the diff anew.
@@ -349,13 +349,12 @@ patch_grammar::named! {
         /// the diff anew.
         BinaryResult = "binary_result",
         /// `--whitespace error`, and the patch inserts lines with errors
-        /// (`docs/profiles.md#whitespace-errors`); the message has the first lines of the patch and
-        /// the rules that they break. What to do: `--whitespace fix`, or write the lines without
-        /// them.
+        /// (`docs/profiles.md#whitespace-errors`). What to do: `--whitespace fix`, or write the
+        /// lines without them.
         Whitespace = "whitespace",
-        /// `--syntax refuse`, and a file that parsed before does not parse any more
-        /// (`docs/profiles.md#files-that-do-not-parse`); `details.format`, `line` and `column` of
-        /// the new file. What to do: send it so that the file still parses, or `--syntax warn`.
+        /// `--syntax refuse`, and a file does not parse any more
+        /// (`docs/profiles.md#files-that-do-not-parse`); `details.format`, `line` and `column`. What
+        /// to do: send it so that it still parses, or `--syntax warn`.
         Syntax = "syntax",
         /// A command of `format-with` (`docs/reference/commit.md#formatting`) did not succeed;
         /// `details.command`, `exitCode`, `signal` or `timedOut`, and `output`, the end of its
