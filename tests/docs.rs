@@ -192,7 +192,9 @@ fn completion_and_manual_pages_are_set_up_in_an_empty_home() {
 
 #[test]
 fn console_blocks_do_what_they_show() {
-    let counts: Vec<_> = std::iter::once("README.md".to_owned())
+    let counts: Vec<_> = ["README.md", "examples/from-git.md"]
+        .map(str::to_owned)
+        .into_iter()
         .chain(pages())
         .map(|page| {
             let count = run_page(&page);
@@ -216,7 +218,7 @@ fn console_blocks_do_what_they_show() {
 #[test]
 fn what_the_page_for_git_users_names_is_run() {
     let page = read("docs/coming-from-git.md");
-    let run: BTreeSet<_> = steps(&page)
+    let run: BTreeSet<_> = steps(&read("examples/from-git.md"))
         .into_iter()
         .map(|step| step.command.replace(" last", " ID").replace("@1", "ID"))
         .collect();
@@ -495,6 +497,7 @@ fn pages_are_linked_and_links_lead_somewhere() {
     }
     for page in pages().into_iter().chain([
         "README.md".to_owned(),
+        "examples/from-git.md".to_owned(),
         "packaging/README.md".to_owned(),
         "editors/vscode/README.md".to_owned(),
     ]) {
