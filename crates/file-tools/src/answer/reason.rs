@@ -95,10 +95,9 @@ patch_grammar::named! {
         Unreadable = "unreadable",
         /// Something in `.apply-patch` is not this user's, or is not signed with this key;
         /// `details.problem` says which (`docs/reference/state.md#whose-it-is`). What to do: look
-        /// at it, then remove it; or `chmod 700` a directory whose mode you changed, `chown`, or
-        /// `state = "user"`; without modes, see `doctor`; `undo ID` where the last one is unclear;
-        /// `undo ID --trust` for `other_key` (`details.key`) and `not_signed`, if you know the
-        /// change.
+        /// at it, then remove it, or `chmod 700`, `chown`, `state = "user"`; without modes, see
+        /// `doctor`; `undo ID` where the last one is unclear; `undo ID --trust` for `other_key`
+        /// (`details.key`) and `not_signed`, if you know the change.
         UntrustedState = "untrusted_state",
         /// A command of `verify` (`docs/reference/commit.md#checks`) did not succeed, and the files
         /// are as they were; `details.command`, `exitCode`, `signal` or `timedOut`, and `output`,

@@ -160,26 +160,21 @@ fn page() -> String {
          `{\"ok\":false,\"error\":{…}}`:\n\
          [errors.md](errors.md). `?` marks what may be missing.\n\
          \n\
-         * `normalised`, beside `data` or `error` (`edit.patch`: `notes`): a sentence for each \
-         argument that was\n  \
-         taken in another form than the schema has, because nothing is lost by that: a JSON text \
-         of a list, an\n  \
-         object, a number, or true or false; empty text for what may be left out; an integer \
-         written as `3.0`;\n  \
-         an absolute path beneath the root.\n\
+         * `normalised`, beside `data` or `error` (`edit.patch`: `notes`): arguments that were taken \
+         in another form, as\n  \
+         nothing is lost by that: a JSON text of a list, object, number, true or false; empty text \
+         for what may be left\n  \
+         out; `3.0`; an absolute path beneath the root.\n\
          * `warnings`, beside `data` (for a patch, `notes`): files that do not\n  \
-         [parse](../profiles.md#files-that-do-not-parse) or get conflict markers, and whether a \
-         change is missing\n  \
-         in the log, may not last, or has left something to tidy up.\n\
-         * `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with \
-         about 8 KiB at\n  \
-         most. A reading tool that is cut goes on: repeat the call with `cursor` from \
-         `data.nextCursor`.\n\
-         * `diff` is in an answer where it is asked for: `stat` (how many lines, `+2 -1`) or \
-         `full`; a dry run\n  \
-         shows all of it unless `diff` says otherwise. At the command line: `--json --diff \
-         none|stat|full`, of\n  \
-         `apply`, `undo` and `redo`.\n",
+         [parse](../profiles.md#files-that-do-not-parse) or get conflict markers; a change that is \
+         missing in the log, may\n  \
+         not last, or left something to tidy up.\n\
+         * `maxResultBytes` bounds an answer; by default one that changes files has about 8 KiB. A \
+         reading tool goes on\n  \
+         with `cursor`, from `data.nextCursor`.\n\
+         * `diff` is there where it is asked for: `stat` (`+2 -1`) or `full`; a dry run has it by default. \
+         At the command line:\n  \
+         `--json --diff none|stat|full`, of `apply`, `undo` and `redo`.\n",
     );
     let mut shown = Vec::new();
     for tool in Tool::ALL {

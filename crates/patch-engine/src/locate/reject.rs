@@ -27,12 +27,11 @@ patch_grammar::named! {
     /// exhaustive, so that whoever words the reasons has to add one for a new variant.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub error enum RejectReason {
-        /// Its context and removed lines do not stand in the file together. `details.nearest` is
-        /// the closest place: how many lines agree, the first that differs, and in `region` up to
-        /// 12 lines with the columns that differ; `notAtEnd` or `notAtStart` when all agree, but
-        /// `*** End of File`, or a diff with context on the other side only, wants that end of the
-        /// file. What to do: copy the lines from the file; if only blanks or punctuation differ,
-        /// `--fuzz` with the pass that is named.
+        /// Its old lines do not stand in the file together. `details.nearest` is the closest place:
+        /// how many lines agree, the first that differs, and in `region` up to 12 lines with the
+        /// columns that differ; `notAtEnd` or `notAtStart` when all agree, but the hunk wants that
+        /// end of the file. What to do: copy the lines from the file; if only blanks or punctuation
+        /// differ, `--fuzz` with the pass that is named.
         ContextNotFound {
             /// The most similar place.
             nearest: Option<Box<Nearest>>,
@@ -82,9 +81,9 @@ patch_grammar::named! {
             /// Where the new lines are.
             lines: RangeInclusive<usize>,
         } = "already_applied",
-        /// With fuzz its lines are in the file, but they do not tell how to indent what it inserts;
-        /// `indentedLine` is the line of the patch, `matchedLines` has the place. What to do: copy
-        /// the old lines, and indent the new ones like them.
+        /// With fuzz its lines do not tell how to indent what it inserts (`indentedLine` of the
+        /// patch, `matchedLines` of the file). What to do: copy the old lines, and indent the new
+        /// ones like them.
         Indentation {
             /// Where they are.
             lines: RangeInclusive<usize>,
