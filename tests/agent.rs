@@ -69,24 +69,18 @@ fn a_turn_is_checked_and_approved_and_undone() {
     );
 }
 
-/// The program of a page, run by `interpreter` in a folder with `app.py`; what it printed, and the
-/// file.
-fn guide(page: &str, fence: &str, interpreter: &str) -> Option<(String, String)> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let text = std::fs::read_to_string(folder.join(page)).expect("the page");
-    let code = text
-        .split(&format!("```{fence}\n"))
-        .nth(1)
-        .and_then(|rest| rest.split("```").next())
-        .expect("a block");
+/// A short program, run by `interpreter` in a folder with `app.py`; what it printed, and the file.
+fn guide(page: &str, interpreter: &str) -> Option<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let code = std::fs::read_to_string(folder.join(page)).expect("the program");
     assert!(
         code.lines().filter(|line| !line.trim().is_empty()).count() <= 65,
         "{page}: it is not a short program any more"
     );
-    let (name, code) = match fence {
-        "ts" if strips_types() => ("agent.mts", code.to_owned()),
-        "ts" => ("agent.mjs", without_types(code)),
-        _ => ("agent.py", code.to_owned()),
+    let (name, code) = match interpreter {
+        "node" if strips_types() => ("agent.mts", code),
+        "node" => ("agent.mjs", without_types(&code)),
+        _ => ("agent.py", code),
     };
     let (dir, home) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
@@ -142,11 +136,11 @@ fn without_types(code: &str) -> String {
 }
 
 #[test]
-fn the_agents_of_the_pages_work() {
-    for (page, fence, interpreter) in
-        [("agents-python.md", "python", "python3"), ("agents-typescript.md", "ts", "node")]
+fn the_agents_without_a_package_work() {
+    for (page, interpreter) in
+        [("examples/program/agent.py", "python3"), ("examples/program/agent.mts", "node")]
     {
-        let Some((printed, left)) = guide(page, fence, interpreter) else { continue };
+        let Some((printed, left)) = guide(page, interpreter) else { continue };
         // It had not been read; then another program changed it; then it was edited.
         let wanted = "edit_file command_failed\nread_file ok\nedit_file stale_file\nread_file ok\n\
                       edit_file ok\nx is 2 now\n";

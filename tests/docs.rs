@@ -20,13 +20,15 @@ fn read(path: &str) -> String {
     fs::read_to_string(repository().join(path)).expect(path)
 }
 
-/// The pages of `docs/`, as paths of the repository.
+/// The pages of `docs/` and `docs/reference/`, as paths of the repository.
 fn pages() -> Vec<String> {
-    let names = fs::read_dir(repository().join("docs"))
-        .expect("docs")
-        .map(|entry| entry.expect("an entry").file_name());
-    let mut pages: Vec<_> =
-        names.map(|name| format!("docs/{}", name.to_str().expect("a plain name"))).collect();
+    let mut pages = Vec::new();
+    for folder in ["docs", "docs/reference"] {
+        for entry in fs::read_dir(repository().join(folder)).expect(folder) {
+            let name = entry.expect("an entry").file_name();
+            pages.push(format!("{folder}/{}", name.to_str().expect("a plain name")));
+        }
+    }
     pages.retain(|page| page.ends_with(".md"));
     pages.sort();
     pages
@@ -190,7 +192,9 @@ fn completion_and_manual_pages_are_set_up_in_an_empty_home() {
 
 #[test]
 fn console_blocks_do_what_they_show() {
-    let counts: Vec<_> = std::iter::once("README.md".to_owned())
+    let counts: Vec<_> = ["README.md", "examples/from-git.md"]
+        .map(str::to_owned)
+        .into_iter()
         .chain(pages())
         .map(|page| {
             let count = run_page(&page);
@@ -214,7 +218,7 @@ fn console_blocks_do_what_they_show() {
 #[test]
 fn what_the_page_for_git_users_names_is_run() {
     let page = read("docs/coming-from-git.md");
-    let run: BTreeSet<_> = steps(&page)
+    let run: BTreeSet<_> = steps(&read("examples/from-git.md"))
         .into_iter()
         .map(|step| step.command.replace(" last", " ID").replace("@1", "ID"))
         .collect();
@@ -314,7 +318,7 @@ pub(crate) fn reasons_in(ends: &[&str]) -> BTreeSet<String> {
     reasons
 }
 
-/// The source files with reasons whose comments are rows of docs/errors.md, and the heading above
+/// The source files with reasons whose comments are rows of docs/reference/errors.md, and the heading above
 /// the table of each.
 const COMMENTED: [(&str, &str); 3] = [
     ("crates/patch-text/src/locate/reject.rs", "a hunk has no place"),
@@ -343,8 +347,8 @@ fn rows(source: &str) -> Vec<(String, String)> {
     rows
 }
 
-/// A comment as a cell of a table: without the capital and the full stop, and what it names of
-/// `docs/` is a link.
+/// A comment as a cell of a table in `docs/reference/`: without the capital and the full stop, and
+/// what it names of `docs/` is a link.
 fn cell(comment: &str) -> String {
     let comment = comment.trim().trim_end_matches('.');
     let is_word = comment.chars().nth(1).is_some_and(|second| !second.is_uppercase());
@@ -355,6 +359,10 @@ fn cell(comment: &str) -> String {
     for part in parts {
         let (link, rest) = part.split_once('`').expect("the end of the name");
         let name = link.rsplit('#').next().unwrap_or_default().replace('-', " ");
+        let link = match link.strip_prefix("reference/") {
+            Some(beside) => beside.to_owned(),
+            None => format!("../{link}"),
+        };
         cell += &format!("[{name}]({link}){rest}");
     }
     if cell.is_empty() { cell } else { [" ", &cell].concat() }
@@ -379,12 +387,12 @@ fn with_rows(mut page: String, heading: &str, rows: Vec<(String, String)>) -> St
 /// `UPDATE_DOCS=1 cargo test -p apply-patch --test runner docs::`.
 #[test]
 fn every_error_is_documented() {
-    let committed = read("docs/errors.md");
+    let committed = read("docs/reference/errors.md");
     let page = COMMENTED.iter().fold(committed.clone(), |page, (file, heading)| {
         with_rows(page, heading, rows(&read(file)))
     });
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(repository().join("docs/errors.md"), &page).expect("the page");
+        fs::write(repository().join("docs/reference/errors.md"), &page).expect("the page");
     } else {
         assert_eq!(page, committed, "see the comment above");
     }
@@ -400,7 +408,7 @@ fn every_error_is_documented() {
     assert_eq!(
         known.difference(&documented).collect::<Vec<_>>(),
         [] as [&String; 0],
-        "missing in docs/errors.md"
+        "missing in docs/reference/errors.md"
     );
 
     let kinds = cells(&page, |heading| heading == "Kinds");
@@ -427,7 +435,7 @@ fn every_exit_code_is_documented() {
         source.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));
     let codes: Vec<_> = variants.map(|(_, code)| code).collect();
     assert!(codes.len() >= 10, "{codes:?}");
-    let page = cells(&read("docs/errors.md"), |heading| heading == "Exit codes");
+    let page = cells(&read("docs/reference/errors.md"), |heading| heading == "Exit codes");
     assert_eq!(page.iter().map(|(code, _)| &**code).collect::<Vec<_>>(), codes);
     let readme = read("README.md");
     let listed: BTreeSet<_> = readme
@@ -489,6 +497,7 @@ fn pages_are_linked_and_links_lead_somewhere() {
     }
     for page in pages().into_iter().chain([
         "README.md".to_owned(),
+        "examples/from-git.md".to_owned(),
         "packaging/README.md".to_owned(),
         "editors/vscode/README.md".to_owned(),
     ]) {

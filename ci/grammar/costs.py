@@ -2,7 +2,7 @@
 
 usage: costs.py GRAMMAR_FOLDER VOCABULARIES GIT_DIR[,GIT_DIR…] [OTHER.lark…]
 
-It is run by hand; docs/grammar.md has its table. VOCABULARIES is as for tokens.py. The patches are
+It is run by hand; crates/patch-grammar/grammar/README.md has its table. VOCABULARIES is as for tokens.py. The patches are
 the latest commits of the repositories that only change text, and no more than 3 kB of it; their
 tokens are the longest that fit. Time is the processor's, so that other programs count for little. Other people's grammars may be named to be measured in the same run.
 The masks of a grammar that does not take a patch end where it is refused.

@@ -142,7 +142,7 @@ def mcp_server(project: Project, out: Path) -> None:
         "title": NAME,
         "description": description,
         "version": project.version,
-        "websiteUrl": f"{project.repository}/blob/main/docs/mcp.md",
+        "websiteUrl": f"{project.repository}/blob/main/docs/agents.md",
         "repository": {"url": project.repository, "source": "github"},
         "packages": [
             {

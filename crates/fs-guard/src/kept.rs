@@ -1,4 +1,7 @@
 //! The private directory, and directories in it, that are kept open from one operation to the next.
+//!
+//! Each operation looks at them again by their names; at the private directory once, when its lock is
+//! held.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,7 @@
 //! Converts paths of a directory to paths of the enclosing project, and back.
+//!
+//! Journals have the paths of the project; a store takes and gives those of its directory, so that
+//! little else knows of the difference.
 
 use crate::journal::Journal;
 

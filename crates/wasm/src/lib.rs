@@ -16,7 +16,7 @@ const TYPES: &str = r#"
 /** Text, or bytes; text counts as UTF-8. */
 export type Text = string | Uint8Array;
 
-/** What the functions here throw: an `Error` with the fields of a failed call. docs/errors.md tells what each kind means. */
+/** What the functions here throw: an `Error` with the fields of a failed call. docs/reference/errors.md tells what each kind means. */
 export interface PatchError extends Error {
   kind: string;
   path?: string;

@@ -234,7 +234,7 @@ export interface Nearest {
   notAtStart: boolean;
 }
 
-/** One thing to do about an error; docs/errors.md has the fields of each. */
+/** One thing to do about an error; docs/reference/errors.md has the fields of each. */
 export interface Hint {
   hint: string;
   [more: string]: unknown;
@@ -254,7 +254,7 @@ export interface Reject {
   [more: string]: unknown;
 }
 
-/** What else is known of an error; docs/errors.md tells which reason has what. */
+/** What else is known of an error; docs/reference/errors.md tells which reason has what. */
 export interface ErrorDetails {
   path?: string;
   /** A finer word than the kind. */
@@ -445,7 +445,7 @@ export interface ParsedPatch {
   [more: string]: unknown;
 }
 
-/** One of the closed set of error kinds; docs/errors.md tells what each means. */
+/** One of the closed set of error kinds; docs/reference/errors.md tells what each means. */
 export type ErrorKind =
   | "not_found"
   | "already_exists"

@@ -1,4 +1,4 @@
-// The blocks of docs/node.md that are marked `js`, in order, as one module; and the example of an agent. usage: as library.test.cjs
+// The blocks of docs/libraries.md that are marked `js`, in order, as one module; and the example of an agent. usage: as library.test.cjs
 "use strict";
 
 const assert = require("node:assert/strict");
@@ -7,8 +7,8 @@ const { copyFileSync, readFileSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { test } = require("node:test");
 
-test("docs/node.md", () => {
-  const page = readFileSync(join(__dirname, "../../../docs/node.md"), "utf8");
+test("docs/libraries.md", () => {
+  const page = readFileSync(join(__dirname, "../../../docs/libraries.md"), "utf8");
   const blocks = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map((found) => found[1]);
   assert.ok(blocks.length >= 6, `${blocks.length} blocks`);
   // An assertion that fails only prints, unless it is made to throw.

@@ -358,7 +358,7 @@ class Nearest(TypedDict):
 
 
 class Hint(TypedDict):
-    """One thing to do about an error; docs/errors.md has the fields of each."""
+    """One thing to do about an error; docs/reference/errors.md has the fields of each."""
 
     hint: str
 
@@ -383,7 +383,7 @@ class Reject(_Reject, total=False):
 
 
 class ErrorDetails(TypedDict, total=False):
-    """What else is known of an error; docs/errors.md tells which reason has what."""
+    """What else is known of an error; docs/reference/errors.md tells which reason has what."""
 
     path: str
     # A finer word than the kind.

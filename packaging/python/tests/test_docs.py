@@ -9,7 +9,7 @@ import pytest
 from conftest import REPOSITORY
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/grammar.md", "packaging/python/README.md"])
+@pytest.mark.parametrize("page", ["docs/libraries.md", "docs/grammar.md", "packaging/python/README.md"])
 def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if page.endswith("README.md"):

@@ -144,7 +144,7 @@ def test_the_editor_asks(agents, root):
 
 
 # The tests of `apply_diff` in openai-agents that ours answers differently, each with the rule of ours that is behind it:
-# docs/python.md has the same list.
+# docs/libraries.md has the same list.
 DIFFERENT = {
     "test_apply_diff_rejects_partially_matched_stacked_anchors": "it is refused, in other words",
     "test_apply_diff_rejects_stacked_anchors_when_the_first_is_missing": "it is refused, in other words",
@@ -170,7 +170,7 @@ def test_the_sdks_own_tests_of_apply_diff(agents, tmp_path):
     results = {name.partition("::")[2]: result for name, result in results.items()}
     assert len(results) >= 20, done.stdout
     assert {name for name, result in results.items() if result == "FAILED"} == set(DIFFERENT), done.stdout
-    page = (REPOSITORY / "docs" / "python.md").read_text()
+    page = (REPOSITORY / "docs" / "libraries.md").read_text()
     assert all(f"`{name}`" in page for name in DIFFERENT)
 
 

@@ -1,4 +1,6 @@
 //! A unified diff taken apart, and what differs inside of its lines.
+//!
+//! It is parsed once, for the terminal and for the page.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,6 @@
 //! Asks a person before a plan is committed, and remembers the answers of a session.
+//!
+//! An answer may hold once, for a turn or for the session.
 
 use std::collections::HashSet;
 use std::mem::Discriminant;

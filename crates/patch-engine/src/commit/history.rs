@@ -1,4 +1,6 @@
 //! The history of a workspace: its finished transactions.
+//!
+//! It is read from the newest one on, only as far as a question needs.
 
 use std::cell::{Ref, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -16,6 +16,13 @@
 //!
 //! The folder alone tells what was published: a slot holds the new file before, and the displaced
 //! one after.
+//!
+//! Of changes that are not synced yet, this requires only that the second change of a name is not
+//! kept without the first, and that nothing is kept in a new directory that is lost. (Where names
+//! cannot be swapped, all changes of names have to keep their order.) A file that moved between two
+//! directories of which only the new one was synced may be in both, as on btrfs; recovery removes
+//! the old name. After a power cut during the recovery of a killed commit, that commit's intents may
+//! be missing in the audit log.
 
 pub(crate) mod apply;
 pub mod approval;

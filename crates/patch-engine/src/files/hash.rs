@@ -1,4 +1,6 @@
 //! Hashes that are computed when they are asked for.
+//!
+//! They are those of files in memory, and of commits where no log is written.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,5 +1,7 @@
 //! Looks at what the new files of a plan contain, before it is shown: whether they still parse, and
 //! whether they get conflict markers.
+//!
+//! The parsers are not in this crate: the caller gives them (`Options::formats`).
 
 use std::collections::HashSet;
 

@@ -1,4 +1,6 @@
-//! Plans the fitting sections of a patch, where others do not fit.
+//! Plans the sections of a patch that fit, where others do not.
+//!
+//! Those that do not fit are left out and the rest is planned again, until what is left fits.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

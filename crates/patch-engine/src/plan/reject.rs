@@ -309,21 +309,19 @@ patch_grammar::named! {
         /// It would replace a file that another section reads or changes. What to do: send that as
         /// a patch of its own.
         ReplacesUsed = "replaces_used",
-        /// Another name differs only by case or Unicode normalisation; a file may be moved to
-        /// another spelling of its own name, where the file system tells both apart. What to do:
-        /// use the existing spelling; on a file system that takes both for one name, move the file
-        /// to a third name first, and to this one by another patch.
+        /// Another name differs only by case or Unicode normalisation. What to do: use the existing
+        /// spelling; to respell a name where the file system takes both for one, move the file to
+        /// a third name first, and to this one by another patch.
         Collision = "collision",
         /// A move to where the file is. What to do: leave the move out.
         SamePath = "same_path",
-        /// A file has not the SHA-256 that was given, or that the session saw;
-        /// `details.expectedSha256`, `details.actualSha256`, `details.changedBy`
-        /// (`docs/agents.md#files-that-change-in-between`). What to do: read it again.
+        /// A file has not the SHA-256 that was given or seen
+        /// (`docs/agents.md#files-that-change-in-between`); `details.expectedSha256`,
+        /// `actualSha256`, `changedBy`. What to do: read it again.
         Stale = "stale",
-        /// A file changed since the base (`--base`, `git --carry`; for the tools, what was read),
-        /// and it is not certain where the hunk belongs; `details.base`, `details.current` and
-        /// `details.wanted` have the lines and their text. What to do: read the file, and write the
-        /// hunk against it.
+        /// A file changed since the base (`--base`, `git --carry`; for tools, what was read), and
+        /// it is not certain where the hunk belongs; `details.base`, `current` and `wanted` have
+        /// the lines. What to do: read the file, and write the hunk against it.
         Conflict = "conflict",
         /// A file that is to be edited is not text. What to do: delete, move or replace it.
         Binary = "binary",
@@ -334,8 +332,8 @@ patch_grammar::named! {
         DeleteNotAllowed = "delete_not_allowed",
         /// `--allow-move=false`, and the patch moves. What to do: leave the section out.
         MoveNotAllowed = "move_not_allowed",
-        /// A git diff has two names for a file and no `rename from`, and both files are there. What
-        /// to do: write the one that is meant in all lines above the hunks.
+        /// A git diff has two names for a file, no `rename from`, and both are there. What to do:
+        /// write the one that is meant in all lines above the hunks.
         TwoFiles = "two_files",
         /// A diff deletes a file, and its deleted lines are not all of the file. What to do: make
         /// the diff anew.
@@ -343,9 +341,9 @@ patch_grammar::named! {
         /// A diff changes or deletes a symbolic link that leads elsewhere, or a file that is none.
         /// What to do: make the diff anew.
         OtherLink = "other_link",
-        /// A diff changes a submodule. A git tree (`apply-patch git`) takes that, where the submodule
-        /// is at the commit that the diff says, and the diff has the whole id of the new one. What
-        /// to do: leave it out, with `--exclude PATH`.
+        /// A diff changes a submodule. What to do: leave it out, with `--exclude PATH`;
+        /// `apply-patch git` takes it if it is at the commit that the diff says, and the new id is
+        /// whole.
         Submodule = "submodule",
         /// The file is not the one that a `GIT binary patch` was made for; if it is what the patch
         /// makes, the reason is `already_applied`. What to do: make the diff anew.
@@ -358,23 +356,20 @@ patch_grammar::named! {
         /// the diff anew.
         BinaryResult = "binary_result",
         /// `--whitespace error`, and the patch inserts lines with errors
-        /// (`docs/profiles.md#whitespace-errors`); the message has the first lines of the patch and
-        /// the rules that they break. What to do: `--whitespace fix`, or write the lines without
-        /// them.
+        /// (`docs/profiles.md#whitespace-errors`). What to do: `--whitespace fix`, or write the
+        /// lines without them.
         Whitespace = "whitespace",
-        /// `--syntax refuse`, and a file that parsed before does not parse any more
-        /// (`docs/profiles.md#files-that-do-not-parse`); `details.format`, `line` and `column` of
-        /// the new file. What to do: send it so that the file still parses, or `--syntax warn`.
+        /// `--syntax refuse`, and a file does not parse any more
+        /// (`docs/profiles.md#files-that-do-not-parse`); `details.format`, `line` and `column`. What
+        /// to do: send it so that it still parses, or `--syntax warn`.
         Syntax = "syntax",
-        /// A command of `format-with` (`docs/safety.md#formatting`) did not succeed;
-        /// `details.command`, `exitCode`, `signal` or `timedOut`, and the end of its error output
-        /// in `details.output`. What to do: read what it printed, and make the change again,
-        /// corrected.
+        /// A command of `format-with` (`docs/reference/commit.md#formatting`) did not succeed;
+        /// `details.command`, `exitCode`, `signal` or `timedOut`, and `output`, the end of its
+        /// error output. What to do: read that, and correct the change.
         NotFormatted = "not_formatted",
-        /// `-R`, and the text of a section does not say what was there: it deletes a file without
-        /// its lines, changes a binary file without its old bytes, copies one, or shows nothing
-        /// around what it deletes. What to do: leave the section out, or `apply-patch undo` the
-        /// transaction.
+        /// `-R`, and a section does not say what was there: it deletes a file without its lines,
+        /// changes a binary file without its old bytes, copies one, or shows nothing around what
+        /// it deletes. What to do: leave the section out, or `apply-patch undo`.
         Irreversible = "irreversible",
     }
 }

@@ -1,4 +1,6 @@
 //! Makes the reverse of a patch.
+//!
+//! It shares the text of the patch that it reverts.
 
 use patch_grammar::{
     AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Submodule,

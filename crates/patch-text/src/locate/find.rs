@@ -1,4 +1,7 @@
 //! Finds where the hunks' lines stand in a file, for both rules of placement.
+//!
+//! The prefilter compares whole hunks where a rare line of them stands. Where that would be too much
+//! work, the automaton finds all of them in one walk.
 
 use std::cell::{Cell, OnceCell};
 

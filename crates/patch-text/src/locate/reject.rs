@@ -26,13 +26,11 @@ patch_grammar::named! {
     /// exhaustive, so that whoever words the reasons has to add one for a new variant.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub error enum RejectReason {
-        /// Its context and removed lines do not stand in the file together; `details.nearest` is
-        /// the closest place, how many lines agree there, the first that differs, and in `region`
-        /// up to 12 lines of it with the columns that differ; `notAtEnd` or `notAtStart` when all
-        /// of them stand there, but the hunk has to stand at that end of the file: it says `*** End
-        /// of File`, or it is a hunk of a diff with context on the other side only. What to do:
-        /// copy the lines from the file; if only blanks or punctuation differ, `--fuzz` with the
-        /// pass that is named.
+        /// Its old lines do not stand in the file together. `details.nearest` is the closest place:
+        /// how many lines agree, the first that differs, and in `region` up to 12 lines with the
+        /// columns that differ; `notAtEnd` or `notAtStart` when all agree, but the hunk wants that
+        /// end of the file. What to do: copy the lines from the file; if only blanks or punctuation
+        /// differ, `--fuzz` with the pass that is named.
         ContextNotFound {
             /// The most similar place.
             nearest: Option<Box<Nearest>>,
@@ -75,21 +73,16 @@ patch_grammar::named! {
             /// The lines of the file that both change, or that the other hunk removed.
             lines: Option<RangeInclusive<usize>>,
         } = "overlapping_edits",
-        /// All that the hunk leaves (context and new lines) stands in one place, below its `@@`
-        /// header if it has one, and what it removes stands nowhere. Where lines are only removed,
-        /// lines of context above and below them have to say more than a blank or a brace. A line
-        /// that happens to stand somewhere is no evidence: then it is `context_not_found`. Or all
-        /// of it stands where the hunk would go, or at the line that a diff states, or in the
-        /// scope of its header while its old lines are elsewhere
+        /// What the hunk leaves is in the file, and what it removes is not
         /// (`docs/profiles.md#applied-already`). What to do: leave the hunk out, or
         /// `--skip-applied`.
         AlreadyApplied {
             /// Where the new lines are.
             lines: RangeInclusive<usize>,
         } = "already_applied",
-        /// With fuzz its lines are in the file, but they do not tell how to indent what it inserts;
-        /// `indentedLine` is the line of the patch, `matchedLines` has the place. What to do: copy
-        /// the old lines, and indent the new ones like them.
+        /// With fuzz its lines do not tell how to indent what it inserts (`indentedLine` of the
+        /// patch, `matchedLines` of the file). What to do: copy the old lines, and indent the new
+        /// ones like them.
         Indentation {
             /// Where they are.
             lines: RangeInclusive<usize>,
@@ -100,9 +93,9 @@ patch_grammar::named! {
             /// Whether one indentation of the hunk stands for several of the file.
             contradicts: bool,
         } = "indentation",
-        /// It only inserts, and has no context line. What to do: begin the hunk with the line that
-        /// the hint names, add another context line, or `*** End of File`; for a diff made with
-        /// `-U0`, `--unidiff-zero`.
+        /// It only inserts, and has no context line. What to do: begin with the line that the hint
+        /// names, add context, or `*** End of File`; for a diff made with `-U0`,
+        /// `--unidiff-zero`.
         NoAnchor {
             /// The line that its header names, if it names one: its number and its text.
             header: Option<(usize, String)>,
@@ -115,8 +108,7 @@ patch_grammar::named! {
         /// Text beyond ASCII is inserted into a file that is not UTF-8. What to do: insert ASCII,
         /// or convert the file first.
         Encoding = "encoding",
-        /// The diff ends within its last hunk: it has fewer lines than its numbers promise, and
-        /// more than context may be missing (`docs/dialects.md#diffs-that-are-cut-off`). What to
+        /// The diff ends within its last hunk (`docs/dialects.md#diffs-that-are-cut-off`). What to
         /// do: send all of it; if it is whole, `--recount`, or `@@` without numbers.
         CutOff {
             /// How many lines of the old and of the new file the numbers promise.

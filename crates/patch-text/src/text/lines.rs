@@ -1,4 +1,6 @@
 //! A file as lines: where each begins, without copying any.
+//!
+//! Lines are indexed only when one is needed that is not near a hunk.
 
 use std::cell::OnceCell;
 use std::ops::Range;

@@ -5,9 +5,9 @@ patch_grammar::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[allow(missing_docs, reason = "a word of another enum has its comment there")]
     pub enum Reason {
-        /// MCP with `--approve ask`, and a client that cannot ask a person; Python and Node:
-        /// `approve` of the workspace wants one, and the call has no `approve`. What to do: another
-        /// client, or another `--approve`; give the call an `approve`.
+        /// MCP with `--approve ask`, and a client that cannot ask; Python and Node: `approve` of
+        /// the workspace, and a call without. What to do: another client, or another `--approve`;
+        /// give the call an `approve`.
         ApprovalRequired = "approval_required",
         /// There is no such tool. What to do: the message names them all.
         UnknownTool = "unknown_tool",
@@ -34,13 +34,12 @@ patch_grammar::named! {
         /// The branch is at another commit than the patch is for; `details.expected`,
         /// `details.actual`. What to do: `--carry`, or `--onto` the branch.
         BranchMoved = "branch_moved",
-        /// The caller gave the call up, or the person who was asked closed the question without an
-        /// answer; nothing was changed. What to do: ask whether the change is wanted.
+        /// The caller gave the call up, or a person closed the question without an answer. What to
+        /// do: ask whether the change is wanted.
         Cancelled = "cancelled",
         /// A file changed while it was used. What to do: try again.
         Changed = "changed",
-        /// A person, or `approve` of a program, said no; nothing was changed. What to do: ask what
-        /// was wrong with it.
+        /// A person, or `approve` of a program, said no. What to do: ask what was wrong with it.
         Declined = "declined",
         Directory = "directory",
         /// `undo`, `restore_file`: the transaction changed files outside of the root, in the same
@@ -54,59 +53,55 @@ patch_grammar::named! {
         NoChange = "no_change",
         /// `edit_file` without edits. What to do: give one.
         NoEdits = "no_edits",
-        /// The home directory, `/`, or a directory in which others may create files (as `/tmp`),
-        /// and nobody named it. What to do: `-C .`, if it is meant.
+        /// The home directory, `/`, or one as `/tmp`, and nobody named it. What to do: `-C .`, if
+        /// it is meant.
         NoProject = "no_project",
-        /// MCP: the client says that it has roots, and names none that is a directory here. What to
-        /// do: open the folder in the client.
+        /// MCP: the client has roots, and names none that is a directory here. What to do: open the
+        /// folder in the client.
         NoRoots = "no_roots",
-        /// `--part` names one that is not there, or parts of different forms are taken as one. What
-        /// to do: choose another.
+        /// `--part` names one that is not there, or takes different forms as one. What to do:
+        /// choose another.
         NoSuchPart = "no_such_part",
         NoSuchSlot = "no_such_slot",
-        /// `undo`: none is named, none of that name, one that was rolled back or did not touch the
-        /// path, or there is none at all. What to do: `details.transactions` has the newest of the
-        /// session.
+        /// `undo`: none is named, or none that can be undone. What to do: take one of
+        /// `details.transactions`.
         NoTransaction = "no_transaction",
-        /// `--amend`, or `amend` of `apply_patch`, names no refused patch of this session, or one
-        /// that is not kept any more. What to do: send the whole patch.
+        /// `--amend`, or `amend` of `apply_patch`, names no refused patch that is kept. What to do:
+        /// send the whole patch.
         NotKept = "not_kept",
         NotADirectory = "not_a_directory",
         /// `edit_file`: the old text is not in the file. What to do: copy it from there; U+FFFD
-        /// stands for a byte that is not UTF-8, and cannot be looked for.
+        /// cannot be looked for.
         OldTextNotFound = "old_text_not_found",
         Overlapping = "overlapping_edits",
         /// `restore_file`: one target for several files. What to do: name one of them.
         SeveralFiles = "several_files",
-        /// Several whole patches in one text; the message lists them with their lines and files.
-        /// What to do: send one, or choose with `--part N` or `--part all`.
+        /// Several whole patches, which the message lists. What to do: send one, or `--part N` or
+        /// `--part all`.
         SeveralPatches = "several_patches",
         Stale = "stale",
         /// MCP with `--approve ask`: more files than a person can be shown. What to do: split the
         /// change, or apply it in a terminal.
         TooManyToShow = "too_many_to_show",
-        /// A directory of the patch has a state of its own, with an unfinished transaction;
-        /// `details.directory`. What to do: `apply-patch -C DIR recover`, then again.
+        /// A directory has an unfinished transaction in a state of its own; `details.directory`.
+        /// What to do: `apply-patch -C DIR recover`, then again.
         UnfinishedBelow = "unfinished_below",
         /// A file is to be changed that the session has not read, and no hash is given. For
-        /// `edit_file` it is enough that an answer showed all lines of the edits: a preview of
-        /// `search_files`, or a refusal that quotes them. What to do: `read_file` first.
+        /// `edit_file` it is enough that an answer showed all lines of the edits. What to do:
+        /// `read_file` first.
         Unread = "unread",
-        /// There is no patch in the text, or something around it is not understood: a shell command
-        /// that does more, a call of another tool. What to do: send the patch alone.
+        /// No patch in the text, or something around it that is not understood. What to do: send
+        /// the patch alone.
         Unreadable = "unreadable",
-        /// Something in `.apply-patch` was not made by this program for this user, or is not signed
-        /// with this key. What to do: look at it, then remove it; where you changed the mode of a
-        /// directory, give that back (`chmod 700`); if it belongs to another user, give it back
-        /// (`chown`) or set `state = "user"`; `doctor` tells what to do where the file system keeps
-        /// no modes; `undo ID` where `undo` cannot tell which is the last.
-        /// `details.problem` says which; where it is `other_key` (`details.key`) or `not_signed`, a
-        /// person who knows the change undoes it with `undo ID --trust`.
+        /// Something in `.apply-patch` is not this user's, or is not signed with this key;
+        /// `details.problem` says which (`docs/reference/state.md#whose-it-is`). What to do: look
+        /// at it, then remove it, or `chmod 700`, `chown`, `state = "user"`; without modes, see
+        /// `doctor`; `undo ID` where the last one is unclear; `undo ID --trust` for `other_key`
+        /// (`details.key`) and `not_signed`, if you know the change.
         UntrustedState = "untrusted_state",
-        /// A command of `verify` (`docs/safety.md`) did not succeed, and the files are as they
-        /// were; `details.command`, `exitCode`, `signal` or `timedOut`, and the end of its output
-        /// in `details.output`. What to do: read what it printed, and make the change again,
-        /// corrected.
+        /// A command of `verify` (`docs/reference/commit.md#checks`) did not succeed, and the files
+        /// are as they were; `details.command`, `exitCode`, `signal` or `timedOut`, and `output`,
+        /// the end of its output. What to do: read that, and correct the change.
         Unverified = "unverified",
     }
 }

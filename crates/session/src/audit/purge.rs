@@ -1,4 +1,6 @@
 //! Removes the lines of transactions that are gone.
+//!
+//! A commit says which transactions were purged, so that their lines go with them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

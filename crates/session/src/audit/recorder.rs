@@ -1,4 +1,22 @@
 //! Writes the log of a commit.
+//!
+//! # Order of writing
+//!
+//! Under the lock of the workspace, and that of the log:
+//!
+//! 1. The log's first file and the head of an empty log, with synced names.
+//! 2. *Intents*, before the commit point. The same sync makes them and the journal durable; the
+//!    head stays. If they cannot be written, nothing is applied. If more than 32 files change, or
+//!    commands are run, others may write to the log before the outcomes.
+//! 3. The commit, then the *outcomes*, which are synced. Then the head is overwritten in its place
+//!    and synced: it has 512 bytes, a sector, which a disk writes whole or not at all. (With very
+//!    many open intents, or a second name, it is written beside and renamed.) If that fails, the
+//!    commit stands, and a warning says so.
+//! 4. Recovery, `recover`, `trash purge` and the next commit of the session write outcomes for
+//!    intents that have none: `recovered` is `finished` or `reverted`. Each run of `apply-patch
+//!    git` does that at its start: `finished` if the branch has the commit, or if all of the
+//!    commit is there and no branch was to be moved. A run holds the lock of `.apply-patch` in the
+//!    git directory meanwhile.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -134,7 +134,7 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// Removes the fields of hunks from a schema, and what few answers have: docs/results.md describes
+/// Removes the fields of hunks from a schema, and what few answers have: docs/reference/results.md describes
 /// them.
 fn without_hunks(mut schema: Value) -> Value {
     if let Some(fields) = schema.pointer_mut("/properties/data/properties") {

@@ -1,4 +1,6 @@
 //! Lines of files in answers: a session that was shown them has seen them.
+//!
+//! What counts are the lines as they were really sent, after an answer was cut.
 
 use serde_json::Value;
 

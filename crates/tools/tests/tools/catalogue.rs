@@ -148,7 +148,7 @@ fn examples_are_arguments() {
 /// Write the page anew with `UPDATE_TOOLS=1 cargo test -p file-tools`.
 #[test]
 fn the_page_of_results_is_what_the_schemas_say() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/results.md");
     let page = page();
     if std::env::var_os("UPDATE_TOOLS").is_some() {
         std::fs::write(path, &page).unwrap();
@@ -164,47 +164,61 @@ fn page() -> String {
          `{\"ok\":false,\"error\":{…}}`:\n\
          [errors.md](errors.md). `?` marks what may be missing.\n\
          \n\
-         Arguments that come in another form than the schema has are taken where nothing is lost \
-         by that: a\n\
-         JSON text of a list, an object, a number, or true or false; empty text for what may be \
-         left out; an\n\
-         integer written as `3.0`; an absolute path beneath the root. The answer then has a list \
-         `normalised`, a\n\
-         sentence each, beside `data` or `error` (`edit.patch`: `notes`).\n\
-         \n\
-         A list `warnings` beside `data` says which files do not \
-         [parse](profiles.md#files-that-do-not-parse)\n\
-         and which get conflict markers, and whether a change is missing in the log, may not last, \
-         or has left\n\
-         something to tidy up. For a patch, the `notes` do.\n\
-         \n\
-         `maxResultBytes` bounds an answer. Without it, a tool that changes files answers with \
-         about 8 KiB at\n\
-         most. A reading tool that is cut goes on: its sentence says `repeat the call with cursor \
-         \"…\"`, which\n\
-         is `data.nextCursor`.\n\
-         \n\
-         A change shows no diff of itself unless `diff` is `stat` (how many lines, `+2 -1`) or \
-         `full`; a dry\n\
-         run shows all of it unless `diff` says otherwise. At the command line that is `--json \
-         --diff\n\
-         none|stat|full`, of `apply`, `undo` and `redo`.\n",
+         * `normalised`, beside `data` or `error` (`edit.patch`: `notes`): arguments that were taken \
+         in another form, as\n  \
+         nothing is lost by that: a JSON text of a list, object, number, true or false; empty text \
+         for what may be left\n  \
+         out; `3.0`; an absolute path beneath the root.\n\
+         * `warnings`, beside `data` (for a patch, `notes`): files that do not\n  \
+         [parse](../profiles.md#files-that-do-not-parse) or get conflict markers; a change that is \
+         missing in the log, may\n  \
+         not last, or left something to tidy up.\n\
+         * `maxResultBytes` bounds an answer; by default one that changes files has about 8 KiB. A \
+         reading tool goes on\n  \
+         with `cursor`, from `data.nextCursor`.\n\
+         * `diff` is there where it is asked for: `stat` (`+2 -1`) or `full`; a dry run has it by default. \
+         At the command line:\n  \
+         `--json --diff none|stat|full`, of `apply`, `undo` and `redo`.\n",
     );
+    let mut shown = Vec::new();
     for tool in Tool::ALL {
         let answer = schemas(tool).1;
         let data = if tool == Tool::EditPatch { &answer } else { &answer["properties"]["data"] };
         let own = if tool == Tool::EditPatch { ": a shape of its own, without `data`" } else { "" };
-        page += &format!(
-            "\n## `{}`{own}\n\n| field | type | what it is |\n|---|---|---|\n",
-            tool.as_str()
-        );
-        rows(data, "", &mut page);
+        let name = tool.as_str();
+        if let Some(place) = place_of(data, &mut shown, name) {
+            page += &format!("\n## `{name}`\n\nAs `{place}`.\n");
+            continue;
+        }
+        page += &format!("\n## `{name}`{own}\n\n```text\n");
+        rows(data, "", &mut page, &mut shown, name);
+        page += "```\n";
     }
     page
 }
 
-/// A row for each field, and those of the objects in it below.
-fn rows(schema: &Value, at: &str, page: &mut String) {
+/// The tool whose block has these fields already; otherwise they are noted as shown with this tool.
+fn place_of(
+    schema: &Value,
+    shown: &mut Vec<(Value, &'static str)>,
+    tool: &'static str,
+) -> Option<&'static str> {
+    let fields = schema.get("properties")?;
+    let place = shown.iter().find(|(known, _)| known == fields).map(|&(_, place)| place);
+    if place.is_none() {
+        shown.push((fields.clone(), tool));
+    }
+    place
+}
+
+/// A line for each field, and those of the objects in it below, unless one above has them.
+fn rows(
+    schema: &Value,
+    at: &str,
+    page: &mut String,
+    shown: &mut Vec<(Value, &'static str)>,
+    tool: &'static str,
+) {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     // In an order that does not depend on how `serde_json` is built.
     let fields: std::collections::BTreeMap<_, _> =
@@ -213,12 +227,22 @@ fn rows(schema: &Value, at: &str, page: &mut String) {
         let optional = if required.contains(&name.as_str().into()) { "" } else { "?" };
         let items = &field["items"];
         let kind = match field["type"].as_str().unwrap_or("any") {
-            "array" => format!("list of {}", items["type"].as_str().unwrap_or("any")),
+            "array" => format!("{}[]", items["type"].as_str().unwrap_or("any")),
             kind => kind.to_owned(),
         };
         let what = field["description"].as_str().unwrap_or_default().replace('\n', " ");
-        *page += &format!("| `{at}{name}`{optional} | {kind} | {what} |\n");
-        rows(field, &format!("{at}{name}."), page);
-        rows(items, &format!("{at}{name}[]."), page);
+        // What was said of a field of this name is not said again.
+        let said = format!("{name}{optional}: {kind} // {what}");
+        let what = if page.contains(&said) { String::new() } else { what };
+        let inner = if items.is_object() { items } else { field };
+        let place = place_of(inner, shown, tool);
+        let fields = place.map(|place| format!(" Fields: as in {place}.")).unwrap_or_default();
+        let said = [what, fields].concat();
+        let comment = if said.is_empty() { "" } else { " // " };
+        *page += &format!("{at}{name}{optional}: {kind}{comment}{}\n", said.trim());
+        if place.is_none() {
+            let at = format!("{at}{name}{}.", if items.is_object() { "[]" } else { "" });
+            rows(inner, &at, page, shown, tool);
+        }
     }
 }

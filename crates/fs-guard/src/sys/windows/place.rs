@@ -1,4 +1,7 @@
 //! Names in directories: given, changed, taken away.
+//!
+//! Windows cannot swap two names, and makes no hard links here: an exchange renames the old file
+//! aside, which recovery knows how to finish.
 
 use std::io;
 use std::os::windows::io::AsRawHandle as _;

@@ -1,13 +1,3 @@
-# An agent in TypeScript
-
-The file tools are a program: one call a run, JSON in, one JSON object out. So an agent needs no
-package but its provider's. What is below is a whole one, with a scripted model in place of a
-provider's, and a test runs it. Its types can be erased: Node runs the file as it is from 22.18 on
-(`node agent.mts`; before that, from 22.6 on, with `--experimental-strip-types`).
-
-Tools, errors, sessions and stale files are as [for Python](agents-python.md).
-
-```ts
 import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 
@@ -67,8 +57,3 @@ function scripted(messages: Message[], tools: Tool[]): Step {
 }
 
 console.log(turn(scripted, "set x to 2 in app.py", 12));
-```
-
-With a real model, `model` is a request with `tools: TOOLS` (and `async`); its calls are the
-`tool_use` blocks of the message, and each answer goes back as `JSON.stringify(answer)` in a
-`tool_result`.

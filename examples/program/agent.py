@@ -1,20 +1,3 @@
-# An agent in Python
-
-In process, with types and drop-ins for SDKs: [python.md](python.md). Without that package the file
-tools are a program: one call a run, JSON in, one JSON object out. So an agent needs no package but
-its provider's. What is below is a whole one, with a scripted model in place of a provider's, and a
-test runs it.
-
-* **Tools**: `tool-spec --all-tools --provider …` prints them in the form of a provider, ready to
-  paste; `--brief` in a third of the size.
-* **Errors**: `suggestedNextAction` is written for the model, and `hints` are the same as data:
-  [errors.md](errors.md). Give the model the answer as it is.
-* **Sessions**: with `--session NAME` the tools remember what was read. A file that this session has
-  not seen, or that changed since, is not overwritten, and no hash has to be copied.
-* **Stale files**: a file that somebody else changed is `stale_file`; its hint says to read it
-  again.
-
-```python
 import json
 import os
 import subprocess
@@ -71,7 +54,3 @@ def scripted(messages, tools):
 
 if __name__ == "__main__":
     print(turn(scripted, "set x to 2 in app.py"))
-```
-
-With a real model, `model` is a request with `tools=TOOLS`; its calls are the `function_call` items
-of the response, and each answer goes back as `json.dumps(answer)` in a `function_call_output`.
