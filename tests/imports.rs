@@ -208,7 +208,7 @@ const BELOW: [(&str, &[&str]); 20] = [
     ("python", &["apply_patch_api"]),
     ("node", &["apply_patch_api"]),
     ("wasm", &["apply_patch_api"]),
-    ("xtask", &["patch_grammar"]),
+    ("xtask", &["patch_grammar", "testutils"]),
     ("testutils", &["fs_guard", "patch_engine", "patch_grammar"]),
 ];
 
