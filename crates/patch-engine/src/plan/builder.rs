@@ -22,7 +22,7 @@ use crate::plan::near::Near;
 use crate::plan::options::Options;
 use crate::plan::origins::Origins;
 use crate::plan::overlay::{EntryState, Lifted, Loaded, New, Overlay, OverlayEntry, loses_all};
-use crate::plan::planner::Named;
+use crate::plan::paths::Named;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::text::files::Files;
 use crate::text::splices::Splices;

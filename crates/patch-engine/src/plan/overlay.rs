@@ -9,7 +9,7 @@ use fs_guard::{Access, FileKind, Metadata, RelPath, Sha256};
 use crate::plan::disk::{Disk, load};
 use crate::plan::hash::LazyHash;
 use crate::plan::options::Options;
-use crate::plan::planner::Named;
+use crate::plan::paths::Named;
 use crate::plan::reject::{Checked, Problem};
 use crate::plan::submodules;
 use crate::plan::{Image, Map, Mode, NewDir, PostImage, PreImage, Transition};
