@@ -24,7 +24,7 @@ use crate::plan::near::Near;
 use crate::plan::options::Options;
 use crate::plan::origins::Origins;
 use crate::plan::overlay::{EntryState, Lifted, Loaded, New, Overlay, OverlayEntry, loses_all};
-use crate::plan::planner::Named;
+use crate::plan::paths::Named;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 
 /// The most files of a directory to delete in one plan.

@@ -11,7 +11,7 @@ use crate::files::Files;
 use crate::files::hash::{self, LazyHash};
 use crate::plan::disk::{Disk, load};
 use crate::plan::options::Options;
-use crate::plan::planner::Named;
+use crate::plan::paths::Named;
 use crate::plan::reject::{Checked, Problem};
 use crate::plan::{Image, Map, Mode, NewDir, PostImage, PreImage, Transition, submodules};
 

@@ -31,3 +31,25 @@ pub(crate) fn names(section: &Section<'_>, path: &str) -> bool {
 pub(crate) fn plain(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
+
+/// The sections by the paths they name.
+pub(crate) struct Named<'p>(Vec<(&'p str, usize)>);
+
+impl<'p> Named<'p> {
+    pub(crate) fn of(sections: impl ExactSizeIterator<Item = (usize, &'p Section<'p>)>) -> Self {
+        let mut named = Vec::with_capacity(sections.len());
+        for (index, section) in sections {
+            named.extend(section.paths().map(|path| (plain(&path.text), index)));
+        }
+        // The sections of a path stay in order.
+        named.sort_by_key(|(path, _)| *path);
+        Self(named)
+    }
+
+    /// Returns the sections with a path.
+    pub(crate) fn sections(&self, path: &str) -> impl Iterator<Item = usize> + Clone {
+        let first = self.0.partition_point(|(named, _)| *named < path);
+        let all = self.0[first..].iter().take_while(move |(named, _)| *named == path);
+        all.map(|(_, section)| *section)
+    }
+}

@@ -27,7 +27,7 @@ use crate::plan::links::LinkTexts;
 use crate::plan::normalise::normalised;
 use crate::plan::options::{Expected, Options, Profile};
 use crate::plan::overlay::{Lifted, Loaded};
-use crate::plan::paths::{is_file, is_git_diff, is_of_git, names, plain};
+use crate::plan::paths::{Named, is_file, is_git_diff, is_of_git, names, plain};
 use crate::plan::prefetch::{Edited, Prefetch, Prefetched, Prefetcher};
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
@@ -173,28 +173,6 @@ impl<'p> Sections<'p> {
             self.named.sections(path).nth(1).is_none() && !options.expected.contains_key(path)
         });
         independent.map(|(index, _)| *index).collect()
-    }
-}
-
-/// The sections by the paths they name.
-pub(crate) struct Named<'p>(Vec<(&'p str, usize)>);
-
-impl<'p> Named<'p> {
-    pub(crate) fn of(sections: impl ExactSizeIterator<Item = Indexed<'p>>) -> Self {
-        let mut named = Vec::with_capacity(sections.len());
-        for (index, section) in sections {
-            named.extend(section.paths().map(|path| (plain(&path.text), index)));
-        }
-        // The sections of a path stay in order.
-        named.sort_by_key(|(path, _)| *path);
-        Self(named)
-    }
-
-    /// Returns the sections with a path.
-    pub(crate) fn sections(&self, path: &str) -> impl Iterator<Item = usize> + Clone {
-        let first = self.0.partition_point(|(named, _)| *named < path);
-        let all = self.0[first..].iter().take_while(move |(named, _)| *named == path);
-        all.map(|(_, section)| *section)
     }
 }
 
