@@ -109,33 +109,38 @@ fn explained(error: &ToolError) -> String {
 }
 
 /// Adds the closest place in the file, with the first line that differs.
+/// The lines of a list.
+fn joined(lines: &Value) -> Option<String> {
+    let lines: Vec<_> = lines.as_array()?.iter().filter_map(Value::as_str).collect();
+    Some(lines.join("\n"))
+}
+
 fn place(details: &Value, lines: &mut Vec<String>) {
     let nearest = &details["nearest"];
     let first = &nearest["firstDifference"];
     if nearest.is_object() {
         lines.push(format!("  closest: lines {}-{}", nearest["startLine"], nearest["endLine"]));
     }
-    if let (Some(wanted), Some(found)) = (first["wanted"].as_str(), first["found"].as_str()) {
+    if let Some(wanted) = first["wanted"].as_str()
+        && let Some(found) = first["found"].as_str()
+    {
         lines.push(format!("  you wrote:          {wanted}"));
         lines.push(format!("  line {:<5} really is: {found}", first["fileLine"].to_string()));
     }
     for candidate in details["candidates"].as_array().into_iter().flatten() {
         let line = &candidate["startLine"];
-        let words = |key: &str| {
-            candidate[key].as_array().map(|lines| lines.iter().filter_map(Value::as_str).collect())
-        };
-        let (before, after): (Option<Vec<_>>, Option<Vec<_>>) =
-            (words("addContextBefore"), words("addContextAfter"));
+        let before = joined(&candidate["addContextBefore"]);
+        let after = joined(&candidate["addContextAfter"]);
         let (words, context) = match (before, after, candidate["addHeader"].as_str()) {
-            (Some(before), ..) => ("put before it:", before.join("\n")),
-            (_, Some(after), _) => ("put after it:", after.join("\n")),
+            (Some(before), ..) => ("put before it:", before),
+            (_, Some(after), _) => ("put after it:", after),
             (.., Some(header)) => ("begin the hunk with:", format!("@@ {header}")),
             _ => {
                 lines.push(format!("  it could be line {line}"));
                 continue;
             }
         };
-        // What is to be copied stands on lines of its own.
+        // Text to be copied stands on lines of its own.
         lines.push(format!("  to mean line {line}, {words}"));
         lines.push(context);
     }

@@ -59,10 +59,12 @@ impl Preview {
     ) -> Result<Option<Self>, apply_patch_api::files::Error> {
         let mut names = Vec::new();
         let mut size = 0;
-        let (mut inserted, mut deleted) = (0, 0);
+        let mut inserted = 0;
+        let mut deleted = 0;
         for change in plan.changes() {
             let (plus, minus) = plan.images().line_counts(change)?;
-            (inserted, deleted) = (inserted + plus, deleted + minus);
+            inserted += plus;
+            deleted += minus;
             let letter = match change.operation {
                 ChangeKind::Create => 'A',
                 ChangeKind::Update => 'M',
@@ -80,10 +82,10 @@ impl Preview {
         }
         let head = format!("{}: {inserted} lines inserted, {deleted} deleted", summary(plan));
         let mut lines = vec![head];
-        // What is deleted or replaced shows in the list below.
-        let shown =
-            |reason: &&Reason| matches!(reason, Reason::Deletes { .. } | Reason::Replaces { .. });
-        let others = reasons.iter().filter(|reason| !shown(reason));
+        // Deleted and replaced files show in the list below.
+        let others = reasons
+            .iter()
+            .filter(|reason| !matches!(reason, Reason::Deletes { .. } | Reason::Replaces { .. }));
         lines.extend(others.map(|reason| visible(&reason.to_string(), usize::MAX)));
         lines.extend(warnings(plan).map(|warning| visible(&warning, MAX_LINE)));
         lines.append(&mut names);
@@ -198,10 +200,10 @@ impl OpenQuestion<'_> {
     }
 }
 
-/// What a person put into the form.
+/// The entries of a person in the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// What the model is told, in one line.
+    /// The note for the model, in one line.
     pub(crate) note: Option<String>,
     /// The answer is also good for the rest of the turn.
     pub(crate) rest: bool,
@@ -210,13 +212,13 @@ pub(crate) struct Form {
 impl Form {
     /// Reads the form as the client sent it.
     pub(crate) fn read(form: Option<&Value>) -> Self {
-        let field = |name| form.and_then(|form| form.get(name));
-        let words = field(NOTE).and_then(Value::as_str).unwrap_or_default().split_whitespace();
+        let note = form.and_then(|form| form.get(NOTE)).and_then(Value::as_str);
+        let words = note.unwrap_or_default().split_whitespace();
         let note = words.collect::<Vec<_>>().join(" ");
         let note: String = note.chars().take(MAX_NOTE as usize).collect();
         Self {
             note: (!note.is_empty()).then(|| visible(&note, usize::MAX)),
-            rest: field(REST).and_then(Value::as_bool).unwrap_or(false),
+            rest: form.and_then(|form| form.get(REST)).and_then(Value::as_bool).unwrap_or(false),
         }
     }
 }
@@ -276,7 +278,8 @@ impl Seals {
         state: Option<&str>,
         responses: Option<&InputResponses>,
     ) -> Response {
-        let (Some(state), Some(responses)) = (state, responses) else { return Response::Nothing };
+        let Some(state) = state else { return Response::Nothing };
+        let Some(responses) = responses else { return Response::Nothing };
         let Ok(payload) = self.codec.open_with(state, &asked.bytes()) else {
             return Response::Nothing;
         };

@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// The cost of a message besides its bytes.
 const OVERHEAD: usize = 4 << 10;
 
-/// What is under way on one connection.
+/// The messages that are under way on one connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Backlog {
     inner: Arc<BacklogQueue>,
@@ -33,6 +33,12 @@ struct BacklogState {
     ids: HashSet<RequestId>,
     /// The client has gone, so waiting ends.
     closed: bool,
+}
+
+impl BacklogState {
+    fn is_full(&self) -> bool {
+        self.bytes >= MAX_BYTES && !self.closed
+    }
 }
 
 impl BacklogQueue {
@@ -57,13 +63,12 @@ impl Backlog {
     /// Counts a request as soon as there is room for it. `None` when the client has to answer a
     /// question first: the answer may come after this request, so the stream must be read on.
     pub(crate) fn admit(&self, bytes: usize) -> Option<HeldMessage> {
-        let full = |state: &mut BacklogState| state.bytes >= MAX_BYTES && !state.closed;
         let state = self
             .inner
             .changed
-            .wait_while(self.inner.state(), |state| full(state) && state.questions == 0);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        let room = !full(&mut state);
+            .wait_while(self.inner.state(), |state| state.is_full() && state.questions == 0);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let room = !state.is_full();
         drop(state);
         room.then(|| self.hold(bytes))
     }

@@ -11,7 +11,7 @@ use apply_patch_api::tools::{
     Arguments, ErrorKind, FailureClass, Reason, Session, Tool, ToolError, TurnName,
 };
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ElicitationAction, ErrorData, InputResponses,
+    CallToolResponse, CallToolResult, ElicitResult, ElicitationAction, ErrorData, InputResponses,
     ProgressNotificationParam,
 };
 use rmcp::service::{RequestContext, RoleServer};
@@ -137,6 +137,22 @@ impl<'c> CallOf<'c> {
         Arguments::from(&*self.args).flag(self.tool, name)
     }
 
+    /// Puts the question about a plan to the client, and waits for the answer.
+    async fn put(
+        &self,
+        preview: &Preview,
+    ) -> Result<Result<ElicitResult, rmcp::ServiceError>, ErrorData> {
+        let _counted = self.server.backlog.question();
+        let question = self.context.peer.create_elicitation(self.asked().question(preview));
+        tokio::select! {
+            answered = question => Ok(answered),
+            () = self.context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+            () = self.server.gone() => {
+                Err(ErrorData::internal_error("the client has gone", None))
+            }
+        }
+    }
+
     /// Returns whether a person has to be asked.
     fn asks(&self) -> bool {
         match self.tools.rules.approval {
@@ -195,20 +211,7 @@ impl<'c> CallOf<'c> {
             let preview = match self.run(answer, form.note.clone()).await? {
                 (_, Some(Unapproved::ToShow(preview))) => preview,
                 (_, Some(Unapproved::TooMany(files))) => {
-                    let message = format!(
-                        "its {files} files are too many to show to a person who has to approve them"
-                    );
-                    let error =
-                        ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
-                            .reason(Reason::TooManyToShow)
-                            .details(json!({ "files": files }))
-                            .remedies([
-                                Remedy::Split,
-                                Remedy::Ask(ForPerson::Own("apply the patch in a terminal".into())),
-                            ]);
-                    return Ok(
-                        answer::failed(self.tool, ToolError { recoverable: true, ..error }).into()
-                    );
+                    return Ok(answer::failed(self.tool, too_many(files)).into());
                 }
                 (result, _) => return Ok(result.into()),
             };
@@ -222,15 +225,7 @@ impl<'c> CallOf<'c> {
                     .map_err(|error| ErrorData::internal_error(error.to_string(), None));
             }
             let _open = OpenProposal { server: self.server, plan: &preview };
-            let _counted = self.server.backlog.question();
-            let question = self.context.peer.create_elicitation(self.asked().question(&preview));
-            let ended = |why: &'static str| ErrorData::internal_error(why, None);
-            let answered = tokio::select! {
-                answered = question => answered,
-                () = self.context.ct.cancelled() => return Err(ended("cancelled")),
-                () = self.server.gone() => return Err(ended("the client has gone")),
-            };
-            match answered {
+            match self.put(&preview).await? {
                 Ok(answer) if answer.action == ElicitationAction::Accept => {
                     approved = Some(preview.digest);
                     form = Form::read(answer.content.as_ref());
@@ -300,17 +295,17 @@ impl<'c> CallOf<'c> {
         let root = session.workspace().root().clone();
         let place = self.server.in_order(tool).await;
         let asks = rules.approval == Approval::Ask;
-        // What was approved for a turn does not count where a person has just said no.
+        // The approval of a turn does not count where a person has just said no.
         let asks_anew = !matches!(answer, ToolAnswer::Ask { .. }) || self.asked().is_permanent();
         let ran = self.server.workers.run(move || {
             // Held to the end, even if the client no longer waits for the answer.
             let _place = place;
             let changes = !tool.is_read_only();
-            let lock = || approvals.lock().unwrap_or_else(PoisonError::into_inner);
             if changes {
-                enter(&session, turn, &mut lock());
+                let mut approvals = approvals.lock().unwrap_or_else(PoisonError::into_inner);
+                enter(&session, turn, &mut approvals);
             }
-            let mut own = lock().clone();
+            let mut own = approvals.lock().unwrap_or_else(PoisonError::into_inner).clone();
             if asks_anew {
                 own.end_turn();
             }
@@ -322,7 +317,7 @@ impl<'c> CallOf<'c> {
             };
             // No other call changes anything meanwhile.
             if changes && !asks_anew {
-                *lock() = own;
+                *approvals.lock().unwrap_or_else(PoisonError::into_inner) = own;
             }
             if let Some(said) = said {
                 reply.add_remark(&said);
@@ -361,4 +356,18 @@ fn enter(session: &Session, turn: Option<TurnName>, approvals: &mut Approvals) {
             approvals.begin_turn();
         }
     }
+}
+
+/// The error of a plan with more files than a person is shown.
+fn too_many(files: usize) -> ToolError {
+    let message =
+        format!("its {files} files are too many to show to a person who has to approve them");
+    let error = ToolError::new(FailureClass::Refused, ErrorKind::PermissionDenied, message)
+        .reason(Reason::TooManyToShow)
+        .details(json!({ "files": files }))
+        .remedies([
+            Remedy::Split,
+            Remedy::Ask(ForPerson::Own("apply the patch in a terminal".into())),
+        ]);
+    ToolError { recoverable: true, ..error }
 }

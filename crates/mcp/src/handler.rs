@@ -1,4 +1,4 @@
-//! What the protocol asks of the server.
+//! The requests of the protocol to the server.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -86,8 +86,10 @@ impl Server {
 /// Returns whether the client is known to give the data of results to the model, in a version of the
 /// protocol that has data.
 fn reads_data(context: &RequestContext<RoleServer>) -> bool {
-    let is_one = |name: &str| READ_DATA.iter().any(|known| name.starts_with(known));
-    has_data(context) && context.client_info().is_some_and(|client| is_one(&client.name))
+    has_data(context)
+        && context
+            .client_info()
+            .is_some_and(|client| READ_DATA.iter().any(|known| client.name.starts_with(known)))
 }
 
 /// Refuses a cursor: each list is one page, so that none was given.
@@ -100,13 +102,20 @@ fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     }
 }
 
+fn object(schema: Value) -> Arc<serde_json::Map<String, Value>> {
+    match schema {
+        Value::Object(object) => Arc::new(object),
+        _ => Arc::default(),
+    }
+}
+
+fn not_found(error: ToolError) -> ErrorData {
+    ErrorData::resource_not_found(error.message, None)
+}
+
 /// Describes a tool as the protocol lists it.
 fn listed(tool: Tool, brief: bool) -> Listed {
     let info = if brief { ToolInfo::brief(tool) } else { ToolInfo::of(tool) };
-    let object = |schema: Value| match schema {
-        Value::Object(object) => Arc::new(object),
-        _ => Arc::default(),
-    };
     let hints = info.annotations;
     let mut listed = Listed::new(tool.legal_name(), info.description, object(info.input_schema));
     listed.title = Some(info.title.to_owned());
@@ -198,8 +207,7 @@ impl ServerHandler for Server {
         if let Some(contents) = self.proposals.read(&request.uri) {
             return Ok(ReadResourceResult::new(vec![contents]).into());
         }
-        let refused = |error: ToolError| ErrorData::resource_not_found(error.message, None);
-        let OpenedProject { session, rules, .. } = self.tools(&context).await.map_err(refused)?;
+        let OpenedProject { session, rules, .. } = self.tools(&context).await.map_err(not_found)?;
         let max = rules.tool_settings.max_output.unwrap_or(usize::MAX);
         let place = self.in_order(Tool::ReadFile).await;
         let ran = self.workers.run(move || {
@@ -212,7 +220,7 @@ impl ServerHandler for Server {
         {
             Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
             Ok(None) => Err(ErrorData::resource_not_found("there is no such resource", None)),
-            Err(error) => Err(refused(error)),
+            Err(error) => Err(not_found(error)),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::links::Changed;
 /// How often the progress of a long call is reported.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// What to do with a plan.
+/// The answer to a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolAnswer {
     /// Commit it.

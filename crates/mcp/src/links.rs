@@ -1,4 +1,4 @@
-//! What a call changed, and the links to it in the result.
+//! The changes of a call, and the links to it in the result.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,7 +36,7 @@ const TYPES: [(&str, &str); 18] = [
     ("yaml", "application/yaml"),
 ];
 
-/// What a call changed.
+/// The changes of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     transactions: Vec<TransactionId>,
@@ -77,9 +77,11 @@ impl Changed {
             link.mime_type = mime_type(name).map(str::to_owned);
             Some(link)
         });
-        let for_person = || Annotations::default().with_audience(vec![Role::User]);
+        let for_person = Annotations::default().with_audience(vec![Role::User]);
         let links = transactions.take(1).chain(files.take(MAX_FILES));
-        links.map(|link| ContentBlock::resource_link(link.with_annotations(for_person()))).collect()
+        links
+            .map(|link| ContentBlock::resource_link(link.with_annotations(for_person.clone())))
+            .collect()
     }
 }
 

@@ -119,11 +119,10 @@ pub(crate) fn read(
         // asked would wait for ever.
         (id, _) => {
             let id = id.filter(|_| answers).and_then(|id| serde_json::from_str(id.get()).ok());
-            let error = || {
+            return Ok(small(line).or_else(|| {
                 let error = ErrorData::invalid_request("the answer is not understood", None);
                 Some(ClientJsonRpcMessage::error(error, Some(id?)))
-            };
-            return Ok(small(line).or_else(error));
+            }));
         }
     };
     let Ok(id) = serde_json::from_str::<RequestId>(id.get()) else {

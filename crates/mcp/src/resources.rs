@@ -1,4 +1,4 @@
-//! What a client can read besides files: the log, a transaction, and what a person is asked about.
+//! The resources besides files: the log, a transaction, and the plan that a person is asked about.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ pub(crate) fn proposal_uri(plan: Sha256) -> String {
     format!("{PROPOSAL}{}", &plan.to_string()[..16])
 }
 
-/// What changed, as the client names it.
+/// The change, as the client names it.
 pub(crate) fn changed_uris(undone: &[TransactionId]) -> Vec<String> {
     let transactions = undone.iter().map(|id| transaction_uri(*id));
     [LOG, TURN].map(str::to_owned).into_iter().chain(transactions).collect()

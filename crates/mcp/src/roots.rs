@@ -18,7 +18,8 @@ pub(crate) fn narrowed<'u>(
 ) -> Result<Vec<RelPath>, ToolError> {
     let ours = apply_patch_api::files::real_path(root.path())?;
     let mut within = Vec::new();
-    let (mut outside, mut unusable) = (None, None);
+    let mut outside = None;
+    let mut unusable = None;
     for uri in uris {
         let Some(theirs) =
             file_path(uri).and_then(|path| apply_patch_api::files::real_path(&path).ok())
@@ -89,8 +90,8 @@ fn file_path(uri: &str) -> Option<PathBuf> {
     while let Some(byte) = rest.next() {
         match byte {
             b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+                let high = char::from(rest.next()?).to_digit(16)?;
+                let low = char::from(rest.next()?).to_digit(16)?;
                 bytes.push(u8::try_from(high * 16 + low).ok()?);
             }
             byte => bytes.push(byte),

@@ -1,4 +1,4 @@
-//! What a server knows of its one client: the session and its rules, and the order of calls.
+//! The state of a server with its one client: the session and its rules, and the order of calls.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +54,7 @@ pub(crate) struct Server {
 pub(crate) struct OpenedProject {
     pub(crate) session: Arc<Session>,
     pub(crate) rules: Arc<ServerRules>,
-    /// What a person approved for the turn, and why files are guarded.
+    /// The approvals of a person for the turn, and the rules that guard files.
     pub(crate) approvals: Arc<Mutex<Approvals>>,
 }
 
@@ -98,7 +98,7 @@ impl Server {
     ) -> Result<OpenedProject, ToolError> {
         let mut tools = self.tools.lock().await;
         let outdated = self.new_roots.swap(false, Ordering::SeqCst);
-        if let (Some(tools), false) = (&*tools, outdated) {
+        if let Some(tools) = tools.as_ref().filter(|_| !outdated) {
             return Ok(tools.clone());
         }
         let settings = &self.settings;
@@ -147,7 +147,7 @@ impl Server {
         let agent =
             context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
         let session = Arc::new(match tools.as_ref().map(|opened| &opened.session) {
-            // What was read in another directory does not count here.
+            // Files that were read in another directory do not count here.
             Some(before) if before.workspace().root().path() == workspace.root().path() => {
                 before.reopened(workspace)
             }

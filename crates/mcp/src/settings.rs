@@ -1,4 +1,4 @@
-//! What a server offers, and what it asks before it does it.
+//! The tools that a server offers, and the questions that it asks.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -44,10 +44,10 @@ pub enum Origin {
     Roots,
 }
 
-/// What holds in a directory.
+/// The rules of a directory.
 #[derive(Debug, Clone)]
 pub struct ServerRules {
-    /// What may be touched in it.
+    /// The files that may be touched in it.
     pub policy: Policy,
     /// When a person is asked.
     pub approval: Approval,
@@ -81,14 +81,14 @@ impl fmt::Debug for FindRules {
     }
 }
 
-/// What a server offers.
+/// The offer of a server.
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
     /// The workspace, or where to look for it.
     pub root: PathBuf,
     /// Who chose the workspace.
     pub origin: Origin,
-    /// What holds in it.
+    /// The rules of the root.
     pub rules: ServerRules,
     /// The rules of a directory in it that a client names as its root. Without this, those above.
     pub find_rules: Option<FindRules>,
@@ -144,7 +144,7 @@ impl ServerSettings {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no tool {name:?}; there are {}", Tool::ALL.map(Tool::legal_name).join(", "))]
 pub struct BadTool {
-    /// What was named.
+    /// The name that was given.
     pub name: String,
 }
 

@@ -16,7 +16,7 @@ const MAX: usize = 64;
 /// How many changes a listener may be late.
 const LATE: usize = 16;
 
-/// What the client wants to be told.
+/// The resources that the client wants to be told about.
 #[derive(Debug)]
 pub(crate) struct Subscriptions {
     /// The resources, in the protocol with sessions.
@@ -91,7 +91,7 @@ impl Subscriptions {
                 () = &mut gone => return Ok(()),
             };
             for uri in &accepted {
-                // What was missed may have been any.
+                // The updates that were missed may have been any.
                 let is_news = match &changed {
                     Ok(changed) => changed.contains(uri),
                     Err(RecvError::Lagged(_)) => true,

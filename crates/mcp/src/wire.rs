@@ -96,8 +96,8 @@ impl Transport<RoleServer> for Wire {
         let outgoing = serde_json::to_vec(&item)
             .map(|line| Outgoing { _held: self.backlog.hold(line.len()), line });
         async move {
-            let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-            sent.ok_or_else(gone)?.send(outgoing?).await.map_err(|_| gone())
+            let sent = sent.ok_or(io::ErrorKind::BrokenPipe)?;
+            sent.send(outgoing?).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
     }
 
@@ -159,7 +159,7 @@ struct WireReader {
     begun: bool,
 }
 
-/// What a line is.
+/// The kind of a line.
 enum WireLine {
     Whole,
     TooLong(Option<Value>),
