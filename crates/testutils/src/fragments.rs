@@ -1,6 +1,6 @@
 //! Texts made of parts of patches, and of what may stand around them.
 
-/// What a text says, whatever is around it.
+/// The words of a text, whatever is around them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fragments {
     /// The text.

@@ -1,7 +1,7 @@
 //! In which order things were written: the laws of the commit protocol, over what the fault layer
 //! recorded.
 //!
-//! What counts as durable is what the least helpful file system grants: bytes and modes when their
+//! Durable is only what the least helpful file system grants: bytes and modes when their
 //! file was synced, a name when its directory was, a rename when both directories were, and all of
 //! it after a `syncfs`.
 
@@ -13,20 +13,20 @@ use fs_guard::record::{Act, RecordedName};
 /// A file, directory or link, whatever its name is and whatever has its inode later.
 pub type Id = usize;
 
-/// What a file system may keep or lose as one.
+/// An effect that a file system keeps or loses as one.
 #[derive(Debug)]
 pub struct Effect {
     /// The act that had it.
     pub at: usize,
-    /// What these names in these directories stand for afterwards.
+    /// The inodes of these names in these directories afterwards.
     pub names: Vec<(Id, String, Option<Id>)>,
     /// Where the names, or the file, were at that time: beneath the root, or absolute.
     pub paths: Vec<String>,
-    /// What it gives a file.
+    /// The content that it gives a file.
     pub content: Option<(Id, NodeContent)>,
     /// The act since which it is durable.
     pub durable: Option<usize>,
-    /// What has to be synced for that, and when it was.
+    /// The inodes that have to be synced for it, and when they were.
     synced: BTreeMap<Id, Option<usize>>,
 }
 
@@ -38,9 +38,15 @@ impl Effect {
     /// Whether a file moved to a directory that was synced before the `cut`-th act, from one that
     /// was not. There are file systems (btrfs) that have it in both then.
     pub fn is_half_durable(&self, cut: usize) -> bool {
-        let is_synced =
-            |dir: &Id| self.synced.get(dir).copied().flatten().is_some_and(|since| since < cut);
-        matches!(&self.names[..], [(from, _, None), (to, _, Some(_))] if !is_synced(from) && is_synced(to))
+        matches!(
+            &self.names[..],
+            [(from, _, None), (to, _, Some(_))]
+                if !self.was_synced(*from, cut) && self.was_synced(*to, cut)
+        )
+    }
+
+    fn was_synced(&self, dir: Id, cut: usize) -> bool {
+        self.synced.get(&dir).copied().flatten().is_some_and(|since| since < cut)
     }
 
     /// Whether a name goes, and nothing else.
@@ -49,7 +55,7 @@ impl Effect {
     }
 }
 
-/// What a file is given.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeContent {
     /// Bytes from this offset on.
@@ -58,7 +64,7 @@ pub enum NodeContent {
     Mode(u32),
 }
 
-/// What is made.
+/// The kind of a new entry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// A file with a mode.
@@ -69,12 +75,12 @@ pub enum NodeKind {
     Link(Vec<u8>),
 }
 
-/// What a recording says, act by act.
+/// The story of a recording, act by act.
 #[derive(Debug, Default)]
 pub struct History {
-    /// What the acts had as effects.
+    /// The effects of the acts.
     pub effects: Vec<Effect>,
-    /// What was made, as it was made.
+    /// The entries as they were made.
     pub kinds: HashMap<Id, NodeKind>,
     ids: HashMap<u64, Id>,
     next: Id,
@@ -93,7 +99,7 @@ impl History {
         id
     }
 
-    /// What an inode stands for now.
+    /// The entry that an inode stands for now.
     pub fn id(&mut self, ino: u64) -> Id {
         let next = &mut self.next;
         *self.ids.entry(ino).or_insert_with(|| {
@@ -112,14 +118,15 @@ impl History {
         for (at, act) in acts.iter().enumerate() {
             self.act(at, act, root);
         }
-        // What was done to something that durably went is gone with it; the innermost goes first.
+        // An effect on an entry that durably went is gone with it; the innermost goes first.
         for number in (0..self.effects.len()).rev() {
-            let removed = |dir: &Id| self.effects[*self.removed.get(dir)?].durable;
-            let since = |(dir, synced): (&Id, &Option<usize>)| match (*synced, removed(dir)) {
-                (Some(synced), Some(removed)) => Some(synced.min(removed)),
-                (synced, removed) => synced.or(removed),
-            };
-            let since: Option<Vec<usize>> = self.effects[number].synced.iter().map(since).collect();
+            let synced = self.effects[number].synced.iter();
+            let since: Option<Vec<usize>> = synced
+                .map(|(dir, synced)| {
+                    let removed = self.removed.get(dir).and_then(|at| self.effects[*at].durable);
+                    [*synced, removed].into_iter().flatten().min()
+                })
+                .collect();
             self.effects[number].durable = since.and_then(|since| since.into_iter().max());
         }
     }
@@ -153,15 +160,17 @@ impl History {
                 self.rename(at, &[(from, None), (to, Some(id))], root);
             }
             Act::Exchange(one, other) => {
-                let (first, second) = (self.named(one), self.named(other));
+                let first = self.named(one);
+                let second = self.named(other);
                 self.rename(at, &[(one, Some(second)), (other, Some(first))], root);
             }
             Act::Remove(name, inode) => {
                 let key = (self.id(name.dir), name.name.clone());
                 let known = self.names.get(&key).copied().or(inode.map(|inode| self.id(inode)));
-                let last =
-                    |id: &Id| self.names.iter().all(|(other, named)| named != id || *other == key);
-                if let Some(id) = known.filter(last) {
+                let last = known.filter(|id| {
+                    self.names.iter().all(|(other, named)| named != id || *other == key)
+                });
+                if let Some(id) = last {
                     self.removed.insert(id, self.effects.len());
                 }
                 self.rename(at, &[(name, None)], root);
@@ -230,16 +239,20 @@ impl History {
     }
 
     fn content(&mut self, at: usize, id: Id, content: NodeContent, path: String) {
-        let (names, paths, content) = (Vec::new(), vec![path], Some((id, content)));
         self.effects.push(Effect {
             at,
-            names,
-            paths,
-            content,
+            names: Vec::new(),
+            paths: vec![path],
+            content: Some((id, content)),
             durable: None,
             synced: [(id, None)].into(),
         });
     }
+}
+
+/// Whether a path is that of an audit log, or of its head.
+fn is_in_log(path: &str, end: &str) -> bool {
+    path.starts_with(".apply-patch/audit/") && path.ends_with(end)
 }
 
 fn beneath(root: &Path, path: &str) -> String {
@@ -264,7 +277,7 @@ fn is_beside(path: &str) -> bool {
         && (path.ends_with(".apply-patch.tmp") || path.ends_with(".apply-patch.tmp.x"))
 }
 
-/// What has to be durable before the first name in the workspace changes: the transaction's folder
+/// The files that have to be durable before the first name in the workspace changes: the transaction's folder
 /// and all that is in it, the intents, the key that the journal is signed with.
 fn is_preparation(effect: &Effect) -> bool {
     effect.paths.last().is_some_and(|path| {
@@ -301,7 +314,7 @@ pub fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
     watch.broken
 }
 
-/// What is known of the transaction under way, up to an act.
+/// The state of the transaction under way, up to an act.
 #[derive(Default)]
 struct Watch<'h> {
     acts: &'h [Act],
@@ -309,13 +322,13 @@ struct Watch<'h> {
     broken: Vec<String>,
     /// The calls that were made to fail.
     failed: BTreeSet<&'h str>,
-    /// What has to be durable before anything is published.
+    /// The effects that have to be durable before anything is published.
     prepared: Vec<&'h Effect>,
-    /// What was put beside files, or made for that, or taken away again.
+    /// The files that were put beside others, or made for that, or taken away again.
     beside: Vec<&'h Effect>,
-    /// What was published, and what was moved for that.
+    /// The effects that were published, and those that moved something for that.
     published: Vec<&'h Effect>,
-    /// What the audit log got.
+    /// The lines that the audit log got.
     logged: Vec<&'h Effect>,
     /// The mark of its roll-back.
     mark: Option<&'h Effect>,
@@ -345,8 +358,10 @@ impl<'h> Watch<'h> {
     }
 
     fn acknowledged(&mut self) {
-        let volatile = |effect: &&&Effect| changes_workspace(effect) && self.is_volatile(effect);
-        if let Some(effect) = self.published.iter().find(volatile) {
+        let mut published = self.published.iter();
+        if let Some(effect) =
+            published.find(|effect| changes_workspace(effect) && self.is_volatile(effect))
+        {
             self.broken.push(format!("acknowledged before it was durable: {}", self.what(effect)));
         }
     }
@@ -365,7 +380,7 @@ impl<'h> Watch<'h> {
         }
     }
 
-    /// What is put beside files needs its directories, which the list names; they may go again.
+    /// A file that is put beside another needs its directories, which the list names; they may go again.
     fn prepares(&self, effect: &Effect) -> bool {
         self.begun
             && self.list
@@ -383,10 +398,10 @@ impl<'h> Watch<'h> {
         // A process that is killed while it makes the key leaves it to the system when that is
         // durable.
         let killed = self.has_failed(&["fsync"]);
-        let counts = |before: &&&Effect| {
+        let volatile = self.prepared.iter().find(|before| {
             self.is_volatile(before) && !(killed && before.path(0).starts_with('/'))
-        };
-        if let Some(before) = self.prepared.iter().find(counts) {
+        });
+        if let Some(before) = volatile {
             self.broken.push(format!(
                 "published before {} was durable: {}",
                 self.what(before),
@@ -406,9 +421,6 @@ impl<'h> Watch<'h> {
     }
 
     fn logs(&mut self, effect: &'h Effect) {
-        let is_in_log = |path: &String, end: &str| {
-            path.starts_with(".apply-patch/audit/") && path.ends_with(end)
-        };
         if effect.paths.iter().any(|path| is_in_log(path, ".jsonl")) {
             self.logged.push(effect);
         }
@@ -430,7 +442,6 @@ impl<'h> Watch<'h> {
         // Where renames are two steps, the mark takes the journal's first name away in the second.
         let journal_goes = is_in_folder(effect.path(0), "journal") && self.mark.is_none();
         let discards = gone && (journal_goes || is_in_folder(effect.path(0), "journal.aborted"));
-        let moves = |path: &String| is_beside(path) || path.starts_with(PENDING);
         if !gone && effect.paths.last().is_some_and(|path| is_in_folder(path, "journal.aborted")) {
             self.mark = Some(effect);
         } else if changes_workspace(effect) && !self.prepares(effect) {
@@ -441,7 +452,7 @@ impl<'h> Watch<'h> {
             || finishes
             || discards
             || is_in_folder(effect.path(0), "siblings"))
-            && effect.paths.iter().any(moves)
+            && effect.paths.iter().any(|path| is_beside(path) || path.starts_with(PENDING))
         {
             self.published.push(effect);
         }

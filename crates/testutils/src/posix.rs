@@ -1,4 +1,4 @@
-//! What tests use of Unix, and what stands for it on Windows: a file there is read-only or not, and
+//! The parts of Unix that tests use, and their stand-ins on Windows: a file there is read-only or not, and
 //! that is all of its mode.
 
 #[cfg(unix)]
@@ -6,6 +6,35 @@ pub use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 #[cfg(windows)]
 pub use windows::{MetadataExt, PermissionsExt, symlink};
+
+/// Sets the permission bits that new files of this process lack.
+#[cfg(unix)]
+pub(crate) fn set_umask(bits: u32) {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(bits));
+}
+
+/// Sets handlers that do what is done by default.
+#[cfg(unix)]
+pub(crate) fn handle_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        let always = Arc::new(AtomicBool::new(true));
+        signal_hook::flag::register_conditional_default(signal, always)
+            .expect("a handler can be set");
+    }
+}
+
+/// The process that started this one, where it is known: it tells which programs one cargo started.
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps, reason = "as on Windows")]
+pub(crate) fn parent() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+#[cfg(windows)]
+pub(crate) use windows::{handle_signals, parent, set_umask};
 
 #[cfg(windows)]
 #[allow(missing_docs, reason = "as in `std::os::unix::fs`")]
@@ -71,6 +100,14 @@ mod windows {
             .expect("a time")
             .duration_since(SystemTime::UNIX_EPOCH)
             .expect("since 1970")
+    }
+
+    pub(crate) fn set_umask(_: u32) {}
+
+    pub(crate) fn handle_signals() {}
+
+    pub(crate) fn parent() -> Option<u32> {
+        None
     }
 
     /// There are none in Wine.

@@ -1,4 +1,4 @@
-//! What the tests cannot try here. Each says so itself, where only a test that fails is heard; the last program of
+//! The tests that cannot run here. Each says so itself, where only a test that fails is heard; the last program of
 //! `cargo test --workspace` says it again, in one line.
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,25 +12,19 @@ macro_rules! skip {
 }
 
 /// The notes of all test programs that one cargo started.
-#[cfg(unix)]
 fn notes() -> Option<PathBuf> {
+    let parent = crate::posix::parent()?;
     let program = std::env::current_exe().ok()?;
     // target/debug/deps/…
     let target = program.ancestors().nth(3)?;
-    Some(target.join(format!("tmp/skipped-{}", std::os::unix::process::parent_id())))
-}
-
-/// What started a program is not known here, and so not which programs one cargo started.
-#[cfg(not(unix))]
-fn notes() -> Option<PathBuf> {
-    None
+    Some(target.join(format!("tmp/skipped-{parent}")))
 }
 
 #[doc(hidden)]
 pub fn told(why: &str) {
     eprintln!("skipped: {why}");
     if let Some(notes) = notes() {
-        // What cannot be noted is said above, at least.
+        // A reason that cannot be noted is said above, at least.
         let _ = note(&notes, why);
     }
 }

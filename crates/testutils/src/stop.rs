@@ -1,4 +1,4 @@
-//! What runs beside a test.
+//! Threads and processes beside a test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -63,12 +63,11 @@ fn run(dir: &Path, program: &str, args: &[&str], diff: &[u8]) -> Result<(), Stri
     // It may end before it has read everything.
     let _ = child.stdin.take().expect("piped").write_all(diff);
     let output = child.wait_with_output().expect("it ends");
-    let said = || String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     if output.status.success() {
-        Ok(())
-    } else {
-        Err(format!("{program} {}: {}", args.join(" "), said()))
+        return Ok(());
     }
+    let said = [output.stdout, output.stderr].concat();
+    Err(format!("{program} {}: {}", args.join(" "), String::from_utf8_lossy(&said)))
 }
 
 /// Whether a program is there; when not, that is said once.
@@ -85,7 +84,7 @@ fn has(program: &str, told: &Once) -> bool {
     there
 }
 
-/// What git and patch(1) make of a diff: `after` of `before`, and with git the way back.
+/// Checks that git and patch(1) make `after` of `before` by a diff, and git the way back.
 pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), String> {
     static GIT: Once = Once::new();
     static PATCH: Once = Once::new();
@@ -93,77 +92,87 @@ pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), Str
     if before == after || shown.lines().any(|line| line.starts_with("Binary files ")) {
         return Ok(());
     }
-    let place = || {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        write(dir.path(), before);
-        dir
-    };
-    let same = |found: Snapshot, wanted: &Snapshot, what: &str| {
-        if found == *wanted {
-            Ok(())
-        } else {
-            Err(format!("{what}: {found:?} is not {wanted:?}\n{shown}"))
-        }
-    };
-    let told = |error: String| format!("{error}\n{shown}");
     // Where another file takes the place of one that moves away, git alone sees that both happen at
     // once, and not backwards.
-    let replaced =
-        |line: &str| line.strip_prefix("rename from ").is_some_and(|name| after.contains_key(name));
-    let at_once = shown.lines().any(replaced);
+    let replaces = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("rename from "))
+        .any(|name| after.contains_key(name));
+    // A file may become a directory, or a directory a file.
+    let is_in_the_way = after
+        .keys()
+        .any(|name| before.keys().any(|old| is_beneath(name, old) || is_beneath(old, name)));
+    let mut checked = Ok(());
     if has("git", &GIT) {
-        let dir = place();
-        let git = |args: &[&str]| {
-            run(
-                dir.path(),
-                "git",
-                &[&["apply", "--whitespace=nowarn"], args, &["-"]].concat(),
-                diff,
-            )
-            .map_err(told)
-        };
-        git(&["--check"])?;
-        git(&[])?;
-        same(files(dir.path()), after, "git apply")?;
-        // Git does not go back where another file took the place of one that moved away,
-        let replaced = |line: &str| {
-            line.strip_prefix("rename from ").is_some_and(|name| after.contains_key(name))
-        };
-        if !shown.lines().any(replaced) {
-            git(&["-R"])?;
-            // and gives a file that was deleted back without the right to run it.
-            let goes = |name: &str| {
-                !after.contains_key(name)
-                    || shown.contains(&format!("diff --git a/{name} b/{name}\ndeleted file mode "))
-            };
-            let without_modes = |mut all: Snapshot| {
-                all.iter_mut().filter(|(name, _)| goes(name)).for_each(|(_, file)| file.0 = 0);
-                all
-            };
-            same(without_modes(files(dir.path())), &without_modes(before.clone()), "git apply -R")?;
+        checked = check_git(diff, before, after, &shown, replaces);
+    }
+    if checked.is_ok()
+        && !replaces
+        && !is_in_the_way
+        && !shown.lines().any(is_unclear)
+        && has("patch", &PATCH)
+    {
+        checked = check_patch(diff, before, after);
+    }
+    checked.map_err(|error| format!("{error}\n{shown}"))
+}
+
+fn check_git(
+    diff: &[u8],
+    before: &Snapshot,
+    after: &Snapshot,
+    shown: &str,
+    replaces: bool,
+) -> Result<(), String> {
+    let dir = placed(before);
+    git_apply(dir.path(), diff, "--check")?;
+    git_apply(dir.path(), diff, "--apply")?;
+    same(&files(dir.path()), after, "git apply")?;
+    // Git does not go back where another file took the place of one that moved away,
+    if replaces {
+        return Ok(());
+    }
+    git_apply(dir.path(), diff, "-R")?;
+    // and gives a file that was deleted back without the right to run it.
+    let mut found = files(dir.path());
+    let mut wanted = before.clone();
+    for (name, (mode, _)) in found.iter_mut().chain(&mut wanted) {
+        if !after.contains_key(name)
+            || shown.contains(&format!("diff --git a/{name} b/{name}\ndeleted file mode "))
+        {
+            *mode = 0;
         }
     }
-    // Names that stand in no line of their own but git's patch takes to end where a blank is.
-    let unclear = |line: &str| {
-        line.starts_with("diff --git ") && (line.contains('"') || line.split(' ').count() > 4)
-    };
-    // A file may become a directory, or a directory a file.
-    let beneath = |name: &str, other: &str| {
-        name.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
-    };
-    let in_the_way =
-        |name: &String| before.keys().any(|old| beneath(name, old) || beneath(old, name));
-    let at_once = at_once || after.keys().any(in_the_way);
-    if !at_once && !shown.lines().any(unclear) && has("patch", &PATCH) {
-        let dir = place();
-        run(
-            dir.path(),
-            "patch",
-            &["-p1", "-f", "-F0", "--binary", "--no-backup-if-mismatch"],
-            diff,
-        )
-        .map_err(told)?;
-        same(files(dir.path()), after, "patch")?;
-    }
-    Ok(())
+    same(&found, &wanted, "git apply -R")
+}
+
+fn git_apply(dir: &Path, diff: &[u8], how: &str) -> Result<(), String> {
+    run(dir, "git", &["apply", "--whitespace=nowarn", how, "-"], diff)
+}
+
+fn check_patch(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), String> {
+    let dir = placed(before);
+    let args = ["-p1", "-f", "-F0", "--binary", "--no-backup-if-mismatch"];
+    run(dir.path(), "patch", &args, diff)?;
+    same(&files(dir.path()), after, "patch")
+}
+
+/// A directory with these files.
+fn placed(files: &Snapshot) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    write(dir.path(), files);
+    dir
+}
+
+fn same(found: &Snapshot, wanted: &Snapshot, what: &str) -> Result<(), String> {
+    if found == wanted { Ok(()) } else { Err(format!("{what}: {found:?} is not {wanted:?}")) }
+}
+
+/// Whether a line has names without a line of their own, which patch(1) takes to end at a blank.
+fn is_unclear(line: &str) -> bool {
+    line.starts_with("diff --git ") && (line.contains('"') || line.split(' ').count() > 4)
+}
+
+fn is_beneath(name: &str, other: &str) -> bool {
+    name.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
 }

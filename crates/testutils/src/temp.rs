@@ -11,6 +11,5 @@ pub fn temp() -> TempDir {
 /// Gives what this process makes from now on the usual modes, whatever the shell says that it was
 /// started in.
 pub fn usual_modes() {
-    #[cfg(unix)]
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    crate::posix::set_umask(0o022);
 }

@@ -1,17 +1,17 @@
-//! What tests know of each file tool. A new tool needs an entry here, from which many tests are
+//! The facts that tests know of each file tool. A new tool needs an entry here, from which many tests are
 //! made, and in no other test.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// What tests know of a tool.
+/// The facts that tests know of a tool.
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// What a model has to be told of it, whatever else is left out.
+    /// The words that a model has to be told of it, whatever else is left out.
     pub told: &'static [&'static str],
-    /// What a model that looks for a tool searches for, when it needs this one.
+    /// The searches of a model that needs this tool.
     pub searches: &'static [&'static str],
     /// A call that succeeds after [`prepared`], with the arguments that it needs.
     pub works: Value,
@@ -111,12 +111,17 @@ macro_rules! calls {
 
 /// Every tool, in the order in which they are listed.
 pub fn all() -> Vec<Known> {
-    let update = |path: &str| patch(&format!("*** Update File: {path}\n@@\n-one\n+1\n"));
-    let append = patch("*** Update File: a.txt\n@@\n line\n+q\n");
-    let delete = patch("*** Delete File: a.txt\n");
-    let two = json!([{ "oldText": "two", "newText": "2" }]);
-    // The hash of no file.
-    let other = "0".repeat(64);
+    let mut all = looking();
+    all.extend(writing());
+    all.push(edit_file());
+    all.extend(moving());
+    all.extend(patching());
+    all.extend(undoing());
+    all
+}
+
+/// The tools that only look.
+fn looking() -> Vec<Known> {
     vec![
         Known {
             name: "read_file",
@@ -170,6 +175,22 @@ pub fn all() -> Vec<Known> {
                 { "pattern": "a", "cursor": "100001" },
             ],
         },
+    ]
+}
+
+/// The hash of no file.
+fn other() -> String {
+    "0".repeat(64)
+}
+
+/// An edit of the second line of a file.
+fn two() -> Value {
+    json!([{ "oldText": "two", "newText": "2" }])
+}
+
+/// The tools that write whole files.
+fn writing() -> Vec<Known> {
+    vec![
         Known {
             name: "create_file",
             told: &["never overwrites", "createParentDirectories"],
@@ -188,7 +209,7 @@ pub fn all() -> Vec<Known> {
             paths: calls![
                 { "path": "{path}", "content": "new\n" },
                 { "path": "{path}", "content": "new\n", "expectedSha256": "" },
-                { "path": "{path}", "content": "new \u{2713}\n", "expectedSha256": other },
+                { "path": "{path}", "content": "new \u{2713}\n", "expectedSha256": (other()) },
             ],
             refused: calls![
                 { "path": "latin", "expectedSha256": "{sha latin}", "content": "\u{2713}\n" },
@@ -196,46 +217,55 @@ pub fn all() -> Vec<Known> {
                 { "path": "bin", "expectedSha256": "{sha bin}", "content": "x" },
             ],
         },
-        Known {
-            name: "edit_file",
-            told: &["exactly once", "replaceAll", "oldText", "all or none"],
-            searches: &["edit a file", "replace text in a file", "find and replace a string"],
-            works: json!({ "path": "f", "edits": two }),
-            usual: json!({
-                "path": "a.txt", "expectedSha256": "{sha}",
-                "edits": [{ "oldText": "line\n", "newText": "line\nq\n" }],
-            }),
-            paths: calls![
-                { "path": "{path}", "edits": two },
-                { "path": "{path}", "edits": two, "expectedSha256": other },
-            ],
-            refused: calls![
-                (edit("a.txt", json!([]))),
-                (edit("a.txt", json!([{ "oldText": "", "newText": "x" }]))),
-                (edit("a.txt", json!([{ "oldText": "one", "newText": "one" }]))),
-                (edit("a.txt", json!([{ "oldText": "one", "newText": "1" }]))),
-                (edit(
-                    "a.txt", json!([{ "oldText": "one", "newText": "1", "expectedOccurrences": 3 }])
-                )),
-                (edit("a.txt", json!([{ "oldText": "tow", "newText": "2" }]))),
-                (edit("a.txt", json!([{ "oldText": "three", "newText": "two" }]))),
-                (edit("a.txt", json!([
-                    { "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" },
-                ]))),
-                (edit("latin", json!([{ "oldText": "one", "newText": "\u{2713}" }]))),
-                { "path": "a.txt", "expectedSha256": "abc", "edits": two },
-                { "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] },
-                (edit("bin", json!([{ "oldText": "a", "newText": "x" }]))),
-                (edit("latin", json!([{ "oldText": "caf\u{fffd}", "newText": "x" }]))),
-            ],
-        },
+    ]
+}
+
+fn edit_file() -> Known {
+    Known {
+        name: "edit_file",
+        told: &["exactly once", "replaceAll", "oldText", "all or none"],
+        searches: &["edit a file", "replace text in a file", "find and replace a string"],
+        works: json!({ "path": "f", "edits": (two()) }),
+        usual: json!({
+            "path": "a.txt", "expectedSha256": "{sha}",
+            "edits": [{ "oldText": "line\n", "newText": "line\nq\n" }],
+        }),
+        paths: calls![
+            { "path": "{path}", "edits": (two()) },
+            { "path": "{path}", "edits": (two()), "expectedSha256": (other()) },
+        ],
+        refused: calls![
+            (edit("a.txt", json!([]))),
+            (edit("a.txt", json!([{ "oldText": "", "newText": "x" }]))),
+            (edit("a.txt", json!([{ "oldText": "one", "newText": "one" }]))),
+            (edit("a.txt", json!([{ "oldText": "one", "newText": "1" }]))),
+            (edit(
+                "a.txt", json!([{ "oldText": "one", "newText": "1", "expectedOccurrences": 3 }])
+            )),
+            (edit("a.txt", json!([{ "oldText": "tow", "newText": "2" }]))),
+            (edit("a.txt", json!([{ "oldText": "three", "newText": "two" }]))),
+            (edit("a.txt", json!([
+                { "oldText": "one\ntwo", "newText": "1" }, { "oldText": "two", "newText": "2" },
+            ]))),
+            (edit("latin", json!([{ "oldText": "one", "newText": "\u{2713}" }]))),
+            { "path": "a.txt", "expectedSha256": "abc", "edits": (two()) },
+            { "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] },
+            (edit("bin", json!([{ "oldText": "a", "newText": "x" }]))),
+            (edit("latin", json!([{ "oldText": "caf\u{fffd}", "newText": "x" }]))),
+        ],
+    }
+}
+
+/// The tools that delete files, bring them back, and move them.
+fn moving() -> Vec<Known> {
+    vec![
         Known {
             name: "delete_file",
             told: &["trash", "recursive", "restore_file"],
             searches: &["delete a file", "remove a file"],
             works: json!({ "path": "left" }),
             usual: json!({ "path": "a.txt" }),
-            paths: calls![{ "path": "{path}" }, { "path": "{path}", "expectedSha256": other }],
+            paths: calls![{ "path": "{path}" }, { "path": "{path}", "expectedSha256": (other()) }],
             refused: calls![
                 { "path": "a.txt", "expectedSha256": "abc" },
                 { "path": "d", "expectedSha256": "{sha a.txt}", "recursive": true },
@@ -273,6 +303,14 @@ pub fn all() -> Vec<Known> {
                 { "fromPath": "g.txt", "toPath": "a.txt", "expectedSha256": "{sha g.txt}" },
             ],
         },
+    ]
+}
+
+/// The tools that take patches.
+fn patching() -> Vec<Known> {
+    let append = patch("*** Update File: a.txt\n@@\n line\n+q\n");
+    let delete = patch("*** Delete File: a.txt\n");
+    vec![
         Known {
             name: "apply_patch",
             told: &[
@@ -296,7 +334,7 @@ pub fn all() -> Vec<Known> {
                 "multi-file edit",
                 "refactor code across files",
             ],
-            works: json!({ "patch": update("f") }),
+            works: json!({ "patch": patch("*** Update File: f\n@@\n-one\n+1\n") }),
             usual: json!({
                 "patch": append, "expectedSha256ByPath": [{ "path": "a.txt", "sha256": "{sha}" }],
             }),
@@ -316,7 +354,7 @@ pub fn all() -> Vec<Known> {
             told: &["allow_delete", "*** Begin Patch"],
             // It is the brief form of another.
             searches: &[],
-            works: json!({ "patch": update("g") }),
+            works: json!({ "patch": patch("*** Update File: g\n@@\n-one\n+1\n") }),
             usual: json!({ "patch": append }),
             paths: calls![{
                 "workspace_root": "{path}",
@@ -327,6 +365,11 @@ pub fn all() -> Vec<Known> {
                 { "patch": (patch("*** Move File: a.txt -> x\n")), "allow_move": false },
             ]),
         },
+    ]
+}
+
+fn undoing() -> Vec<Known> {
+    vec![
         Known {
             name: "undo",
             told: &["transactionId"],

@@ -15,7 +15,7 @@ pub type Tree = BTreeMap<String, Entry>;
 /// One file, directory or whatever else it is.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Permission bits.
     pub mode: u32,
@@ -24,7 +24,7 @@ pub struct Entry {
     pub identity: Option<(i64, i64, u64)>,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A file with these bytes.
@@ -122,7 +122,7 @@ pub fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a file of ours");
 }
 
-/// What differs, one path a line; empty when nothing does.
+/// The differences, one path a line; empty when there are none.
 pub fn difference(wanted: &Tree, found: &Tree) -> String {
     let mut out = String::new();
     for path in wanted.keys().chain(found.keys().filter(|path| !wanted.contains_key(*path))) {

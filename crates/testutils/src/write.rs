@@ -4,7 +4,8 @@
 //! use testutils::write::{TreeFile, Style, Tree, write_patch};
 //!
 //! let tree = |text: &'static str| Tree::from([("greet.py", TreeFile::text(text))]);
-//! let (before, after) = (tree("def greet():\n    print(\"hi\")\n"), tree("def greet():\n    print(\"hello\")\n"));
+//! let before = tree("def greet():\n    print(\"hi\")\n");
+//! let after = tree("def greet():\n    print(\"hello\")\n");
 //! let patch = write_patch(&before, &after, &Style::default()).unwrap();
 //! let body = "@@\n def greet():\n-    print(\"hi\")\n+    print(\"hello\")\n";
 //! assert_eq!(patch, format!("*** Begin Patch\n*** Update File: greet.py\n{body}*** End Patch\n"));
@@ -39,11 +40,11 @@ pub type Tree<'t> = BTreeMap<&'t str, TreeFile<'t>>;
 pub struct TreeFile<'t> {
     /// Its bytes; of a symbolic link, its target.
     pub bytes: &'t [u8],
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What a file is, as far as trees tell.
+/// The kind of a file, as far as trees tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {
     /// A plain file.
@@ -166,7 +167,8 @@ pub fn write_patch(
 ) -> Result<String, Vec<InexpressibleChange>> {
     let mut moved = moves(before, after);
     let arrivals: BTreeSet<&str> = moved.values().copied().collect();
-    let (mut first, mut rest) = (String::new(), String::new());
+    let mut first = String::new();
+    let mut rest = String::new();
     let mut inexpressible = Vec::new();
     let paths: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
     for path in paths {
@@ -357,12 +359,10 @@ impl<'t, 's> HunkWriter<'t, 's> {
     /// lines as make its place unique.
     fn first_lines(&self) -> Result<String, Inexpressible> {
         let lines: Vec<&[u8]> = self.before.iter().map(|line| content(line)).collect();
-        let alone = |len: &usize| {
-            lines.windows(*len).filter(|window| *window == &lines[..*len]).count() == 1
-        };
         let wanted = self.style.context.max(1).min(lines.len());
         let len = (wanted..=lines.len())
-            .find(|len| *len > 0 && alone(len))
+            .filter(|&len| len > 0)
+            .find(|&len| lines.windows(len).filter(|window| *window == &lines[..len]).count() == 1)
             .ok_or(Inexpressible::Empty)?;
         let mut out = String::new();
         push_header(&mut out, None);
@@ -375,10 +375,10 @@ impl<'t, 's> HunkWriter<'t, 's> {
 
     /// Opens a hunk whose first line is `start`.
     fn open(&self, out: &mut String, start: usize) -> Result<(), Inexpressible> {
-        let opens = |line: &&&[u8]| {
+        let mut above = self.before[..start].iter().rev().filter(|_| self.style.headers);
+        let header = above.find(|line| {
             line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_$".contains(byte))
-        };
-        let header = self.before[..start].iter().rev().find(opens).filter(|_| self.style.headers);
+        });
         match header.map(|line| content(line)) {
             Some(header) if !header.ends_with(b"\r") => push_header(out, Some(text(header)?)),
             _ => push_header(out, None),
@@ -388,7 +388,8 @@ impl<'t, 's> HunkWriter<'t, 's> {
 
     /// Returns the lines of a hunk for one step of the diff.
     fn lines(&self, op: &DiffOp) -> Vec<PatchLine<'t>> {
-        let (old, new) = (op.old_range(), op.new_range());
+        let old = op.old_range();
+        let new = op.new_range();
         let sign = if matches!(op, DiffOp::Equal { .. }) { ' ' } else { '-' };
         let mut lines: Vec<PatchLine<'t>> =
             self.before[old.clone()].iter().map(|line| PatchLine::old(sign, line)).collect();
@@ -405,20 +406,24 @@ impl<'t, 's> HunkWriter<'t, 's> {
     /// Writes the lines of one hunk. Carriage returns are written where an inserted line would get
     /// another terminator without them.
     fn write(&self, out: &mut String, lines: &[PatchLine<'t>]) -> Result<(), Inexpressible> {
-        let crlf = |line: &PatchLine<'_>| ending(line.text) == b"\r\n";
         let stated = lines.iter().any(|line| {
             let differs =
                 line.unstated.is_some_and(|unstated| ![unstated, b""].contains(&ending(line.text)));
-            differs || (crlf(line) && content(line.text).ends_with(b"\r"))
+            differs || (ending(line.text) == b"\r\n" && content(line.text).ends_with(b"\r"))
         });
-        let shows_crlf = lines.iter().any(|line| line.sign != '+' && crlf(line));
+        let shows_crlf = lines.iter().any(|line| line.sign != '+' && ending(line.text) == b"\r\n");
         for line in lines {
             let unended = ending(line.text).is_empty();
             if let Some(unstated) = line.unstated {
                 if unended && self.style.is_codex() {
                     return Err(Inexpressible::FinalNewline);
                 }
-                if stated && !unended && !crlf(line) && !shows_crlf && unstated != b"\n" {
+                if stated
+                    && !unended
+                    && ending(line.text) != b"\r\n"
+                    && !shows_crlf
+                    && unstated != b"\n"
+                {
                     return Err(Inexpressible::LineEnding);
                 }
             }
@@ -450,11 +455,10 @@ impl<'t, 's> HunkWriter<'t, 's> {
             0 => Some(old.start),
             len => Some(old.start + nth.min(len - 1)),
         };
-        let ending = |index: usize| ending(self.before[index]);
         let model = model.filter(|&index| index < self.before.len());
         match model {
-            Some(index) if !ending(index).is_empty() => ending(index),
-            Some(index) if index > 0 => ending(index - 1),
+            Some(index) if !ending(self.before[index]).is_empty() => ending(self.before[index]),
+            Some(index) if index > 0 => ending(self.before[index - 1]),
             _ => self.dominant,
         }
     }
