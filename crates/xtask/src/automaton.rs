@@ -246,10 +246,11 @@ impl Dfa {
             }
             at += 1;
         }
-        let moves =
-            |&b: &usize| next[member[b]].iter().map(|&target| number[block[target]]).collect();
         Self::new(
-            order.iter().map(moves).collect(),
+            order
+                .iter()
+                .map(|&b| next[member[b]].iter().map(|&target| number[block[target]]).collect())
+                .collect(),
             order.iter().map(|&b| accepting[member[b]]).collect(),
         )
     }
@@ -362,11 +363,13 @@ impl Nfa {
             });
             next.push(row.collect());
         }
-        let accepts = |(state, guards): &Member| {
-            *state == END && guards.iter().all(|&(guard, at)| self.guards[guard].accepting[at])
-        };
-        let accepting: Vec<_> = subsets.iter().map(|subset| subset.iter().any(accepts)).collect();
+        let accepting: Vec<_> =
+            subsets.iter().map(|subset| subset.iter().any(|member| self.accepts(member))).collect();
         Dfa::minimal(&next, &accepting)
+    }
+
+    fn accepts(&self, (state, guards): &Member) -> bool {
+        *state == END && guards.iter().all(|&(guard, at)| self.guards[guard].accepting[at])
     }
 
     /// Where `open` leads without a symbol.
@@ -396,11 +399,13 @@ impl Nfa {
     fn step(&self, (state, guards): &Member, symbol: usize) -> Vec<Member> {
         let next = guards.iter().map(|&(guard, at)| (guard, self.guards[guard].next[at][symbol]));
         let Some(guards) = self.under_way(next) else { return Vec::new() };
-        let target = |edge: &Edge| match edge {
-            Edge::On(on, to) if on.contains(&symbol) => Some((*to, guards.clone())),
-            _ => None,
-        };
-        self.edges[*state].iter().filter_map(target).collect()
+        self.edges[*state]
+            .iter()
+            .filter_map(|edge| match edge {
+                Edge::On(on, to) if on.contains(&symbol) => Some((*to, guards.clone())),
+                _ => None,
+            })
+            .collect()
     }
 
     /// The guards that are not settled yet; `None` where one accepts nothing that follows.

@@ -36,7 +36,7 @@ pub(crate) enum Item {
     Rule(usize),
 }
 
-/// What an engine does where the text goes on with a character that a look-ahead lacks.
+/// The choice of an engine where the text goes on with a character that a look-ahead lacks.
 ///
 /// XGrammar uses look-aheads to settle tokens while it compiles, and only there; a file has to mean
 /// the same to an engine that obeys them always.
@@ -144,7 +144,7 @@ struct Builder<'b> {
     begun: HashMap<(usize, usize), usize>,
     /// The state that asks for one of these classes, and goes on in a state.
     guards: HashMap<(Vec<usize>, usize), usize>,
-    /// What a state of `guards` asks for.
+    /// The demand of a state of `guards`.
     guarded: HashMap<usize, Vec<usize>>,
 }
 

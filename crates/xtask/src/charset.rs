@@ -78,13 +78,16 @@ impl CharSet {
     /// A character of the set, readable if it has one.
     #[must_use]
     pub fn sample(&self) -> Option<char> {
-        let within = |low: char, high: char| {
-            let cut = self.ranges().map(move |(first, last)| (first.max(low), last.min(high)));
-            cut.filter(|(first, last)| first <= last)
-        };
-        let letter = within('a', 'z').map(|(_, last)| last).max();
-        let printable = || within(' ', '~').map(|(first, _)| first).min();
-        letter.or_else(printable).or_else(|| self.ranges().next().map(|(first, _)| first))
+        let letter = self.within('a', 'z').map(|(_, last)| last).max();
+        letter
+            .or_else(|| self.within(' ', '~').map(|(first, _)| first).min())
+            .or_else(|| self.ranges().next().map(|(first, _)| first))
+    }
+
+    /// The parts of the ranges between two characters.
+    fn within(&self, low: char, high: char) -> impl Iterator<Item = (char, char)> {
+        let cut = self.ranges().map(move |(first, last)| (first.max(low), last.min(high)));
+        cut.filter(|(first, last)| first <= last)
     }
 
     /// The ranges, ends included.

@@ -58,7 +58,7 @@ fn mixed(nth: usize) -> usize {
 pub struct Model {
     env: TokEnv,
     start: Matcher,
-    /// What each mask took to compute.
+    /// The time that each mask took to compute.
     pub costs: Vec<Duration>,
     /// How many tokens were written.
     pub tokens: usize,

@@ -113,7 +113,7 @@ pub enum Finding {
     /// A file that was written cannot be read back.
     #[error("the written grammar cannot be read back: {message}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The fault of it.
         message: String,
     },
     /// A lexer that takes the longest match would go on into what follows.

@@ -1,4 +1,4 @@
-//! What is done to the repository by hand: `cargo xtask grammar` writes the generated grammar files
+//! The chores of the repository: `cargo xtask grammar` writes the generated grammar files
 //! anew. The other commands are for those who look at the grammars.
 
 // It is run in the repository; the guard is for what others run.
@@ -121,7 +121,9 @@ fn decoding(answers: usize) -> Result<(), Box<dyn Error>> {
         let begun = Instant::now();
         let mut model = decode::Model::new(&env, export::text(Format::Lark, dialect));
         let compiled = begun.elapsed();
-        let (mut sections, mut hunks, mut bytes) = (0, 0, 0);
+        let mut sections = 0;
+        let mut hunks = 0;
+        let mut bytes = 0;
         for steps in values(steps(400), 1).take(answers) {
             // NUL is a character like any other to the engines, and refused by the parser.
             let text = String::from_utf8(model.write(&steps))?.replace('\0', "x");

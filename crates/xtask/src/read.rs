@@ -89,7 +89,7 @@ fn docs(pairs: pest::iterators::Pairs<'_, Meta>) -> BTreeMap<String, String> {
 struct PegReader<'r> {
     pest: &'r BTreeMap<String, PegRule>,
     docs: BTreeMap<String, String>,
-    /// What each pest rule has become.
+    /// The result of each pest rule.
     names: BTreeMap<String, Symbol>,
     /// The rules that are being read, to notice recursion.
     open: Vec<String>,
@@ -108,11 +108,7 @@ impl<'r> PegReader<'r> {
         }
         // The marks of the text's two ends may stand only where every sentence has them anyway.
         let parts = parts(&pest.expr, as_sequence);
-        let is = |part: Option<&&Peg>, name: &str| match part {
-            Some(Peg::Ident(ident)) => ident == name,
-            _ => false,
-        };
-        if !is(parts.first(), "SOI") || !is(parts.last(), "EOI") {
+        if !is_named(parts.first(), "SOI") || !is_named(parts.last(), "EOI") {
             return Err(unsupported(start, Construct::UnanchoredStart));
         }
         let parts: Vec<_> = parts[1..parts.len() - 1].to_vec();
@@ -152,9 +148,9 @@ impl<'r> PegReader<'r> {
         if self.open.iter().any(|open| open == name) {
             return Err(unsupported(name, Construct::Recursion));
         }
-        let builtin =
-            || unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters));
-        self.pest.get(name).ok_or_else(builtin)
+        self.pest.get(name).ok_or_else(|| {
+            unsupported(from, builtin(name).err().unwrap_or(Construct::BareCharacters))
+        })
     }
 
     /// A reference from a rule.
@@ -419,4 +415,8 @@ fn check_names(grammar: &Grammar) -> Result<(), ExportError> {
         }
     }
     Ok(())
+}
+
+fn is_named(part: Option<&&Peg>, name: &str) -> bool {
+    matches!(part, Some(Peg::Ident(ident)) if ident == name)
 }

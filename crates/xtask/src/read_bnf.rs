@@ -30,8 +30,8 @@ pub(crate) fn read(text: &str) -> Result<Bnf, String> {
     let rules = lines.iter().map(|(name, doc, right)| {
         let mut reader = BnfReader { rest: right, numbers: &numbers };
         let rule = reader.rule().and_then(|(right, ahead)| {
-            let (name, doc) = ((*name).to_owned(), doc.clone());
-            reader.end().map(|()| BnfRule { name, doc, right, ahead })
+            reader.end()?;
+            Ok(BnfRule { name: (*name).to_owned(), doc: doc.clone(), right, ahead })
         });
         rule.map_err(|message| format!("rule `{name}`: {message} before {:?}", reader.rest))
     });
@@ -40,6 +40,10 @@ pub(crate) fn read(text: &str) -> Result<Bnf, String> {
         return Err("the first rule is not `root`".to_owned());
     }
     Ok(Bnf { rules })
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
 struct BnfReader<'t> {
@@ -130,8 +134,7 @@ impl BnfReader<'_> {
         if self.takes("[") {
             return Ok(Tree::Leaf(Item::Chars(Chars::Set(self.class()?))));
         }
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let name = self.rest.split(|c| !is_name(c)).next().unwrap_or_default();
+        let name = self.rest.split(|c| !is_of_name(c)).next().unwrap_or_default();
         let Some(&rule) = self.numbers.get(name) else {
             return Err(format!("there is no rule `{name}`"));
         };

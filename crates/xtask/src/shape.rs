@@ -85,7 +85,7 @@ type Row = Vec<Tree<Item>>;
 struct Shaper<'g> {
     grammar: &'g Grammar,
     rules: Vec<BnfRule>,
-    /// What stands for each terminal where it is used.
+    /// The tree that stands for each terminal where it is used.
     terminals: Vec<Tree<Item>>,
     /// The loops of the terminal at hand.
     loops: Vec<Loop>,
@@ -146,21 +146,18 @@ impl Shaper<'_> {
 
     /// Whether nothing can follow the terminal.
     fn ends_the_text(&self, terminal: usize) -> bool {
-        let last = |expr: &Expr| match expr {
-            Tree::Sequence(parts) => parts.last().cloned(),
-            _ => None,
-        };
-        let is_it = |expr: Expr| expr == Tree::Leaf(Symbol::Terminal(terminal));
-        let uses = |expr: &Expr| {
-            let mut uses = 0;
-            expr.expand(&mut |leaf| {
+        let mut uses = 0;
+        for rule in &self.grammar.rules {
+            rule.right.expand(&mut |leaf| {
                 uses += usize::from(*leaf == Symbol::Terminal(terminal));
                 Tree::Leaf(())
             });
-            uses
+        }
+        let last = match &self.grammar.rules[0].right {
+            Tree::Sequence(parts) => parts.last(),
+            _ => None,
         };
-        let all: usize = self.grammar.rules.iter().map(|rule| uses(&rule.right)).sum();
-        all == 1 && last(&self.grammar.rules[0].right).is_some_and(is_it)
+        uses == 1 && last == Some(&Tree::Leaf(Symbol::Terminal(terminal)))
     }
 
     /// The alternatives of a terminal, each followed by each of `then`.
@@ -258,7 +255,7 @@ fn one_or_sequence(row: Row) -> Tree<Item> {
     if out.len() == 1 { out.remove(0) } else { Tree::Sequence(out) }
 }
 
-/// What may stand next: a character, or the end of what is looked at.
+/// The things that may stand next: a character, or the end of what is looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Lookahead {
     chars: CharSet,
@@ -309,23 +306,23 @@ fn fixed_point(sets: &mut Vec<Lookahead>, mut round: impl FnMut(&mut Vec<Lookahe
     }
 }
 
-/// What a tree can begin with.
+/// The beginnings of a tree.
 fn first(tree: &Tree<Item>, firsts: &[Lookahead]) -> Lookahead {
-    let end = || Lookahead { end: true, ..Lookahead::default() };
+    let end = Lookahead { end: true, ..Lookahead::default() };
     match tree {
         Tree::Leaf(Item::Rule(rule)) => firsts[*rule].clone(),
         Tree::Leaf(Item::Chars(Chars::Set(set))) => Lookahead { chars: set.clone(), end: false },
         Tree::Leaf(Item::Chars(Chars::Literal(text))) => match text.chars().next() {
             Some(c) => Lookahead { chars: CharSet::single(c), end: false },
-            None => end(),
+            None => end,
         },
         Tree::Sequence(parts) => {
-            parts.iter().rev().fold(end(), |after, part| first(part, firsts).then(&after))
+            parts.iter().rev().fold(end, |after, part| first(part, firsts).then(&after))
         }
         Tree::Choice(parts) => {
             parts.iter().fold(Lookahead::default(), |all, part| all.or(&first(part, firsts)))
         }
-        Tree::Repeat(inner, Times::Optional | Times::Any) => first(inner, firsts).or(&end()),
+        Tree::Repeat(inner, Times::Optional | Times::Any) => first(inner, firsts).or(&end),
         Tree::Repeat(inner, Times::Some) => first(inner, firsts),
     }
 }

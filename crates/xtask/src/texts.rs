@@ -99,7 +99,8 @@ fn sentence(language: &Language, steps: &[Step]) -> String {
 #[derive(Debug, Clone)]
 struct Damage {
     kind: u8,
-    lines: (Index, Index),
+    line: Index,
+    other: Index,
     at: Index,
     /// Which of several things comes in, or how many.
     what: Index,
@@ -112,7 +113,8 @@ impl Damage {
         if lines.is_empty() {
             return String::new();
         }
-        let (a, b) = (self.lines.0.index(lines.len()), self.lines.1.index(lines.len()));
+        let a = self.line.index(lines.len());
+        let b = self.other.index(lines.len());
         let at = self.at.index(chars.len());
         match self.kind {
             0 => lines.iter().enumerate().filter(|(n, _)| *n != a).map(|(_, line)| *line).collect(),
@@ -187,11 +189,12 @@ impl Damage {
 /// No damage, or twice as often one to three.
 fn damages() -> impl Strategy<Value = Vec<Damage>> {
     let damage = (0..13_u8, any::<(Index, Index)>(), any::<Index>(), any::<Index>());
-    let damage = damage.prop_map(|(kind, lines, at, what)| Damage { kind, lines, at, what });
+    let damage =
+        damage.prop_map(|(kind, (line, other), at, what)| Damage { kind, line, other, at, what });
     prop_oneof![1 => Just(Vec::new()), 2 => vec(damage, 1..=3)]
 }
 
-/// What decides a sentence of a fitted grammar: the way, and the inserted lines.
+/// The choices of a sentence of a fitted grammar: the way, and the inserted lines.
 type Way = (Vec<Index>, Vec<Vec<Index>>);
 
 fn ways() -> impl Strategy<Value = Way> {
@@ -204,10 +207,9 @@ fn fitted_sentence(fit: &Fit, (way, lines): &Way) -> String {
     let odd: Vec<char> = ODD.chars().collect();
     let mut way = way.iter();
     let mut lines = lines.iter().cycle();
-    let line = |line: &Vec<Index>| line.iter().map(|index| *index.get(&odd)).collect::<String>();
     fit.sentence(
         |count| way.next().map_or(0, |index| index.index(count)),
-        || lines.next().map_or_else(String::new, line),
+        || lines.next().into_iter().flatten().map(|index| *index.get(&odd)).collect(),
     )
 }
 

@@ -7,7 +7,7 @@ use super::charset::CharSet;
 use super::grammar::{Chars, Grammar, Regex, Symbol, Tree};
 use super::shape;
 
-/// What a file is generated from, in its header.
+/// The source of a generated file, in its header.
 const SOURCE: &str = "Generated from apply_patch.pest, which is the only definition. Do not edit.";
 
 /// Which engines a file is for, for its header.
@@ -83,21 +83,27 @@ fn tree<L>(
 }
 
 fn lark(grammar: &Grammar) -> String {
-    let terminal = |regex_of: &Regex, out: &mut String| match regex_of {
+    // Lark distinguishes rules from terminals by their case.
+    let names = Names { rule: str::to_ascii_lowercase, terminal: str::to_ascii_uppercase };
+    document(grammar, Format::Lark, ("//", ": "), "start", &names, &lark_terminal)
+}
+
+fn lark_terminal(right: &Regex, out: &mut String) {
+    match right {
         Tree::Leaf(Chars::Literal(text)) => quoted(text, out),
         other => {
             out.push('/');
             regex(other, out);
             out.push('/');
         }
-    };
-    // Lark distinguishes rules from terminals by their case.
-    let names = (str::to_ascii_lowercase as Rename, str::to_ascii_uppercase as Rename);
-    document(grammar, Format::Lark, ("//", ": "), "start", names, &terminal)
+    }
 }
 
-/// Makes the name that a rule or a terminal has in a notation.
-type Rename = fn(&str) -> String;
+/// The names that rules and terminals have in a notation.
+struct Names {
+    rule: fn(&str) -> String,
+    terminal: fn(&str) -> String,
+}
 
 /// Writes the header, the rules and the terminals; `signs` begin a comment and a right side, and
 /// `start` is the name of the first rule.
@@ -106,12 +112,12 @@ fn document(
     format: Format,
     signs: (&str, &str),
     start: &str,
-    (rule_name, terminal_name): (Rename, Rename),
+    names: &Names,
     terminal: &dyn Fn(&Regex, &mut String),
 ) -> String {
     let rule_name = |index: usize| match index {
         0 => start.to_owned(),
-        _ => rule_name(&grammar.rules[index].name),
+        _ => (names.rule)(&grammar.rules[index].name),
     };
     let mut out = String::new();
     comment(&mut out, signs.0, SOURCE);
@@ -128,13 +134,13 @@ fn document(
             Symbol::Literal(text) => quoted(text, out),
             Symbol::Rule(index) => out.push_str(&rule_name(*index)),
             Symbol::Terminal(index) => {
-                out.push_str(&terminal_name(&grammar.terminals[*index].name))
+                out.push_str(&(names.terminal)(&grammar.terminals[*index].name))
             }
         });
         out.push('\n');
     }
     for it in &grammar.terminals {
-        begin(&mut out, &it.doc, terminal_name(&it.name));
+        begin(&mut out, &it.doc, (names.terminal)(&it.name));
         terminal(&it.right, &mut out);
         out.push('\n');
     }
@@ -169,19 +175,22 @@ fn plain_or_escaped(c: char, out: &mut String) {
 /// A regex in the part of the syntax that Rust's, Python's and JavaScript's have in common. The
 /// slash is escaped everywhere, so that one text serves between slashes and without.
 fn regex(it: &Regex, out: &mut String) {
-    let escape = |c: char, first: bool, out: &mut String| match c {
-        '\\' | ']' | '[' | '/' | '&' | '~' | '-' => out.extend(['\\', c]),
-        '^' if first => out.push_str("\\^"),
-        _ => plain_or_escaped(c, out),
-    };
     tree(it, Bind::Alternative, ("", "|"), out, &|leaf, place, out| match leaf {
         Chars::Literal(text) => {
             parenthesised(out, place > Bind::Sequence && text.chars().count() > 1, |out| {
                 regex_text(text, out)
             });
         }
-        Chars::Set(set) => class(set, &escape, out),
+        Chars::Set(set) => class(set, &regex_escape, out),
     });
+}
+
+fn regex_escape(c: char, first: bool, out: &mut String) {
+    match c {
+        '\\' | ']' | '[' | '/' | '&' | '~' | '-' => out.extend(['\\', c]),
+        '^' if first => out.push_str("\\^"),
+        _ => plain_or_escaped(c, out),
+    }
 }
 
 fn regex_text(text: &str, out: &mut String) {
@@ -231,9 +240,13 @@ fn class(set: &CharSet, escape: &dyn Fn(char, bool, &mut String), out: &mut Stri
 }
 
 fn gbnf(grammar: &Grammar) -> String {
-    // llama.cpp's names have no underscore.
-    let name: Rename = |name| name.to_ascii_lowercase().replace('_', "-");
-    document(grammar, Format::Gbnf, ("#", " ::= "), "root", (name, name), &bnf_regex)
+    let names = Names { rule: gbnf_name, terminal: gbnf_name };
+    document(grammar, Format::Gbnf, ("#", " ::= "), "root", &names, &bnf_regex)
+}
+
+/// The names of llama.cpp have no underscore.
+fn gbnf_name(name: &str) -> String {
+    name.to_ascii_lowercase().replace('_', "-")
 }
 
 fn bnf_regex(it: &Regex, out: &mut String) {
@@ -248,14 +261,17 @@ fn bnf_chars(chars: &Chars, out: &mut String) {
 }
 
 fn bnf_class(set: &CharSet, out: &mut String) {
-    // llama.cpp knows no escape for `-` and `^` but by number.
-    let escape = |c: char, first: bool, out: &mut String| match c {
+    class(set, &bnf_escape, out);
+}
+
+/// llama.cpp knows no escape for `-` and `^` but by number.
+fn bnf_escape(c: char, first: bool, out: &mut String) {
+    match c {
         '\\' | ']' | '[' => out.extend(['\\', c]),
         '^' if first => out.push_str("\\x5e"),
         '-' => out.push_str("\\x2d"),
         _ => plain_or_escaped(c, out),
-    };
-    class(set, &escape, out);
+    }
 }
 
 /// Rules with look-aheads, as only XGrammar reads them.
