@@ -94,12 +94,12 @@ fn shell(program: &str, flags: &[&str]) -> Option<Shell> {
             (others.is_empty() && matches!(*last, "-c" | "-lc")).then_some(Shell::Posix)
         }
         "powershell" | "pwsh" => {
-            let is = |flag: &str, wanted: &[&str]| {
-                wanted.iter().any(|wanted| flag.eq_ignore_ascii_case(wanted))
-            };
-            let harmless =
-                others.iter().all(|flag| is(flag, &["-NoProfile", "-NoLogo", "-NonInteractive"]));
-            (harmless && is(last, &["-Command"])).then_some(Shell::PowerShell)
+            let harmless = others.iter().all(|flag| {
+                ["-NoProfile", "-NoLogo", "-NonInteractive"]
+                    .iter()
+                    .any(|known| flag.eq_ignore_ascii_case(known))
+            });
+            (harmless && last.eq_ignore_ascii_case("-Command")).then_some(Shell::PowerShell)
         }
         "cmd" => (others.is_empty() && last.eq_ignore_ascii_case("/c")).then_some(Shell::Cmd),
         _ => None,

@@ -25,12 +25,12 @@ impl<'s> Tag<'s> {
         // Between quotes blanks and operators are plain; a backslash there, or a tag of several
         // parts, does not occur in practice.
         let between_quotes = raw.starts_with(['\'', '"']);
-        let plain = |char: char| match char {
+        let is_plain = text.chars().all(|char| match char {
             '\'' | '"' | '\\' | '$' | '`' => false,
             ' ' | '#' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => between_quotes,
             _ => !char.is_control() && !char.is_whitespace(),
-        };
-        let taken = !text.is_empty() && text.chars().all(plain);
+        });
+        let taken = !text.is_empty() && is_plain;
         taken.then_some(Self { text, quoted, dash: false, crlf: false })
     }
 
@@ -42,7 +42,7 @@ impl<'s> Tag<'s> {
     }
 }
 
-/// What follows the line that opens a heredoc.
+/// The text below the line that opens a heredoc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body<'s> {
     /// The heredoc, and what follows the line that closes it.
@@ -77,14 +77,13 @@ pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Body<'s> {
 /// and the character.
 pub(crate) fn expansion(body: &str) -> Option<(usize, char)> {
     let bytes = body.as_bytes();
-    let special = |(at, byte): (usize, &u8)| match byte {
+    bytes.iter().enumerate().find_map(|(at, byte)| match byte {
         b'$' | b'`' => Some((at, char::from(*byte))),
         b'\\' => {
             matches!(bytes.get(at + 1), Some(b'$' | b'`' | b'\\' | b'\n')).then_some((at, '\\'))
         }
         _ => None,
-    };
-    bytes.iter().enumerate().find_map(special)
+    })
 }
 
 /// Drops the tabs at the beginning of lines.

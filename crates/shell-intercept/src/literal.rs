@@ -114,7 +114,8 @@ fn text<'s>(node: Node<'_>, script: &'s str, shell: Shell) -> Option<Cow<'s, str
         "word" | "number" => word(raw, shell),
         "concatenation" if shell == Shell::Posix => {
             let mut cursor = node.walk();
-            let (mut whole, mut end) = (String::new(), range.start);
+            let mut whole = String::new();
+            let mut end = range.start;
             for part in node.children(&mut cursor) {
                 if part.start_byte() != end {
                     return None;
@@ -128,7 +129,7 @@ fn text<'s>(node: Node<'_>, script: &'s str, shell: Shell) -> Option<Cow<'s, str
     }
 }
 
-/// What stands between double quotes.
+/// The text between double quotes.
 fn double_quoted(inner: &str, shell: Shell) -> Result<Cow<'_, str>, NotLiteral> {
     let special: &[char] = match shell {
         Shell::Posix => &['$', '`', '\\', '"'],
@@ -165,14 +166,18 @@ fn double_quoted(inner: &str, shell: Shell) -> Result<Cow<'_, str>, NotLiteral> 
     Ok(Cow::Owned(text))
 }
 
-/// An unquoted word of characters that no shell expands.
-fn word(raw: &str, shell: Shell) -> Option<Cow<'_, str>> {
-    let plain = |char: char| match char {
+/// Whether a shell takes a character of an unquoted word as it is.
+fn is_plain(char: char, shell: Shell) -> bool {
+    match char {
         '%' => shell == Shell::Posix,
         '\\' => shell != Shell::Posix,
         _ => char.is_alphanumeric() || "._-/+,@:=".contains(char),
-    };
-    if raw.chars().all(plain) {
+    }
+}
+
+/// An unquoted word of characters that no shell expands.
+fn word(raw: &str, shell: Shell) -> Option<Cow<'_, str>> {
+    if raw.chars().all(|char| is_plain(char, shell)) {
         return Some(Cow::Borrowed(raw));
     }
     let mut text = String::new();
@@ -183,7 +188,7 @@ fn word(raw: &str, shell: Shell) -> Option<Cow<'_, str>> {
                 Some(escaped) if escaped != '\n' => text.push(escaped),
                 _ => return None,
             },
-            _ if plain(char) => text.push(char),
+            _ if is_plain(char, shell) => text.push(char),
             _ => return None,
         }
     }

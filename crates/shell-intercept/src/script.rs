@@ -16,7 +16,7 @@ const MAX_HEAD: usize = 4 << 10;
 
 /// A command that writes a text.
 struct Printer {
-    /// What stands before the text.
+    /// The text before it.
     words: &'static str,
     /// Whether it ends the line.
     ends_line: bool,
@@ -88,9 +88,9 @@ fn parse_options() -> ParseOptions {
 
 /// Spares other scripts the parser: each form begins with one of these words, and has the name.
 fn may_be_call(script: &str) -> bool {
-    let begins = |word: &&str| script.trim_start().starts_with(*word);
-    NAMES.iter().any(begins)
-        || (["cd", "cat", "echo", "printf"].iter().any(begins)
+    let start = script.trim_start();
+    NAMES.iter().any(|word| start.starts_with(word))
+        || (["cd", "cat", "echo", "printf"].iter().any(|word| start.starts_with(word))
             && NAMES.iter().any(|name| script.contains(name)))
 }
 

@@ -64,14 +64,14 @@ const ACTIVATE: &str = "\\command eval '\\command unset __CODEX_SNAPSHOT_FUNCTIO
     __CODEX_SNAPSHOT_ALIASES __CODEX_SNAPSHOT_BASH_ENV_PRESENT\n\
     '\"${__CODEX_SNAPSHOT_FUNCTIONS-}\"'\n'\"${__CODEX_SNAPSHOT_ALIASES-}\" &&\n\\command eval ";
 
-/// What runs when the snapshot is read.
+/// The command that runs when the snapshot is read.
 pub(crate) struct Command<'s> {
     /// The shell, if it is another than the one that reads the snapshot.
     pub(crate) shell: Option<Cow<'s, str>>,
     pub(crate) script: Cow<'s, str>,
 }
 
-/// What a script runs when it has read a snapshot; `None` if it does anything else.
+/// The command of a script that has read a snapshot; `None` if it does anything else.
 pub(crate) fn command(script: &str) -> Option<Command<'_>> {
     let begins = [BASH, ZSH, SH].into_iter().find(|begin| script.starts_with(begin));
     let Some(begin) = begins else { return older(script) };
@@ -102,7 +102,7 @@ fn older(script: &str) -> Option<Command<'_>> {
     rest.is_empty().then_some(Command { shell: Some(shell), script })
 }
 
-/// What follows the text `ends` in a script that reads a snapshot, and up to there does nothing
+/// The text behind `ends` in a script that reads a snapshot, and up to there does nothing
 /// else but keep and set variables.
 fn after_snapshot<'s>(script: &'s str, ends: &str) -> Option<&'s str> {
     let mut rest = script;
@@ -161,16 +161,17 @@ fn shape(line: &str) -> (String, Vec<&str>) {
     let mut variables = Vec::new();
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
-        let in_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
         let len = match first {
             '\'' => rest[1..].find('\'').map_or(1, |len| len + 2),
-            'a'..='z' | 'A'..='Z' | '_' => rest.find(|char| !in_word(char)).unwrap_or(rest.len()),
+            'a'..='z' | 'A'..='Z' | '_' => {
+                rest.find(|char| !is_in_word(char)).unwrap_or(rest.len())
+            }
             _ => first.len_utf8(),
         };
         let part = &rest[..len];
         if first == '\'' && len > 1 {
             shape.push('Q');
-        } else if in_word(first) && !first.is_ascii_digit() && !WORDS.contains(&part) {
+        } else if is_in_word(first) && !first.is_ascii_digit() && !WORDS.contains(&part) {
             shape.push('V');
             variables.push(part);
         } else {
@@ -179,4 +180,8 @@ fn shape(line: &str) -> (String, Vec<&str>) {
         rest = &rest[len..];
     }
     (shape, variables)
+}
+
+fn is_in_word(char: char) -> bool {
+    char.is_ascii_alphanumeric() || char == '_'
 }

@@ -97,11 +97,14 @@ fn words(command: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
     plain.then(|| (word, arguments.to_vec()))
 }
 
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n')
+}
+
 /// Whether there are only blanks between the parts, and continued lines. To the tree, `\` with a
 /// blank, a carriage return and other white space are blanks too; to a shell, they are text. So is
 /// a continued line: without a blank beside it, the shell joins the words around it.
 fn has_nothing_else(parts: &[Node<'_>], script: &str, shell: Shell) -> bool {
-    let is_blank = |byte| matches!(byte, b' ' | b'\t' | b'\n');
     let mut end = 0;
     for (nth, part) in parts.iter().enumerate() {
         let Some(gap) = script.get(end..part.start_byte()) else { return false };
