@@ -43,9 +43,16 @@ impl fmt::Debug for Sha256 {
 }
 
 /// The text is not 64 hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 is 64 hexadecimal digits, not {0:?}")]
 pub struct ParseSha256Error(String);
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl fmt::Debug for ParseSha256Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl FromStr for Sha256 {
     type Err = ParseSha256Error;

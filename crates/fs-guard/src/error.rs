@@ -11,7 +11,7 @@ use crate::sys::{self, code};
 use crate::users::Account;
 
 /// A refusal or a failure, with the path it is about.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The directory that was named as the root, or as a base, cannot be one.
@@ -227,6 +227,13 @@ pub enum Error {
         /// The error of the system.
         source: io::Error,
     },
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// A rule that no option lifts.
@@ -500,5 +507,23 @@ pub(crate) trait At<T> {
 impl<T> At<T> for io::Result<T> {
     fn at(self, operation: &'static str, path: impl AsRef<str>) -> Result<T, Error> {
         self.map_err(|source| Error::Io { operation, path: path.as_ref().into(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_is_the_sentence() {
+        let errors: Vec<Box<dyn std::error::Error>> = vec![
+            Box::new(Error::NotFound { path: "a\u{1b}".into() }),
+            Box::new(Error::Symlink { path: "a".into(), link: "b".into(), real_path: None }),
+            Box::new(crate::GlobError { pattern: "[a".into(), problem: "unclosed".into() }),
+            Box::new("x".parse::<crate::Sha256>().expect_err("it is none")),
+        ];
+        for error in errors {
+            assert_eq!(format!("{error:?}"), error.to_string());
+        }
     }
 }

@@ -95,7 +95,7 @@ pub struct Globs {
 }
 
 /// A pattern that is not a valid glob.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{:?} is not a glob: {problem}", shortened(pattern))]
 #[non_exhaustive]
 pub struct GlobError {
@@ -103,6 +103,13 @@ pub struct GlobError {
     pub pattern: String,
     /// The reason.
     pub problem: String,
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for GlobError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Globs {

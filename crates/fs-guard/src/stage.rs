@@ -251,7 +251,7 @@ fn not_exchanged(place: &Spot, source: std::io::Error) -> Error {
 }
 
 /// A file that could not be published; it is still where it was staged.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct NotPublished {
     /// The file.
@@ -259,6 +259,13 @@ pub struct NotPublished {
     /// The reason.
     #[source]
     pub error: Error,
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for NotPublished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// A file that was moved away from its place.

@@ -9,7 +9,7 @@ use crate::id::{Id, ObjectKind};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// There is no repository at this place.
@@ -197,6 +197,13 @@ pub enum Error {
     },
 }
 
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
 fn at(id: &Option<Id>) -> String {
     id.map_or_else(|| "no commit".to_owned(), |id| id.to_string())
 }
@@ -274,6 +281,23 @@ impl Error {
             Self::CheckedOut { .. } => ErrorKind::CheckedOut,
             Self::NoIdentity { .. } => ErrorKind::NoIdentity,
             Self::Io { .. } | Self::NotDurable { .. } => ErrorKind::Io,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_is_the_sentence() {
+        let errors: Vec<Box<dyn std::error::Error>> = vec![
+            Box::new(Error::NoSuchPath { path: "a".into() }),
+            Box::new(Error::CorruptRef { name: "a".into(), problem: "it is empty" }),
+            Box::new("x".parse::<crate::Id>().expect_err("it is none")),
+        ];
+        for error in errors {
+            assert_eq!(format!("{error:?}"), error.to_string());
         }
     }
 }

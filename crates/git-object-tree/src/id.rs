@@ -8,9 +8,16 @@ use std::str::FromStr;
 pub struct Id([u8; Id::LEN]);
 
 /// A text that is not an object's name: 40 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an object id has 40 hexadecimal digits")]
 pub struct BadObjectId;
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl fmt::Debug for BadObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl Id {
     /// How many bytes a name has.

@@ -54,12 +54,19 @@ pub struct Detected {
 }
 
 /// Why there is no one patch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum DetectError {
     /// Nothing looks like one.
     Nothing,
     /// Several parts look like one.
     Several(Vec<DetectedPart>),
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl fmt::Debug for DetectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// One of several patches of a text.

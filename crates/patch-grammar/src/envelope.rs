@@ -65,7 +65,7 @@ impl Writer {
 }
 
 /// A part of a patch that an envelope cannot express.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 #[non_exhaustive]
 pub struct Inexpressible {
@@ -75,6 +75,13 @@ pub struct Inexpressible {
     pub line: u32,
     /// The part that cannot be expressed.
     pub problem: Unsaid,
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for Inexpressible {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// The things that an envelope cannot express.

@@ -10,7 +10,7 @@ use crate::lines::listed;
 pub(crate) use pest_itself::error::Error;
 
 /// The first thing in a text that keeps it from being a patch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The fault.
     pub kind: ParseErrorKind,
@@ -24,6 +24,13 @@ pub struct ParseError {
     pub expected: Vec<&'static str>,
     /// The text that stands there instead, cut after 80 characters; `None` at the end of the text.
     pub seen: Option<String>,
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl fmt::Debug for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 crate::names::named! {
@@ -354,5 +361,26 @@ impl fmt::Display for Warning {
             WarningKind::NotInDiff => "the diff names this without its contents: nothing was done",
         };
         write!(f, "line {}: {what}", self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn debug_is_the_sentence() {
+        let errors: Vec<Box<dyn std::error::Error>> = vec![
+            Box::new(crate::parse("x", &crate::ParseOptions::default()).expect_err("no patch")),
+            Box::new(crate::detect::find(b"x").expect_err("no patch")),
+            Box::new("x".parse::<crate::Dialect>().expect_err("no dialect")),
+            Box::new(crate::envelope::Inexpressible {
+                path: "a".into(),
+                line: 1,
+                problem: crate::envelope::Unsaid::Path,
+            }),
+        ];
+        for error in errors {
+            assert_eq!(format!("{error:?}"), error.to_string());
+        }
     }
 }

@@ -1,13 +1,20 @@
 //! Enums whose variants have stable names.
 
 /// The error of a name that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not one of {}", names.join(", "))]
 pub struct UnknownName {
     /// The name.
     pub name: String,
     /// The names that there are.
     pub names: Vec<&'static str>,
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for UnknownName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str`,

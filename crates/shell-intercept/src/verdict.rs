@@ -1,4 +1,4 @@
-//! What a call turns out to be.
+//! The verdict about a call.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::shell::MAX_SCRIPT_SIZE;
 pub const WARNING: &str = "apply_patch was called through the shell. \
     Use the apply_patch tool directly, with the patch as its input, instead of a shell command.";
 
-/// What a call turns out to be.
+/// The verdict about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intercept<'a> {
     /// A call of `apply_patch` and nothing else; the patch parses.
@@ -34,11 +34,11 @@ pub enum Intercept<'a> {
 impl Intercept<'_> {
     /// Copies what is borrowed from the call.
     pub(crate) fn into_owned<'o>(self) -> Intercept<'o> {
-        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
-            Self::Body { patch, workdir } => {
-                Intercept::Body { patch: owned(patch), workdir: workdir.map(owned) }
-            }
+            Self::Body { patch, workdir } => Intercept::Body {
+                patch: Cow::Owned(patch.into_owned()),
+                workdir: workdir.map(|dir| Cow::Owned(dir.into_owned())),
+            },
             Self::CorrectnessError(error) => Intercept::CorrectnessError(error),
             Self::ShellParseError(error) => Intercept::ShellParseError(error),
             Self::NotApplyPatch => Intercept::NotApplyPatch,
@@ -67,7 +67,7 @@ impl Intercept<'_> {
 }
 
 /// Why a call that was meant for `apply_patch` is none.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorrectnessError {
     /// A patch stands where a command should.
@@ -87,7 +87,7 @@ pub enum CorrectnessError {
     Expansion {
         /// The 1-based line of the script.
         line: usize,
-        /// What the shell would read.
+        /// The text that the shell would read.
         character: char,
         /// Where it stands, in words.
         place: &'static str,
@@ -101,6 +101,13 @@ pub enum CorrectnessError {
         /// The argument of `cd`, as it is written.
         directory: String,
     },
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for CorrectnessError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl CorrectnessError {
@@ -117,7 +124,7 @@ impl CorrectnessError {
 }
 
 /// Why a script that begins with a call of `apply_patch` cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShellParseError {
     /// The quotes of the argument do not close, or close in the middle of the patch.
@@ -140,6 +147,13 @@ pub enum ShellParseError {
     },
 }
 
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for ShellParseError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
 impl ShellParseError {
     /// A stable short name for programs.
     #[must_use]
@@ -148,6 +162,20 @@ impl ShellParseError {
             Self::Quotes => "quotes",
             Self::OpenHeredoc { .. } => "open_heredoc",
             Self::TooLong { .. } => "too_long",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_is_the_sentence() {
+        let errors: Vec<Box<dyn std::error::Error>> =
+            vec![Box::new(CorrectnessError::ImplicitInvocation), Box::new(ShellParseError::Quotes)];
+        for error in errors {
+            assert_eq!(format!("{error:?}"), error.to_string());
         }
     }
 }

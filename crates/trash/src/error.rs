@@ -6,7 +6,7 @@ use crate::fingerprint::Fingerprint;
 use crate::id::TransactionId;
 
 /// A failure of the store.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file of the store could not be used.
@@ -46,6 +46,13 @@ pub enum Error {
         /// The problem.
         problem: JournalProblem,
     },
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Why a journal is not used.
@@ -133,6 +140,26 @@ impl Error {
             Self::Files(error) => error.path(),
             Self::Journal { path, .. } | Self::Unfinished { path, .. } => Some(path),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_is_the_sentence() {
+        let errors: Vec<Box<dyn std::error::Error>> = vec![
+            Box::new(Error::NoSuchTransaction(TransactionId::new(
+                std::time::SystemTime::now(),
+                None,
+            ))),
+            Box::new(Error::from(fs_guard::Error::NotFound { path: "a".into() })),
+            Box::new("x".parse::<TransactionId>().expect_err("it is none")),
+        ];
+        for error in errors {
+            assert_eq!(format!("{error:?}"), error.to_string());
         }
     }
 }

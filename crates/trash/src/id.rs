@@ -28,9 +28,16 @@ pub struct TransactionId {
 }
 
 /// The text is not a transaction id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a transaction id; one looks like `20261121-014233-123456-9f3ac1d2`")]
 pub struct ParseIdError(String);
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl fmt::Debug for ParseIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl TransactionId {
     /// Creates a new id, later than `last` even if the clock went back.

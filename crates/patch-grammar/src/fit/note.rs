@@ -54,7 +54,7 @@ impl fmt::Display for FitNote {
 }
 
 /// Why there is no fitted grammar.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
     /// A path was given twice.
@@ -112,4 +112,11 @@ pub enum FitError {
         /// How much of it the engine takes.
         limit: usize,
     },
+}
+
+/// As it is displayed: `unwrap` and `main` print this.
+impl fmt::Debug for FitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
