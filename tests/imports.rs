@@ -141,6 +141,8 @@ fn no_files_and_no_folders_import_each_other() {
     }
     // Two folders whose files are in no circle.
     let code = [
+        ("a", ""),
+        ("b", ""),
         ("a/low", ""),
         ("a/high", "use crate::b::middle::x;"),
         ("b/middle", "use crate::a::low::y;"),

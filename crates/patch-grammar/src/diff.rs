@@ -18,7 +18,6 @@
 //! (merges, binary files without their bytes) are errors.
 
 mod header;
-pub(crate) mod name;
 mod reader;
 
 use std::borrow::Cow;
@@ -34,8 +33,8 @@ use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::other_form::other_form;
 use crate::patch::{Patch, Text};
 
+pub use crate::quoted::{of_quoted, push_quoted};
 pub use header::FileHeader;
-pub use name::{of_quoted, push_quoted};
 pub(crate) use reader::{Between, extent, opens, opens_in_message};
 use reader::{
     BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines,

@@ -35,6 +35,7 @@ mod other_form;
 mod outside;
 mod parse;
 mod patch;
+mod quoted;
 mod runtime;
 #[cfg(feature = "serde")]
 mod serialize;

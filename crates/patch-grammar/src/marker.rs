@@ -1,6 +1,6 @@
 //! The marker lines of the envelope, for the code that writes or recognises them.
 
-use crate::diff::name::of_quoted;
+use crate::quoted::of_quoted;
 
 crate::names::named! {
     /// A marker line, or the part of a header before its path. The name of a marker is its text,

@@ -11,6 +11,8 @@ pub mod json;
 pub mod session;
 pub mod settings;
 mod syntax;
+#[doc(hidden)]
+pub mod text;
 mod tool;
 
 pub use answer::arguments::most_alike;

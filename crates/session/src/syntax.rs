@@ -242,7 +242,7 @@ fn lower(message: String) -> String {
 
 fn short(message: String) -> String {
     let line = message.lines().next().unwrap_or_default();
-    crate::answer::text::prefix(line, MAX_MESSAGE).to_owned()
+    crate::text::prefix(line, MAX_MESSAGE).to_owned()
 }
 
 #[cfg(test)]

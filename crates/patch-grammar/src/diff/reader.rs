@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::header::{BINARY_PATCH, GitLine};
-use super::name::{RawPath, ShortName, of_git_header, stripped, unquoted, without};
 use crate::ast::Shortfall;
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 use crate::lines::{Lines, is_combined};
 use crate::outside::{self, COMMANDS, SubmoduleLine, binary_file, submodule};
+use crate::quoted::{RawPath, ShortName, of_git_header, stripped, unquoted, without};
 
 /// Returns whether a file begins at line `at`; `line` returns the lines.
 pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {

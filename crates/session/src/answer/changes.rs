@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 
 use crate::answer::changed_by::ChangedBy;
 use crate::answer::statistics::totals;
-use crate::answer::text::counted;
 use crate::settings::Choice;
 use crate::settings::choice::named_choices;
+use crate::text::counted;
 
 /// Longer diffs are cut.
 pub const MAX_DIFF: usize = 64 << 10;
@@ -405,7 +405,7 @@ pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(&diff[..diff.len().min(MAX_DIFF + 4)]);
     match text.len() {
         ..=MAX_DIFF => text,
-        _ => format!("{}…(truncated)", crate::answer::text::prefix(&text, MAX_DIFF)).into(),
+        _ => format!("{}…(truncated)", crate::text::prefix(&text, MAX_DIFF)).into(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::answer::changes::ChangedFile;
 use crate::answer::error::ToolError;
-use crate::answer::text::{length, prefix};
+use crate::text::{length, prefix};
 
 /// The end of a text that was cut.
 pub const CUT: &str = "…(truncated)";

@@ -8,10 +8,10 @@ use patch_engine::remedy::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::answer::text::length;
 use crate::settings::names::{
     OF_WORKSPACE, WORKSPACE_FILE, argument_of, is_list, key_and_value, variable_of,
 };
+use crate::text::length;
 use crate::tool::Tool;
 
 /// Who gets the hints.

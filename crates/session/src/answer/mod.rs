@@ -10,4 +10,3 @@ pub mod hints;
 pub mod reason;
 pub mod shown;
 pub mod statistics;
-pub mod text;

@@ -27,6 +27,8 @@ pub use crate::input::error::InputError;
 use crate::input::ops::{CallLines, PatchCall};
 use crate::input::paths::{PathRules, beneath};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
+use crate::settings::Choice;
+use crate::settings::choice::named_choices;
 
 patch_grammar::named! {
     /// What a text is.
@@ -456,6 +458,8 @@ patch_grammar::named! {
         Openai = "openai",
     }
 }
+
+named_choices! { false: InputForm, OutputForm }
 
 /// A patch in another form.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use fs_guard::Access;
 use patch_engine::Sha256;
 
-use crate::answer::text::{split_terminator, without_bom};
 use crate::session::Session;
+use crate::text::{split_terminator, without_bom};
 
 /// The most files of an answer whose lines are noted: a longer list is not what a change is written
 /// from.

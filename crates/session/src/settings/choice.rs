@@ -7,8 +7,6 @@ use patch_engine::{Ambiguous, Pass, Profile, Syntax, Whitespace};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 
-use crate::input::{InputForm, OutputForm};
-
 /// A value of which there are a few, each with a name.
 pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
     /// The names and their values, in the order of the help.
@@ -97,7 +95,7 @@ choices! { true:
     HardLinks { "refuse" = Refuse, "break" = Break }
 }
 
-named_choices! { false: Color, InputForm, OutputForm, Dialect, Format }
+named_choices! { false: Color, Dialect, Format }
 
 choices! { false:
     StatePlace { "project" = Project, "user" = User }

@@ -10,6 +10,7 @@ mod prompt;
 mod shapes;
 
 use patch_grammar::export::{self, Format};
+use patch_session::settings::Choice;
 
 pub use options::{Caller, Client, SpecOptions};
 pub use prompt::{Channel, EXAMPLES, Example, File, prompt};
@@ -54,6 +55,8 @@ patch_grammar::named! {
         XGrammar = "xgrammar",
     }
 }
+
+patch_session::named_choices! { false: Provider, Channel }
 
 impl Provider {
     /// Returns the notations in which it takes a grammar, its usual one first.

@@ -4,8 +4,6 @@ use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 use patch_session::settings::Choice;
 
-use super::{Channel, Provider};
-
 patch_grammar::named! {
     /// Who builds the request.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -29,7 +27,7 @@ patch_grammar::named! {
     }
 }
 
-patch_session::named_choices! { false: Client, Caller, Provider, Channel }
+patch_session::named_choices! { false: Client, Caller }
 
 /// What can be chosen about a tool spec. A provider that does not take what was chosen refuses it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,13 +17,13 @@ use patch_session::answer::error::ToolError;
 use patch_session::answer::fit::cut_changes;
 use patch_session::answer::fit::fitting;
 use patch_session::answer::reason::Reason;
-use patch_session::answer::text::length;
 use patch_session::input::PatchText;
 use patch_session::json::Unique;
 use patch_session::session::changing::ChangingCall;
 use patch_session::session::refused::RefusedForm;
 use patch_session::session::{Session, expected};
 use patch_session::settings::Layer;
+use patch_session::text::length;
 
 /// The arguments of `apply_patch`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -10,8 +10,8 @@ use patch_session::answer::arguments::given;
 use patch_session::answer::changes::DiffDetail;
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::fit::cut_diff;
-use patch_session::answer::text::counted;
 use patch_session::session::{Session, finish};
+use patch_session::text::counted;
 
 /// The arguments of `create_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -14,8 +14,8 @@ use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::{FailureClass, ToolError};
 use patch_session::answer::fit::cut_diff;
 use patch_session::answer::reason::Reason;
-use patch_session::answer::text::counted;
 use patch_session::session::{Session, expected, finish};
+use patch_session::text::counted;
 
 /// The arguments of `delete_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

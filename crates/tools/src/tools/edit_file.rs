@@ -21,8 +21,8 @@ use patch_session::answer::error::{ToolError, value_of};
 use patch_session::answer::fit::cut_diff;
 use patch_session::answer::hints::Caller;
 use patch_session::answer::reason::Reason;
-use patch_session::answer::text::{normalised, without_bom};
 use patch_session::session::{Session, finish};
+use patch_session::text::{normalised, without_bom};
 
 /// How many places an error names.
 const NAMED: usize = 20;

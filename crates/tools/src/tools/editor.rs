@@ -18,10 +18,10 @@ use patch_session::answer::arguments::normalise;
 use patch_session::answer::error::ToolError;
 use patch_session::answer::hints::Caller;
 use patch_session::answer::reason::Reason;
-use patch_session::answer::text::counted;
 use patch_session::session::Session;
 use patch_session::session::bounds::within;
 use patch_session::session::changing::Warned;
+use patch_session::text::counted;
 
 /// A command of the editor tool.
 #[derive(Debug, Clone, Deserialize)]

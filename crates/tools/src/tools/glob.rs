@@ -17,8 +17,8 @@ use crate::tools::walk::{
 use patch_session::answer::arguments::given;
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::ToolError;
-use patch_session::answer::text::counted;
 use patch_session::session::Session;
+use patch_session::text::counted;
 
 /// How many paths are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 1000;

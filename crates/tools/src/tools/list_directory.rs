@@ -15,8 +15,8 @@ use crate::tools::walk::{
 };
 use patch_session::answer::arguments::given;
 use patch_session::answer::envelope::{Success, ToolResult};
-use patch_session::answer::text::counted;
 use patch_session::session::Session;
+use patch_session::text::counted;
 
 /// No more entries are listed.
 const MAX_ENTRIES: usize = 5000;

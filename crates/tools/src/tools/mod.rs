@@ -37,7 +37,6 @@ pub mod glob;
 pub mod list_directory;
 pub mod move_file;
 pub(crate) mod page;
-pub(crate) mod printed;
 pub(crate) mod query;
 pub mod read_file;
 pub mod restore_file;

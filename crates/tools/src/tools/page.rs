@@ -6,8 +6,8 @@ use patch_engine::Remedy;
 use patch_session::answer::error::ToolError;
 use patch_session::answer::fit::fitting;
 use patch_session::answer::reason::Reason;
-use patch_session::answer::text::length;
 use patch_session::session::Session;
+use patch_session::text::length;
 
 /// The most items that can be skipped: each call searches for them again.
 const MAX_SKIPPED: usize = 100_000;

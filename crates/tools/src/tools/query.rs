@@ -12,7 +12,7 @@ mod here {
     use grep_searcher::SearcherBuilder;
     use grep_searcher::sinks::Bytes;
 
-    use patch_session::answer::text::split_terminator;
+    use patch_session::text::split_terminator;
 
     /// The most memory that is taken to match a query, in bytes.
     const MAX_MATCHER: usize = 10 << 20;

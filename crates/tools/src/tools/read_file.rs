@@ -13,8 +13,8 @@ use patch_session::answer::arguments::given;
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::ToolError;
 use patch_session::answer::reason::Reason;
-use patch_session::answer::text::{Newlines, length, prefix, split_terminator, without_bom};
 use patch_session::session::Session;
+use patch_session::text::{Newlines, length, prefix, split_terminator, without_bom};
 
 /// The bytes of an answer besides its data: the envelope, the sentence, the cursor.
 const AROUND: usize = 200;

@@ -17,8 +17,8 @@ use patch_session::answer::arguments::given;
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::ToolError;
 use patch_session::answer::reason::Reason;
-use patch_session::answer::text::{counted, prefix, split_terminator, without_bom};
 use patch_session::session::Session;
+use patch_session::text::{counted, prefix, split_terminator, without_bom};
 
 /// How many matches are given, unless the call asks for another number.
 const MAX_RESULTS: usize = 100;

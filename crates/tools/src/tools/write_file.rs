@@ -14,8 +14,8 @@ use patch_session::answer::changes::DiffDetail;
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::ToolError;
 use patch_session::answer::fit::cut_diff;
-use patch_session::answer::text::{Newlines, normalised, split_terminator, without_bom};
 use patch_session::session::{Session, finish};
+use patch_session::text::{Newlines, normalised, split_terminator, without_bom};
 
 /// The arguments of `write_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

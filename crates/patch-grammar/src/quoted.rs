@@ -36,7 +36,7 @@ pub fn of_quoted(text: &str) -> Option<String> {
 
 /// Removes the quotes and escapes of the quoted name that `text` begins with; also returns the
 /// rest. Returns `None` when a quote or an escape is incomplete.
-pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+pub(crate) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::with_capacity(rest.len());
     loop {
@@ -73,7 +73,7 @@ pub(super) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 }
 
 /// A path that may not be UTF-8; `None`: no file.
-pub(super) type RawPath = Option<Vec<u8>>;
+pub(crate) type RawPath = Option<Vec<u8>>;
 
 /// Removes `count` leading parts of the two names of a file, which are `None` where there is no
 /// file; without a `count`, the prefixes that git writes.
@@ -81,7 +81,7 @@ pub(super) type RawPath = Option<Vec<u8>>;
 /// # Errors
 ///
 /// The first of the two that has too few parts.
-pub(super) fn stripped(
+pub(crate) fn stripped(
     old: Option<&[u8]>,
     new: Option<&[u8]>,
     count: Option<usize>,
@@ -98,7 +98,7 @@ fn shortened(name: Option<&[u8]>, count: usize, short: ShortName) -> Result<RawP
 
 /// The name of a file that has too few parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ShortName {
+pub(crate) enum ShortName {
     Old,
     New,
 }
@@ -126,7 +126,7 @@ fn has_prefixes(old: Option<&[u8]>, new: Option<&[u8]>) -> bool {
 }
 
 /// Removes the first `count` parts of a name; consecutive slashes count as one.
-pub(super) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
+pub(crate) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
     for _ in 0..count {
         let slash = name.iter().position(|&byte| byte == b'/')?;
         let rest = &name[slash..];
@@ -145,7 +145,7 @@ fn same(old: &[u8], new: &[u8], count: Option<usize>) -> RawPath {
 
 /// Returns the path of a `diff --git` line, of which `rest` follows the words, if both names are
 /// the same. A rename has two names, and its own lines for them.
-pub(super) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
+pub(crate) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
     if rest.starts_with(b"\"") {
         let (old, rest) = unquoted(rest)?;
         let new = rest.strip_prefix(b" ")?;
