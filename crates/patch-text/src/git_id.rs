@@ -31,20 +31,24 @@ pub fn blob_id(bytes: &[u8]) -> String {
     digits(&sha1::Sha1::new().chain_update(header(bytes)).chain_update(bytes).finalize())
 }
 
+#[cfg(feature = "git-sha1")]
 fn sha1_id(bytes: &[u8]) -> Option<String> {
-    #[cfg(feature = "git-sha1")]
-    return Some(blob_id(bytes));
-    #[cfg(not(feature = "git-sha1"))]
-    return None;
+    Some(blob_id(bytes))
 }
 
+#[cfg(not(feature = "git-sha1"))]
+fn sha1_id(_: &[u8]) -> Option<String> {
+    None
+}
+
+#[cfg(feature = "git-sha256")]
 fn sha256_id(bytes: &[u8]) -> Option<String> {
-    #[cfg(feature = "git-sha256")]
-    return Some(digits(
-        &sha2::Sha256::new().chain_update(header(bytes)).chain_update(bytes).finalize(),
-    ));
-    #[cfg(not(feature = "git-sha256"))]
-    return None;
+    Some(digits(&sha2::Sha256::new().chain_update(header(bytes)).chain_update(bytes).finalize()))
+}
+
+#[cfg(not(feature = "git-sha256"))]
+fn sha256_id(_: &[u8]) -> Option<String> {
+    None
 }
 
 #[cfg(any(feature = "git-sha1", feature = "git-sha256"))]

@@ -10,11 +10,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 #[cfg(feature = "editorconfig")]
-use crate::files::Files;
 use fs_guard::ConventionGlob;
 use fs_guard::{Access, RelPath, Root};
 use patch_text::text::charset::{Charset, by_label};
 use patch_text::text::whitespace::WhitespaceRules;
+
+use crate::files::Files;
 
 /// The longest file of either kind that is read: 64 KiB.
 const MAX_SIZE: u64 = 64 << 10;

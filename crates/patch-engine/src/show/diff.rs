@@ -6,8 +6,8 @@ use patch_grammar::binary;
 use patch_grammar::binary::is_binary;
 use patch_grammar::diff::push_quoted;
 use patch_text::diff::{whole, write_spliced};
-use patch_text::git_id::blob_id;
 #[cfg(feature = "binary-diffs")]
+use patch_text::git_id::blob_id;
 use workspace_trash::{FileState, Record, TransactionId};
 
 use crate::commit::kept::KeptFiles;
