@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 
 use apply_patch_fuzz::Bench;
-use patch_session::audit::{Audit, Event, Operation, Phase, stats, verify};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
+use patch_session::audit::{Audit, Event, Operation, Phase, stats, verify};
 use serde_json::json;
 
 #[derive(Debug, Arbitrary)]

@@ -16,6 +16,8 @@ mod failure;
 mod input;
 #[path = "../../crates/cli/src/outside.rs"]
 mod outside;
+#[path = "../../crates/cli/src/platform.rs"]
+mod platform;
 #[path = "../../crates/cli/src/settings.rs"]
 mod settings;
 
@@ -26,12 +28,12 @@ use std::path::Path;
 
 use apply_patch_fuzz::{PATHS, SECRET};
 use failure::Failure;
-use patch_session::settings::{Choice, Layer, Settings, WORKSPACE_FILE};
 use fs_guard::{Access, Root};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::Profile;
 use patch_engine::commit::approval::ApprovalPolicy;
+use patch_session::settings::{Choice, Layer, Settings, WORKSPACE_FILE};
 use settings::Sources;
 
 #[derive(Debug, Arbitrary)]

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use git_object_tree::{TreeChange, Id, EntryKind, OpenOptions, Repository};
+use git_object_tree::{EntryKind, Id, OpenOptions, Repository, TreeChange};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
@@ -159,8 +159,9 @@ fuzz_target!(|input: Input<'_>| {
                 assert_eq!(snapshot.entry(path).unwrap(), Some(*entry));
             }
             let at = snapshot.entry(input.path);
-            let change =
-                input.change.map_or(TreeChange::Remove, |bytes| TreeChange::Write(EntryKind::File, bytes));
+            let change = input
+                .change
+                .map_or(TreeChange::Remove, |bytes| TreeChange::Write(EntryKind::File, bytes));
             let Ok(tree) = repository.write_tree(found, [(input.path, change)]) else { continue };
             let now = repository.snapshot(tree).entry(input.path).unwrap();
             match input.change {

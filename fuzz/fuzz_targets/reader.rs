@@ -2,10 +2,10 @@
 //! same by the rules of `standard` and `codex`. Any other text: read without a panic.
 #![no_main]
 
-use patch_session::input::{PatchText, ReadAs};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::{Options, Patch, Profile};
+use patch_session::input::{PatchText, ReadAs};
 use testutils::fragments::{self, Fragments};
 
 #[derive(Debug, Arbitrary)]

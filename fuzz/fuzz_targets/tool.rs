@@ -5,11 +5,12 @@
 use std::cell::RefCell;
 
 use apply_patch_fuzz::{Bench, LINES, PATHS, SECRET, look};
-use patch_session::audit::Audit;
-use patch_session::{ErrorKind, FailureClass, Session, SessionName, SessionSettings, Tool};
+use file_tools::Tools as _;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use patch_engine::commit::Durability;
+use patch_session::audit::Audit;
+use patch_session::{ErrorKind, FailureClass, Session, SessionName, SessionSettings, Tool};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Arbitrary)]
@@ -103,16 +104,23 @@ impl Made<'_> {
             Self::Free(text) => json!(text),
             Self::Sha(at) => match usize::from(*at) % (SHAS.len() + 2) {
                 at if at < SHAS.len() => json!(SHAS[at]),
-                at if at == SHAS.len() => json!(fs_guard::Sha256::of(b"one\ntwo\n\
-                                                                       three\n").to_string()),
+                at if at == SHAS.len() => json!(
+                    fs_guard::Sha256::of(
+                        b"one\ntwo\n\
+                                                                       three\n"
+                    )
+                    .to_string()
+                ),
                 _ => json!(fs_guard::Sha256::of(b"x\r\ny\r\nx\r\n").to_string()),
             },
             Self::Null => Value::Null,
             Self::Edits(edits) => edits
                 .iter()
-                .map(|(old, new, all)| json!({
-                    "oldText": line(*old), "newText": line(*new), "replaceAll": all,
-                }))
+                .map(|(old, new, all)| {
+                    json!({
+                        "oldText": line(*old), "newText": line(*new), "replaceAll": all,
+                    })
+                })
                 .collect(),
             Self::Patch(sections) => {
                 let mut text = String::from("*** Begin Patch\n");
@@ -120,11 +128,9 @@ impl Made<'_> {
                     text += &match kind % 4 {
                         0 => format!("*** Add File: {}\n+{}\n", path(*at), line(*kind)),
                         1 => format!("*** Delete File: {}\n", path(*at)),
-                        2 => format!(
-                            "*** Update File: {}\n@@\n-one\n+{}\n",
-                            path(*at),
-                            line(*kind)
-                        ),
+                        2 => {
+                            format!("*** Update File: {}\n@@\n-one\n+{}\n", path(*at), line(*kind))
+                        }
                         _ => format!("*** Move File: {} -> {}\n", path(*at), path(kind / 4)),
                     };
                 }
