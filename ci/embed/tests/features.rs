@@ -75,7 +75,7 @@ fn a_sandbox_names_its_feature() {
     // It is tried where the sandbox is not built only: it holds for good.
     if !cfg!(feature = "sandbox") {
         let root = Root::open(env!("CARGO_MANIFEST_DIR").as_ref(), policy()).unwrap();
-        let said = root.confine(&[]).expect_err("it is not built").to_string();
+        let said = root.confine(&[], &[]).expect_err("it is not built").to_string();
         assert!(!patch_engine::fs_guard::can_confine());
         if cfg!(target_os = "linux") {
             assert!(said.contains("the feature `sandbox` of fs-guard"), "{said}");
