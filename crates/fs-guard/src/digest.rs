@@ -47,12 +47,7 @@ impl fmt::Debug for Sha256 {
 #[error("a SHA-256 is 64 hexadecimal digits, not {0:?}")]
 pub struct ParseSha256Error(String);
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl fmt::Debug for ParseSha256Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug::debug_is_display!(ParseSha256Error);
 
 impl FromStr for Sha256 {
     type Err = ParseSha256Error;

@@ -229,12 +229,7 @@ pub enum Error {
     },
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+crate::debug::debug_is_display!(Error);
 
 /// A rule that no option lifts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -105,12 +105,7 @@ pub struct GlobError {
     pub problem: String,
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for GlobError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+crate::debug::debug_is_display!(GlobError);
 
 impl Globs {
     /// Reads a list of patterns.

@@ -6,6 +6,7 @@ mod append;
 mod cancel;
 #[cfg(feature = "editorconfig")]
 mod convention_globs;
+mod debug;
 mod digest;
 mod dir;
 mod dirs;

@@ -261,12 +261,7 @@ pub struct NotPublished {
     pub error: Error,
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for NotPublished {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+crate::debug::debug_is_display!(NotPublished);
 
 /// A file that was moved away from its place.
 #[derive(Debug)]

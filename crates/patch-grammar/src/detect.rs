@@ -62,12 +62,7 @@ pub enum DetectError {
     Several(Vec<DetectedPart>),
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl fmt::Debug for DetectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::names::debug_is_display!(DetectError);
 
 /// One of several patches of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -77,12 +77,7 @@ pub struct Inexpressible {
     pub problem: Unsaid,
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for Inexpressible {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+crate::names::debug_is_display!(Inexpressible);
 
 /// The things that an envelope cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]

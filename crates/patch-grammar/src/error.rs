@@ -26,12 +26,7 @@ pub struct ParseError {
     pub seen: Option<String>,
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl fmt::Debug for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::names::debug_is_display!(ParseError);
 
 crate::names::named! {
     /// A form of a text that cannot be applied.

@@ -1,5 +1,19 @@
 //! Enums whose variants have stable names.
 
+/// Lets `Debug` print the sentence of `Display`, so that `unwrap` of an error reads well.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_is_display {
+    ($($error:ty),+ $(,)?) => {
+        $(impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        })+
+    };
+}
+pub(crate) use debug_is_display;
+
 /// The error of a name that does not exist.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is not one of {}", names.join(", "))]
@@ -10,12 +24,7 @@ pub struct UnknownName {
     pub names: Vec<&'static str>,
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for UnknownName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+debug_is_display!(UnknownName);
 
 /// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str`,
 /// [`Display`](std::fmt::Display) and [`FromStr`](std::str::FromStr).

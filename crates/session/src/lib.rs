@@ -7,6 +7,7 @@ pub mod audit;
 pub mod input;
 #[doc(hidden)]
 pub mod json;
+mod operation;
 #[doc(hidden)]
 pub mod session;
 pub mod settings;

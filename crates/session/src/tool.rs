@@ -1,25 +1,44 @@
 //! The tools by name. What they do is in a crate above.
 
-patch_grammar::named! {
-    /// A tool. The order is that in which they are listed.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    #[allow(missing_docs, reason = "they are their names")]
-    pub enum Tool {
-        ReadFile = "read_file",
-        ListDirectory = "list_directory",
-        SearchFiles = "search_files",
-        Glob = "glob",
-        CreateFile = "create_file",
-        WriteFile = "write_file",
-        EditFile = "edit_file",
-        DeleteFile = "delete_file",
-        RestoreFile = "restore_file",
-        MoveFile = "move_file",
-        ApplyPatch = "apply_patch",
-        EditPatch = "edit.patch",
-        Undo = "undo",
-        UndoTurn = "undo_turn",
-    }
+use crate::operation::Operation;
+
+/// Makes the tools of a list. A line has the type of a tool, its name, and what the log calls the
+/// changes that it makes, or `None` if it only reads.
+macro_rules! tools {
+    ($($tool:ident = $name:literal, $operation:expr;)*) => {
+        patch_grammar::named! {
+            /// A tool. The order is that in which they are listed.
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+            #[allow(missing_docs, reason = "they are their names")]
+            pub enum Tool { $($tool = $name,)* }
+        }
+
+        impl Tool {
+            /// Returns what the log calls a change that the tool makes; none if it only reads.
+            #[doc(hidden)]
+            #[must_use]
+            pub fn operation(self) -> Option<Operation> {
+                match self { $(Self::$tool => $operation,)* }
+            }
+        }
+    };
+}
+
+tools! {
+    ReadFile = "read_file", None;
+    ListDirectory = "list_directory", None;
+    SearchFiles = "search_files", None;
+    Glob = "glob", None;
+    CreateFile = "create_file", Some(Operation::Create);
+    WriteFile = "write_file", Some(Operation::Write);
+    EditFile = "edit_file", Some(Operation::Edit);
+    DeleteFile = "delete_file", Some(Operation::Delete);
+    RestoreFile = "restore_file", Some(Operation::Create);
+    MoveFile = "move_file", Some(Operation::Move);
+    ApplyPatch = "apply_patch", Some(Operation::Patch);
+    EditPatch = "edit.patch", Some(Operation::Patch);
+    Undo = "undo", Some(Operation::Write);
+    UndoTurn = "undo_turn", Some(Operation::Write);
 }
 
 impl Tool {
@@ -50,6 +69,6 @@ impl Tool {
     /// Returns whether the tool only reads.
     #[must_use]
     pub fn is_read_only(self) -> bool {
-        matches!(self, Self::ReadFile | Self::ListDirectory | Self::SearchFiles | Self::Glob)
+        self.operation().is_none()
     }
 }

@@ -103,12 +103,7 @@ pub enum CorrectnessError {
     },
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for CorrectnessError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+patch_grammar::debug_is_display!(CorrectnessError);
 
 impl CorrectnessError {
     /// A stable short name for programs.
@@ -147,12 +142,7 @@ pub enum ShellParseError {
     },
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for ShellParseError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+patch_grammar::debug_is_display!(ShellParseError);
 
 impl ShellParseError {
     /// A stable short name for programs.

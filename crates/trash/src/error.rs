@@ -48,12 +48,7 @@ pub enum Error {
     },
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl std::fmt::Debug for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+fs_guard::debug_is_display!(Error);
 
 /// Why a journal is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

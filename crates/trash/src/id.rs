@@ -32,12 +32,7 @@ pub struct TransactionId {
 #[error("{0:?} is not a transaction id; one looks like `20261121-014233-123456-9f3ac1d2`")]
 pub struct ParseIdError(String);
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl fmt::Debug for ParseIdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+fs_guard::debug_is_display!(ParseIdError);
 
 impl TransactionId {
     /// Creates a new id, later than `last` even if the clock went back.

@@ -21,7 +21,7 @@ use crate::plan::options::Options;
 use crate::plan::paths::Named;
 use crate::plan::paths::plain;
 use crate::plan::planner::plan;
-use crate::plan::reject::{Problem, Reject, Rejects, debug_is_display};
+use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::relative::relative;
 use crate::plan::simultaneous::{made, steps};
 
@@ -88,7 +88,7 @@ impl ApplyOptions {
     }
 }
 
-debug_is_display!(Failed);
+patch_grammar::debug_is_display!(Failed);
 
 /// Why a patch was not applied, or not all of its sections, and the reports of those applied.
 #[derive(thiserror::Error)]

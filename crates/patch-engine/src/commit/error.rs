@@ -6,7 +6,7 @@ use workspace_trash::{JournalProblem, TransactionId};
 
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
-use crate::plan::reject::{Reject, Rejects, debug_is_display};
+use crate::plan::reject::{Reject, Rejects};
 use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state};
 
 /// A file in an unexpected state.
@@ -28,7 +28,7 @@ pub struct Drift {
     pub line_ends: bool,
 }
 
-debug_is_display!(Doubt, Error, CommitError);
+patch_grammar::debug_is_display!(Doubt, Error, CommitError);
 
 /// Why it is unclear whether a transaction is the newest.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]

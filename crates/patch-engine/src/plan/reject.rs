@@ -19,19 +19,14 @@ use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
 use crate::remedy::{Action, ForPerson, Part, PathLike, Remedy, Setting};
 
-/// Lets `Debug` print the sentence of `Display`, so that `unwrap()` on an error reads well.
-macro_rules! debug_is_display {
-    ($($error:ty),+ $(,)?) => {
-        $(impl std::fmt::Debug for $error {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                std::fmt::Display::fmt(self, f)
-            }
-        })+
-    };
-}
-pub(crate) use debug_is_display;
-
-debug_is_display!(Reject, Rejects, Problem, Irreversible, BinaryProblem, SubmoduleProblem);
+patch_grammar::debug_is_display!(
+    Reject,
+    Rejects,
+    Problem,
+    Irreversible,
+    BinaryProblem,
+    SubmoduleProblem
+);
 
 /// One thing that keeps a patch from applying.
 pub struct Reject {

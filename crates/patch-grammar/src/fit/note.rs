@@ -114,9 +114,4 @@ pub enum FitError {
     },
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
-impl fmt::Debug for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::names::debug_is_display!(FitError);

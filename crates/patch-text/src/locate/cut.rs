@@ -19,7 +19,7 @@ const USUAL_CONTEXT: usize = 3;
 
 /// Returns the hunk that the diff was cut off in, if it was. The hunks of the file have these
 /// places in the text, and make these changes.
-pub fn off(
+pub(crate) fn off(
     text: &FileText<'_>,
     hunks: &[Hunk<'_>],
     placed: &[Placed],

@@ -54,7 +54,7 @@ pub fn edit<'p>(
 }
 
 /// Does the same by all rules.
-pub fn edit_by(
+pub(crate) fn edit_by(
     source: &[u8],
     hunks: &[Hunk<'_>],
     rules: EditRules<'_>,
@@ -119,7 +119,7 @@ fn lines_of<'f>(source: &'f [u8], hunks: &[Hunk<'_>]) -> Lines<'f> {
 
 /// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not
 /// have.
-pub fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
+pub(crate) fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
     let inserts = |hunk: &Hunk<'_>| {
         hunk.new_lines()
             .any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())

@@ -97,7 +97,7 @@ fn character(name: &str) -> Option<char> {
 }
 
 /// The texts of a hunk's lines with characters in place of entities; `None` if it has no entities.
-pub fn without_entities<'p>(hunk: &Hunk<'p>) -> Option<Vec<Cow<'p, [u8]>>> {
+pub(crate) fn without_entities<'p>(hunk: &Hunk<'p>) -> Option<Vec<Cow<'p, [u8]>>> {
     let of = |line: &Line<'p>| {
         let text = std::str::from_utf8(line.text).ok().filter(|text| text.contains('&'))?;
         let decoded = decoded(text);

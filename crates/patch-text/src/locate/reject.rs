@@ -251,7 +251,7 @@ impl Room {
     }
 
     /// Returns how many places are worth looking for: a list of more would be abridged.
-    pub fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         if self.left.get() < SATURATION * size_of::<Candidate>() { NAMED } else { SATURATION }
     }
 }
@@ -349,6 +349,7 @@ pub enum Advice {
 
 impl HunkReject {
     /// Returns whether it is refused only because the file has other lines too.
+    #[doc(hidden)]
     pub fn is_not_all(&self) -> bool {
         let RejectReason::ContextNotFound { nearest: Some(nearest) } = &self.reason else {
             return false;

@@ -6,10 +6,10 @@ use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE}
 
 /// A charset that files may be declared to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Charset(pub KnownCharset);
+pub struct Charset(pub(crate) KnownCharset);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KnownCharset {
+pub(crate) enum KnownCharset {
     Utf8,
     Utf16Le,
     Utf16Be,
@@ -21,9 +21,10 @@ pub enum KnownCharset {
 }
 
 impl Charset {
+    #[doc(hidden)]
     pub const UTF_8: Self = Self(KnownCharset::Utf8);
-    pub const UTF_16LE: Self = Self(KnownCharset::Utf16Le);
-    pub const UTF_16BE: Self = Self(KnownCharset::Utf16Be);
+    pub(crate) const UTF_16LE: Self = Self(KnownCharset::Utf16Le);
+    pub(crate) const UTF_16BE: Self = Self(KnownCharset::Utf16Be);
 
     /// Returns the charset with a label of the WHATWG; `None` if there is none, if it is stateful,
     /// or if it takes the feature `encodings`, and this program is without it.
@@ -47,7 +48,7 @@ impl Charset {
     }
 
     /// Whether this program has what reads and writes it.
-    pub fn is_built(self) -> bool {
+    pub(crate) fn is_built(self) -> bool {
         cfg!(feature = "encodings") || Self::ALWAYS.contains(&self)
     }
 

@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 pub const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Iterates over the lines of a text, with their terminators.
-pub fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ends = memchr::memchr_iter(b'\n', text).map(|feed| feed + 1);
     let rest = text.last().is_some_and(|&last| last != b'\n').then_some(text.len());
     ends.chain(rest).scan(0, |from, end| Some(&text[std::mem::replace(from, end)..end]))

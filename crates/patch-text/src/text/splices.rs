@@ -25,7 +25,7 @@ impl Splices {
     }
 
     /// Makes a list with room for `count` replacements.
-    pub fn with_capacity(count: usize) -> Self {
+    pub(crate) fn with_capacity(count: usize) -> Self {
         Self(Vec::with_capacity(count))
     }
 

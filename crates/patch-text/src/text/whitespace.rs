@@ -118,10 +118,12 @@ impl fmt::Display for WhitespaceRules {
 
 impl WhitespaceRules {
     /// No rule at all.
+    #[doc(hidden)]
     pub const NONE: Self = Self { rules: 0, tab_width: TAB_WIDTH };
 
     /// Returns all rules that name errors and do not exclude each other, which is what an attribute
     /// without a value means.
+    #[doc(hidden)]
     pub fn all(self) -> Self {
         use WhitespaceRule::{CrAtEol, TabInIndent};
         let all = WhitespaceRule::ALL.into_iter().fold(self, Self::with);
@@ -129,11 +131,13 @@ impl WhitespaceRules {
     }
 
     /// Returns these without any rule.
+    #[doc(hidden)]
     pub fn none(self) -> Self {
         Self { rules: 0, ..self }
     }
 
     /// Reads the value of an attribute. As in git, words that it does not know do not count.
+    #[doc(hidden)]
     pub fn of_attribute(text: &str) -> Self {
         let (rules, _) = Self::read(text);
         if rules.contradicts() {
@@ -171,6 +175,7 @@ impl WhitespaceRules {
         Self { rules: self.rules | bits, ..self }
     }
 
+    #[doc(hidden)]
     pub fn with(self, rule: WhitespaceRule) -> Self {
         self.with_bits(rule.bit())
     }
@@ -179,20 +184,24 @@ impl WhitespaceRules {
         Self { rules: self.rules & !bits, ..self }
     }
 
+    #[doc(hidden)]
     pub fn has(self, rule: WhitespaceRule) -> bool {
         self.rules & rule.bit() != 0
     }
 
     /// Returns these and others.
+    #[doc(hidden)]
     pub fn and(self, others: Self) -> Self {
         self.with_bits(others.rules)
     }
 
+    #[doc(hidden)]
     pub fn is_empty(self) -> bool {
         self.rules == 0
     }
 
     /// Returns the names of the rules.
+    #[doc(hidden)]
     pub fn names(self) -> Vec<&'static str> {
         let all = WhitespaceRule::ALL.into_iter().filter(|rule| self.has(*rule));
         all.map(WhitespaceRule::as_str).collect()
@@ -215,6 +224,7 @@ impl WhitespaceRules {
     }
 
     /// Returns the rules that a line breaks; it is given without its line feed.
+    #[doc(hidden)]
     pub fn broken_by(self, line: &[u8]) -> Self {
         use WhitespaceRule::{BlankAtEol, IndentWithNonTab, SpaceBeforeTab, TabInIndent};
         let (content, blanks, _) = self.split(line);
@@ -238,6 +248,7 @@ impl WhitespaceRules {
     }
 
     /// Returns a line without its errors, where it has some; it is given without its line feed.
+    #[doc(hidden)]
     pub fn fixed(self, line: &[u8]) -> Option<Vec<u8>> {
         use WhitespaceRule::{IndentWithNonTab, SpaceBeforeTab, TabInIndent};
         let broken = self.broken_by(line);

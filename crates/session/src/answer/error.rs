@@ -173,6 +173,7 @@ impl ToolError {
     }
 
     /// Makes an error about a file's contents, which another request can avoid.
+    #[doc(hidden)]
     pub fn about(
         kind: ErrorKind,
         path: &str,
@@ -203,6 +204,7 @@ impl ToolError {
 
     /// Makes the error of arguments that cannot be read: all problems that were found, or else the
     /// parser's message.
+    #[doc(hidden)]
     pub fn bad_arguments(
         what: &str,
         schema: &Value,
@@ -219,6 +221,7 @@ impl ToolError {
     }
 
     /// Makes the error of arguments that are no JSON, or that have a field twice.
+    #[doc(hidden)]
     pub fn unreadable_arguments(what: &str, error: &serde_json::Error) -> Self {
         Self::arguments(Reason::BadArguments, format!("{what}: {error}"))
             .remedies([Remedy::give("arguments", "a JSON object that has each name once")])
@@ -233,6 +236,7 @@ impl ToolError {
     }
 
     /// Makes the error of a file that is not what the caller, or the session, saw.
+    #[doc(hidden)]
     pub fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
         let reject = Reject::of(path, problem);

@@ -69,6 +69,7 @@ impl ToolError {
     /// an argument. Every answer passes here, so that none is much longer than a call that makes
     /// sense would make it.
     #[must_use]
+    #[doc(hidden)]
     pub fn bounded(mut self) -> Self {
         let sentence = |text: &mut String| {
             if text.len() > SENTENCE {

@@ -6,6 +6,8 @@ use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::json;
 
+pub use crate::operation::Operation;
+
 /// The phase of a commit in which a line was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -35,39 +37,6 @@ impl Phase {
             Self::Purged => "purged",
             Self::Recovered => "recovered",
             Self::Ended => "ended",
-        }
-    }
-}
-
-/// What is done to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Operation {
-    /// It is created.
-    Create,
-    /// All of its bytes are replaced.
-    Write,
-    /// Parts of it are replaced.
-    Edit,
-    /// It is deleted.
-    Delete,
-    /// It is moved.
-    Move,
-    /// A patch changes it, or a patch as a whole failed.
-    Patch,
-}
-
-impl Operation {
-    /// Returns the word in a line.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Write => "write",
-            Self::Edit => "edit",
-            Self::Delete => "delete",
-            Self::Move => "move",
-            Self::Patch => "patch",
         }
     }
 }

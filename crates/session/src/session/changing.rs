@@ -13,6 +13,7 @@ use crate::tool::Tool;
 
 impl Session {
     /// Runs a tool that may change files, and logs its failure.
+    #[doc(hidden)]
     pub fn changing<T>(
         &self,
         tool: Tool,
@@ -22,7 +23,7 @@ impl Session {
         let mut call = ChangingCall { session: self, tool, host, logged: false };
         let result = run(&mut call);
         if let (Err(error), false) = (&result, call.logged) {
-            self.failed(tool.as_str(), changes_of(tool), error, call.host);
+            self.failed(tool.as_str(), operation_of(tool), error, call.host);
         }
         result.map_err(|error| self.with_changed_by(error))
     }
@@ -44,7 +45,7 @@ impl ChangingCall<'_> {
         plan: &mut dyn FnMut(&Files) -> Result<Plan, ToolError>,
     ) -> Result<Report, ToolError> {
         self.logged = true;
-        self.session.execute(self.tool.as_str(), changes_of(self.tool), self.host, plan)
+        self.session.execute(self.tool.as_str(), operation_of(self.tool), self.host, plan)
     }
 
     /// Plans a patch and commits it; `check` sees each plan before it is approved. A patch in the
@@ -137,21 +138,7 @@ impl Host for Warned<'_> {
     }
 }
 
-/// Returns what the log calls a change that a tool makes; none if it only reads.
-#[must_use]
-pub fn operation_of(tool: Tool) -> Option<Operation> {
-    Some(match tool {
-        Tool::CreateFile | Tool::RestoreFile => Operation::Create,
-        Tool::WriteFile | Tool::Undo | Tool::UndoTurn => Operation::Write,
-        Tool::EditFile => Operation::Edit,
-        Tool::DeleteFile => Operation::Delete,
-        Tool::MoveFile => Operation::Move,
-        Tool::ApplyPatch | Tool::EditPatch => Operation::Patch,
-        Tool::ReadFile | Tool::ListDirectory | Tool::SearchFiles | Tool::Glob => return None,
-    })
-}
-
-/// Returns what the log calls the changes of a tool that makes some.
-fn changes_of(tool: Tool) -> Operation {
-    operation_of(tool).expect("BUG: a tool that only reads changes nothing")
+/// Returns what the log calls the changes of a tool.
+fn operation_of(tool: Tool) -> Operation {
+    tool.operation().expect("BUG: a tool that only reads changes nothing")
 }

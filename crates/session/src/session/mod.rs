@@ -107,6 +107,7 @@ impl SessionSettings {
     }
 
     /// Starts to record a call of `tool`.
+    #[doc(hidden)]
     pub fn recorder<'r>(
         &self,
         audit: &'r Audit,
@@ -227,6 +228,7 @@ impl Session {
     }
 
     /// Returns the files, with nothing cached from earlier calls.
+    #[doc(hidden)]
     pub fn root(&self) -> &Arc<Root> {
         self.workspace.root().forget();
         self.workspace.root()
@@ -234,6 +236,7 @@ impl Session {
 
     /// Returns the options of a single operation. What its call does not ask for is not done,
     /// whatever the settings say.
+    #[doc(hidden)]
     pub fn options(&self, create_parents: bool, overwrite: bool) -> Result<Options, ToolError> {
         self.options_for(Layer {
             profile: Some(Profile::Strict),
@@ -248,6 +251,7 @@ impl Session {
     /// # Errors
     ///
     /// When the workspace does not allow one of them.
+    #[doc(hidden)]
     pub fn options_for(&self, call: Layer) -> Result<Options, ToolError> {
         let layers = self.settings.layers.clone().with(call.clone());
         let (settings, notes) = layers.resolve(Profile::default(), ApprovalPolicy::default());
@@ -268,11 +272,13 @@ impl Session {
     }
 
     /// Returns the source of earlier versions, unless the call forbids to carry.
+    #[doc(hidden)]
     pub fn snapshots_for(&self, carry: Option<bool>) -> Option<Arc<dyn patch_engine::Snapshots>> {
         (carry != Some(false)).then(|| self.settings.snapshots_of(&self.workspace))
     }
 
     /// Remembers that a file was shown, and its bytes if they are given.
+    #[doc(hidden)]
     pub fn note_shown(
         &self,
         path: &str,
@@ -327,12 +333,14 @@ impl Session {
         }
     }
 
+    #[doc(hidden)]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
     /// Finds the file that a reading tool means: links are followed as long as they stay beneath
     /// the root.
+    #[doc(hidden)]
     pub fn find(&self, root: &Arc<Root>, path: &str) -> Result<(RelPath, Metadata), ToolError> {
         let checked = paths::checked(root, path, Access::Read)?;
         match root.metadata(&checked) {
@@ -348,6 +356,7 @@ impl Session {
 
     /// Checks a file against the hash that the caller expects, or else against the hash that the
     /// session saw.
+    #[doc(hidden)]
     pub fn check_expected(
         &self,
         path: &str,
@@ -376,6 +385,7 @@ impl Session {
     /// # Errors
     ///
     /// When there is neither: a file that was not read is not changed.
+    #[doc(hidden)]
     pub fn seen(&self, path: &str, given: Option<&str>) -> Result<Expected, ToolError> {
         if let Some(given) = given {
             return expected(given, ("expectedSha256", ""));
@@ -415,6 +425,7 @@ impl Session {
     }
 
     /// Reads a file that is to be changed, and checks that it has the expected hash.
+    #[doc(hidden)]
     pub fn load(
         &self,
         builder: &mut PlanBuilder<'_>,

@@ -26,6 +26,7 @@ pub struct Printed<'r> {
 impl Session {
     /// Notes the lines of files that an answer shows. Each is compared with the file as it is now,
     /// so that a line that was cut or has changed since does not count.
+    #[doc(hidden)]
     pub fn note_printed(&self, mut printed: Vec<Printed<'_>>) {
         printed.sort_by_key(|lines| lines.path);
         let of_files = printed.chunk_by(|one, other| one.path == other.path);

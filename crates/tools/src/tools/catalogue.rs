@@ -6,7 +6,6 @@ use serde_json::Value;
 use crate::tools::file_tool::{About, FileTool, schema};
 use patch_session::Tool;
 use patch_session::audit::Operation;
-use patch_session::session::changing::operation_of;
 
 /// A tool as a client lists it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,7 +102,7 @@ impl ToolInfo {
         let output_schema = without_hunks(bare(output_schema));
         let annotations = Annotations {
             read_only_hint: tool.is_read_only(),
-            destructive_hint: !matches!(operation_of(tool), None | Some(Operation::Create)),
+            destructive_hint: !matches!(tool.operation(), None | Some(Operation::Create)),
             idempotent_hint: idempotent,
             open_world_hint: false,
         };
