@@ -25,9 +25,9 @@ use patch_engine::commit::{
 };
 use patch_engine::remedy::Setting;
 use patch_engine::{
-    Cancellation, ChangedFile, CommitLog, Committer, Content, ErrorKind, Event, Files, Host,
-    NotCommitted, Options, Patch, Plan, Rejects, Remedy, Report, SUBMODULE_MODE, commit_to, intend,
-    plan, submodule_commit,
+    Cancellation, ChangedFile, CommitLog, Committer, Content, ErrorKind, Event, Files, GitCommit,
+    Host, NotCommitted, Options, Patch, Plan, Rejects, Remedy, Report, SUBMODULE_MODE, commit_to,
+    intend, plan, submodule_commit,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -490,14 +490,15 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
     }
 
     /// What the log says about the commit.
-    fn details(&self) -> Vec<(&'static str, String)> {
+    fn logged(&self) -> GitCommit {
         let CommitTarget { onto, branch, .. } = self.place();
-        let mut details = vec![("onto", onto.commit.to_string())];
-        if let Some(WrittenCommit { commit, tree, .. }) = &self.written {
-            details.extend([("commit", commit.to_string()), ("tree", tree.to_string())]);
+        let written = self.written.as_ref();
+        GitCommit {
+            onto: onto.commit.to_string(),
+            commit: written.map(|written| written.commit.to_string()),
+            tree: written.map(|written| written.tree.to_string()),
+            branch: branch.clone(),
         }
-        details.extend(branch.clone().map(|branch| ("branch", branch)));
-        details
     }
 
     fn publish(
@@ -511,7 +512,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         let cancellation = host.cancellation();
         let written = self.write(&repository, plan, &cancellation)?.clone();
         let id = TransactionId::new(SystemTime::now(), None);
-        log.details(self.details());
+        log.in_git(self.logged());
         self.locked = Some(self.session.lock(cancellation)?);
         intend(id, log, host).map_err(commit::Error::from)?;
         let CommitTarget { branch, from, .. } = self.place();

@@ -9,12 +9,12 @@ use std::time::SystemTime;
 
 use git_object_tree::Repository;
 use patch_engine::commit::TransactionId;
-use patch_engine::{ErrorKind, Event, Host, Options, Patch, Report, approved};
+use patch_engine::{ErrorKind, Event, GitCommit, Host, Options, Patch, Report, approved};
 
 use super::branches::{Branches, TOGETHER, short};
 use super::{GitReport, GitRequest, GitSession, OntoCommit};
 use patch_session::answer::error::ToolError;
-use patch_session::audit::recorder::Recorder;
+use patch_session::audit::recorder::{IntendedCommit, Recorder};
 
 /// The most bytes of new objects of a run: so much is in memory.
 const BYTES: usize = 8 << 20;
@@ -26,7 +26,7 @@ struct Prepared {
     id: TransactionId,
     /// The index of its plan in the log.
     logged: usize,
-    details: Vec<(&'static str, String)>,
+    commit: GitCommit,
     report: GitReport,
 }
 
@@ -150,10 +150,11 @@ impl<'s, 'o> CommitRun<'s, 'o> {
         let last = onto.write(repository, &plan, &host.cancellation())?.clone();
         let id =
             TransactionId::new(SystemTime::now(), self.prepared.last().map(|prepared| prepared.id));
-        let (place, details) = (onto.place().clone(), onto.details());
+        let place = onto.place().clone();
+        let commit = onto.logged();
         let report = onto.report(Report::new(plan, Some(id)));
         let logged = self.log.plans() - 1;
-        self.prepared.push(Prepared { number, id, logged, details, report });
+        self.prepared.push(Prepared { number, id, logged, commit, report });
         if let Some(branch) = &place.branch {
             let named_by = place.named.then_some(&*request.onto);
             let allowed = request.allow_checked_out;
@@ -170,10 +171,11 @@ impl<'s, 'o> CommitRun<'s, 'o> {
         let cancellation = host.cancellation();
         // What fails here fails again one by one, and says why then.
         let Ok(_locked) = self.session.lock(cancellation.clone()) else { return Vec::new() };
-        let intents = self
-            .prepared
-            .iter()
-            .map(|prepared| (prepared.id, prepared.logged, prepared.details.clone()));
+        let intents = self.prepared.iter().map(|prepared| IntendedCommit {
+            id: prepared.id,
+            plan: prepared.logged,
+            commit: prepared.commit.clone(),
+        });
         if self.log.intend_several(intents).is_err() {
             return Vec::new();
         }

@@ -124,7 +124,7 @@ pub use commit::apply::{ApplyOptions, Atomicity, Failed};
 pub use commit::buffers::{FileEdit, HostFile, HostTree, Position, TextEdit};
 pub use commit::committer::{Committer, NotCommitted, approved, commit_to};
 pub use commit::error::gravest;
-pub use commit::host::{CommitLog, Event, Host, intend};
+pub use commit::host::{CommitLog, Event, GitCommit, Host, intend};
 pub use commit::memory::{Changed, MemoryTree, apply_in_memory};
 pub use commit::report::Report;
 pub use files::Files;

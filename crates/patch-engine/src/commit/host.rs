@@ -190,6 +190,19 @@ pub enum Event<'e> {
     NotInTrash(&'e str),
 }
 
+/// A commit of a git repository that is about to be published, for the log.
+#[derive(Debug, Clone)]
+pub struct GitCommit {
+    /// The id of the commit that the change is based on.
+    pub onto: String,
+    /// The id of the new commit, if it is written.
+    pub commit: Option<String>,
+    /// The id of its tree.
+    pub tree: Option<String>,
+    /// The name of the branch that is moved to it, if one is.
+    pub branch: Option<String>,
+}
+
 /// A log of commits, written before they happen. `()` keeps none.
 #[expect(unused_variables, reason = "the names are for the documentation")]
 pub trait CommitLog {
@@ -199,9 +212,8 @@ pub trait CommitLog {
     /// This plan will be committed. The host may keep it, to work on it meanwhile.
     fn planned(&mut self, plan: &Arc<Plan>) {}
 
-    /// Says more about the commit that is about to happen: the name and the value of each fact that
-    /// a git repository adds.
-    fn details(&mut self, details: Vec<(&'static str, String)>) {}
+    /// The next commit is one of a git repository.
+    fn in_git(&mut self, commit: GitCommit) {}
 
     /// The next commit keeps its diff, as bytes with this hash.
     fn keeps(&mut self, diff: Sha256) {}

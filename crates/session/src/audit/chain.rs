@@ -8,7 +8,6 @@ use fs_guard::{AppendFile, Dir, Error, SECTOR, SectorFile, Sha256, Spot};
 use workspace_trash::{Keys, Signer, TransactionId};
 
 use super::event::{Event, Tip, Torn, check, end};
-use super::json;
 
 const HEAD_KIND: &str = "audit head 3";
 
@@ -534,24 +533,17 @@ impl LogWriter<'_> {
         self.open.remove(&id);
     }
 
-    /// Adds a line: the concatenated parts are an object without its closing brace.
-    pub(super) fn push(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
-        let torn = self.torn.take();
-        if torn.is_some() {
+    /// Adds a line. What is to be said of the end of the log is added to the line, too.
+    pub(super) fn push(&mut self, event: &mut Event) -> Result<(), Error> {
+        event.head = self.lost.take().map(str::to_owned);
+        event.torn = self.torn.take();
+        if event.torn.is_some() {
             // Ends the line that was cut off.
             self.text.push(b'\n');
         }
         let from = self.text.len();
-        parts.iter().for_each(|part| self.text.extend_from_slice(part));
-        if let Some(lost) = self.lost.take() {
-            json::field(&mut self.text, "head", lost);
-        }
-        if let Some(torn) = torn {
-            self.text.extend_from_slice(b",\"torn\":{");
-            json::number(&mut self.text, "bytes", torn.bytes);
-            json::field(&mut self.text, "sha256", &torn.sha256);
-            self.text.push(b'}');
-        }
+        serde_json::to_writer(&mut self.text, event).expect("BUG: the keys of an event are text");
+        self.text.pop();
         end(&mut self.text, from, &mut self.tip, self.signer);
         if self.text.len() >= BYTES_AT_ONCE {
             self.flush()?;

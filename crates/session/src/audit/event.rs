@@ -4,8 +4,6 @@ use fs_guard::Sha256;
 use serde::{Deserialize, Serialize};
 use workspace_trash::{Keys, Signer, TransactionId};
 
-use super::json;
-
 pub use crate::operation::Operation;
 
 /// The phase of a commit in which a line was written.
@@ -151,7 +149,8 @@ impl Event {
     #[must_use]
     pub fn new(
         timestamp: String,
-        (session_id, tool_name): (&str, &str),
+        session_id: &str,
+        tool_name: &str,
         phase: Phase,
         operation: Operation,
     ) -> Self {
@@ -223,14 +222,21 @@ const PURGED: &[u8] = b"\"phase\":\"purged\"";
 /// `tip`, and moves `tip` to it.
 pub(super) fn end(text: &mut Vec<u8>, from: usize, tip: &mut Tip, signer: Option<&Signer>) {
     tip.seq += 1;
-    json::number(text, "seq", tip.seq);
-    json::hash(text, "prevHash", &tip.hash);
+    text.extend_from_slice(format!(",\"seq\":{}", tip.seq).as_bytes());
+    push_hash(text, ",\"prevHash\":\"", &tip.hash);
     tip.hash = Sha256::of(&text[from..]);
-    json::hash(text, "hash", &tip.hash);
+    push_hash(text, ",\"hash\":\"", &tip.hash);
     if let Some(signer) = signer {
-        json::hash(text, "mac", &signer.sign(LINE_KIND, &tip.hash.0));
+        push_hash(text, ",\"mac\":\"", &signer.sign(LINE_KIND, &tip.hash.0));
     }
     text.extend_from_slice(b"}\n");
+}
+
+/// Writes a field whose value is a hash; `opening` is all before the value.
+fn push_hash(text: &mut Vec<u8>, opening: &str, hash: &Sha256) {
+    text.extend_from_slice(opening.as_bytes());
+    text.extend_from_slice(&hash.hex());
+    text.push(b'"');
 }
 
 /// Why a line does not follow the one before.

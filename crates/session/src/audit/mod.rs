@@ -16,9 +16,7 @@
 //! with a line that tells so (`purged`), and after which of the lines that were removed the next one
 //! comes.
 //!
-//! A line is an [`Event`] with its place in the chain. The lines of commits are assembled from
-//! bytes (`json.rs`), byte for byte as `serde_json` would write them, because a patch of thousands
-//! of files has two lines for each.
+//! A line is an [`Event`] with its place in the chain.
 //!
 //! Limitations: anyone who can read the user's key can forge all of this, and nobody notices if an
 //! older log is restored together with its older head. A log written where there is no place for a
@@ -26,7 +24,6 @@
 
 mod chain;
 mod event;
-mod json;
 pub(crate) mod purge;
 pub mod recorder;
 pub mod session_name;
@@ -87,15 +84,11 @@ impl Audit {
 
     /// Appends events, in one write if they are small together. The state directory must exist.
     ///
-    /// The `torn` field of an event is ignored: the log adds its own.
+    /// The fields `head` and `torn` of an event are ignored: the log adds its own.
     ///
     /// # Errors
     ///
     /// If the log cannot be written. Then nothing may be applied.
-    ///
-    /// # Panics
-    ///
-    /// Never: an event has text for keys.
     pub fn append(
         &self,
         workspace: &Workspace,
@@ -104,10 +97,7 @@ impl Audit {
     ) -> Result<(), fs_guard::Error> {
         self.write(workspace, durable, None, End::Closed, |lines| {
             events.iter().try_for_each(|event| {
-                let event = Event { torn: None, ..event.clone() };
-                let mut text = serde_json::to_vec(&event).expect("text keys");
-                text.pop();
-                lines.push(&[&text])?;
+                lines.push(&mut event.clone())?;
                 event.intends().into_iter().for_each(|id| lines.intends(id));
                 event.answers().into_iter().for_each(|id| lines.answers(id));
                 Ok(())

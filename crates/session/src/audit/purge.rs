@@ -131,7 +131,7 @@ impl Audit {
         let now = format_time(SystemTime::now());
         let event = Event {
             purged: Some(PurgedLines { seq, hash: hash.to_string() }),
-            ..Event::new(now, (session, "purge"), Phase::Purged, Operation::Patch)
+            ..Event::new(now, session, "purge", Phase::Purged, Operation::Patch)
         };
         let mut line = serde_json::to_vec(&event).expect("text keys");
         line.pop();

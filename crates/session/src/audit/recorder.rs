@@ -18,19 +18,16 @@
 //!    commit is there and no branch was to be moved. A run holds the lock of `.apply-patch` in the
 //!    git directory meanwhile.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fs_guard::{AppendFile, Sha256};
 use patch_engine::commit::{self, Recovered, TransactionId, Workspace};
-use patch_engine::{Change, CommitLog, ErrorKind, Plan, Profile};
+use patch_engine::{Change, ChangeKind, CommitLog, ErrorKind, GitCommit, Plan, Profile};
 
 use super::Audit;
 use super::chain::{End, LogWriter, Written};
-use super::event::Event;
-use super::event::{Operation, Phase};
-use super::json;
+use super::event::{Event, Operation, Phase};
 use super::purge::{self, Cut};
 use crate::answer::changes;
 use crate::answer::error::ToolError;
@@ -60,8 +57,8 @@ pub struct Recorder<'r> {
     edited: bool,
     /// The profile of the patch, if it is one.
     profile: Option<Profile>,
-    /// The additional fields of the next commit to a git repository; none in a directory.
-    details: Vec<(&'static str, String)>,
+    /// The next commit to a git repository; `None` in a directory.
+    in_git: Option<GitCommit>,
     /// The plans whose changes are logged before the commit and after it.
     plans: Vec<Arc<Plan>>,
     /// The hash of the diff that the next commit keeps.
@@ -92,7 +89,19 @@ struct Begun {
     plan: usize,
     /// The hash of the diff that it keeps.
     diff: Option<Sha256>,
-    details: Vec<(&'static str, String)>,
+    /// The commit of a git repository, if it is one.
+    in_git: Option<GitCommit>,
+}
+
+/// A commit of a git repository whose intent is to be written.
+#[derive(Debug)]
+pub struct IntendedCommit {
+    /// The transaction.
+    pub id: TransactionId,
+    /// The index of its plan in the log.
+    pub plan: usize,
+    /// The commit.
+    pub commit: GitCommit,
 }
 
 impl std::fmt::Debug for Recorder<'_> {
@@ -127,7 +136,7 @@ impl<'r> Recorder<'r> {
             turn: None,
             edited: false,
             profile: None,
-            details: Vec::new(),
+            in_git: None,
             plans: Vec::new(),
             diff: None,
             begun: Vec::new(),
@@ -193,104 +202,107 @@ impl<'r> Recorder<'r> {
         self.plans.len()
     }
 
-    /// Returns the beginning of all lines of a phase.
-    fn opening(&self, phase: Phase) -> Vec<u8> {
-        self.opening_in(self.audit, phase)
-    }
-
-    fn opening_in(&self, audit: &Audit, phase: Phase) -> Vec<u8> {
-        let mut out = b"{".to_vec();
-        json::field(&mut out, "timestamp", &workspace_trash::format_time(SystemTime::now()));
-        json::field(&mut out, "sessionId", audit.session.as_str());
-        if let Some(agent) = &audit.agent {
-            json::field(&mut out, "agentName", agent);
+    /// Returns a line of a phase that says nothing of a change yet. What is recovered may be of
+    /// another turn, and of another person.
+    fn line(&self, phase: Phase) -> Event {
+        let timestamp = workspace_trash::format_time(SystemTime::now());
+        let session = self.audit.session.as_str();
+        let mut line = Event::new(timestamp, session, &self.tool, phase, self.operation);
+        line.agent_name.clone_from(&self.audit.agent);
+        if phase != Phase::Recovered {
+            line.turn_id = self.turn.as_ref().map(|turn| turn.as_str().to_owned());
+            line.edited_by_person = self.edited.then_some(true);
         }
-        // What is recovered may be of another turn.
-        if let Some(turn) = self.turn.as_ref().filter(|_| phase != Phase::Recovered) {
-            json::field(&mut out, "turnId", turn.as_str());
-        }
-        if self.edited && phase != Phase::Recovered {
-            json::flag(&mut out, "editedByPerson", true);
-        }
-        json::field(&mut out, "toolName", &self.tool);
-        json::field(&mut out, "phase", phase.as_str());
-        out
+        line
     }
 
     /// Converts a path of the workspace to one of the project.
-    fn recorded<'p>(&self, path: &'p str) -> Cow<'p, str> {
+    fn recorded(&self, path: &str) -> String {
         let prefix = self.workspace.prefix();
         if prefix.is_empty() || path.is_empty() || path.starts_with('/') {
-            path.into()
+            path.to_owned()
         } else {
-            prefix.join(path).into()
+            prefix.join(path)
         }
     }
 
-    fn change(&self, out: &mut Vec<u8>, change: &Change) {
-        self.change_of(out, change);
-        if let Some(before) = &change.before {
-            json::hash(out, "beforeSha256", before);
-        }
-        if let Some(after) = &change.after {
-            json::hash(out, "afterSha256", after);
-        }
-    }
-
-    /// The operation of a change, and its paths.
-    fn change_of(&self, out: &mut Vec<u8>, change: &Change) {
-        let operation = match change.operation {
-            patch_engine::ChangeKind::Create => Operation::Create,
-            patch_engine::ChangeKind::Delete => Operation::Delete,
-            patch_engine::ChangeKind::Move => Operation::Move,
-            patch_engine::ChangeKind::Update => self.operation,
+    /// Sets the operation of a change in a line, and its paths.
+    fn set_change(&self, line: &mut Event, change: &Change) {
+        line.operation = match change.operation {
+            ChangeKind::Create => Operation::Create,
+            ChangeKind::Delete => Operation::Delete,
+            ChangeKind::Move => Operation::Move,
+            ChangeKind::Update => self.operation,
         };
-        what(out, operation, &self.recorded(change.path.as_str()));
-        if let Some(to) = &change.to_path {
-            json::field(out, "toPath", &self.recorded(to.as_str()));
+        line.path = self.recorded(change.path.as_str());
+        line.to_path = change.to_path.as_ref().map(|to| self.recorded(to.as_str()));
+    }
+
+    /// Sets what a line says of a plan that only makes or removes directories: the outermost one.
+    fn set_directory(&self, line: &mut Event, plan: &Plan) {
+        let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
+        let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
+        if let Some((operation, dir)) = gone.or(made) {
+            line.operation = operation;
+            line.path = self.recorded(dir.as_str());
         }
     }
 
-    /// Passes on the fields of each change of a plan. Making them twice takes less than keeping
-    /// them: they are 250 bytes per file.
-    fn each_change(
+    /// Writes the intents of a commit, a line for each file. The first one has the notes.
+    fn push_intents(
         &self,
-        plan: &Plan,
-        mut push: impl FnMut(&[u8]) -> Result<(), fs_guard::Error>,
+        lines: &mut LogWriter<'_>,
+        begun: &Begun,
     ) -> Result<(), fs_guard::Error> {
-        let mut fields = Vec::new();
+        let plan = &self.plans[begun.plan];
+        if plan.is_empty() {
+            return Ok(());
+        }
+        let mut line = self.line(Phase::Intent);
+        begun.identify(&mut line);
+        line.notes = changes::notes(plan);
+        line.notes.truncate(MAX_NOTES);
         for change in plan.changes() {
-            fields.clear();
-            self.change(&mut fields, change);
-            push(&fields)?;
+            self.set_change(&mut line, change);
+            line.before_sha256 = change.before.as_ref().map(Sha256::to_string);
+            line.after_sha256 = change.after.as_ref().map(Sha256::to_string);
+            lines.push(&mut line)?;
+            line.notes.clear();
         }
-        if plan.changes().is_empty() && !plan.is_empty() {
-            self.dirs(plan, &mut fields);
-            push(&fields)?;
+        if plan.changes().is_empty() {
+            self.set_directory(&mut line, plan);
+            lines.push(&mut line)?;
         }
+        lines.intends(begun.id);
         Ok(())
     }
 
-    /// Directories are logged if nothing else changes.
-    fn dirs(&self, plan: &Plan, out: &mut Vec<u8>) {
-        let gone = plan.remove_dirs().last().map(|dir| (Operation::Delete, dir));
-        let made = plan.create_dirs().next().map(|dir| (Operation::Create, dir));
-        match gone.or(made) {
-            Some((operation, dir)) => what(out, operation, &self.recorded(dir.as_str())),
-            None => what(out, self.operation, ""),
+    /// Writes the outcome of a commit, which names its file if it has only one. The intents have
+    /// the others, and all hashes. `error`: it was not made, for an error of this kind.
+    fn push_outcome(
+        &self,
+        lines: &mut LogWriter<'_>,
+        begun: &Begun,
+        error: Option<ErrorKind>,
+    ) -> Result<(), fs_guard::Error> {
+        let plan = &self.plans[begun.plan];
+        if !plan.is_empty() {
+            let mut line = self.line(Phase::Outcome);
+            match plan.changes() {
+                [] => self.set_directory(&mut line, plan),
+                [change] => self.set_change(&mut line, change),
+                _ => {}
+            }
+            line.ok = Some(error.is_none());
+            line.error_kind = error.map(|kind| kind.as_str().to_owned());
+            begun.identify(&mut line);
+            if error.is_none() {
+                line.diff_sha256 = begun.diff.as_ref().map(Sha256::to_string);
+            }
+            lines.push(&mut line)?;
         }
-    }
-
-    /// Returns what the outcome of a plan is about: its file, if it has only one. The intents have
-    /// the others, and all hashes.
-    fn whole(&self, plan: &Plan) -> Vec<u8> {
-        let mut out = Vec::new();
-        match plan.changes() {
-            [] => self.dirs(plan, &mut out),
-            [change] => self.change_of(&mut out, change),
-            _ => what(&mut out, self.operation, ""),
-        }
-        out
+        lines.answers(begun.id);
+        Ok(())
     }
 
     /// Returns whether any intents are written.
@@ -339,20 +351,13 @@ impl<'r> Recorder<'r> {
     ///
     /// If the log cannot be written.
     pub fn failed(&mut self, error: &ToolError) -> Result<(), fs_guard::Error> {
-        let mut opening = self.opening(Phase::Failed);
-        what(
-            &mut opening,
-            self.operation,
-            &self.recorded(error.path.as_deref().unwrap_or_default()),
-        );
-        let mut closing = closing(Some(false), Some(error.kind), None, None);
-        if let Some(reason) = error.details["reason"].as_str() {
-            json::field(&mut closing, "reason", reason);
-        }
-        if let Some(profile) = self.profile {
-            json::field(&mut closing, "profile", profile.as_str());
-        }
-        self.append(|_, lines| lines.push(&[&opening, &closing]))
+        let mut line = self.line(Phase::Failed);
+        line.path = self.recorded(error.path.as_deref().unwrap_or_default());
+        line.ok = Some(false);
+        line.error_kind = Some(error.kind.as_str().to_owned());
+        line.reason = error.details["reason"].as_str().map(str::to_owned);
+        line.profile = self.profile.map(|profile| profile.as_str().to_owned());
+        self.append(|_, lines| lines.push(&mut line))
     }
 
     /// Writes that the turn has ended.
@@ -361,9 +366,8 @@ impl<'r> Recorder<'r> {
     ///
     /// If the log cannot be written.
     pub(crate) fn end_turn(&mut self) -> Result<(), fs_guard::Error> {
-        let mut line = self.opening(Phase::Ended);
-        what(&mut line, self.operation, "");
-        self.append(|_, lines| lines.push(&[&line]))
+        let mut line = self.line(Phase::Ended);
+        self.append(|_, lines| lines.push(&mut line))
     }
 
     /// Writes the outcomes of the commits whose intents are in the log: those in `committed` were
@@ -384,16 +388,10 @@ impl<'r> Recorder<'r> {
         if begun.iter().all(|begun| self.plans[begun.plan].is_empty()) {
             return Ok(());
         }
-        let opening = self.opening(Phase::Outcome);
         self.append(|recorder, lines| {
             for begun in &begun {
-                let plan = &recorder.plans[begun.plan];
-                if !plan.is_empty() {
-                    let ended = ended(&begun.id);
-                    let closing = begun.closing(Some(ended), (!ended).then_some(kind));
-                    lines.push(&[&opening, &recorder.whole(plan), &closing])?;
-                }
-                lines.answers(begun.id);
+                let error = (!ended(&begun.id)).then_some(kind);
+                recorder.push_outcome(lines, begun, error)?;
             }
             Ok(())
         })
@@ -407,7 +405,6 @@ impl<'r> Recorder<'r> {
     fn intend_each(&mut self, begun: Vec<Begun>) -> Result<(), String> {
         let unusable = |error: fs_guard::Error| format!("the audit log cannot be used: {error}");
         let since = self.since().map_err(unusable)?;
-        let opening = self.opening(Phase::Intent);
         let own: Vec<TransactionId> = self.begun.iter().map(|begun| begun.id).collect();
         let changes = |begun: &Begun| self.plans[begun.plan].changes().len();
         let is_short = begun.iter().map(changes).sum::<usize>() <= CHANGES_IN_NO_TIME;
@@ -415,28 +412,14 @@ impl<'r> Recorder<'r> {
         let written = self.audit.write(self.workspace, self.durable, since, end, |lines| {
             // The caller holds the lock, so an intent without an outcome was interrupted. (In a git
             // repository the session asks the branch.)
-            let of_directory = begun.iter().all(|begun| begun.details.is_empty());
+            let of_directory = begun.iter().all(|begun| begun.in_git.is_none());
             for open in lines.open().into_iter().filter(|open| of_directory && !own.contains(open))
             {
                 if let Some(finished) = self.happened(open) {
                     self.push_recovered(self.audit, lines, open, finished)?;
                 }
             }
-            for begun in &begun {
-                let intended = &self.plans[begun.plan];
-                let closing = begun.closing(None, None);
-                let mut notes = Vec::new();
-                let mut all = changes::notes(intended);
-                all.truncate(MAX_NOTES);
-                json::list(&mut notes, "notes", &all);
-                self.each_change(intended, |change| {
-                    lines.push(&[&opening, change, &std::mem::take(&mut notes), &closing])
-                })?;
-                if !intended.is_empty() {
-                    lines.intends(begun.id);
-                }
-            }
-            Ok(())
+            begun.iter().try_for_each(|begun| self.push_intents(lines, begun))
         });
         self.written = Some(written.map_err(unusable)?);
         (self.has_begun, self.failed) = (true, false);
@@ -444,19 +427,20 @@ impl<'r> Recorder<'r> {
         Ok(())
     }
 
-    /// Writes the intents of several commits of a git repository, each with the index of its plan
-    /// and its details.
+    /// Writes the intents of several commits of a git repository.
     ///
     /// # Errors
     ///
     /// If the log cannot be written; the commits are refused then.
     pub fn intend_several(
         &mut self,
-        commits: impl IntoIterator<Item = (TransactionId, usize, Vec<(&'static str, String)>)>,
+        commits: impl IntoIterator<Item = IntendedCommit>,
     ) -> Result<(), String> {
-        let begun = commits.into_iter();
-        let begun = begun.map(|(id, plan, details)| Begun { id, plan, diff: None, details });
-        self.intend_each(begun.collect())
+        let mut begun = Vec::new();
+        for IntendedCommit { id, plan, commit } in commits {
+            begun.push(Begun { id, plan, diff: None, in_git: Some(commit) });
+        }
+        self.intend_each(begun)
     }
 
     /// Writes the outcomes of interrupted commits to the log of each session that intended one: of
@@ -545,9 +529,13 @@ impl<'r> Recorder<'r> {
         id: TransactionId,
         finished: bool,
     ) -> Result<(), fs_guard::Error> {
-        let mut opening = self.opening_in(audit, Phase::Recovered);
-        what(&mut opening, Operation::Patch, "");
-        lines.push(&[&opening, &closing(Some(finished), None, Some(finished), Some(id))])?;
+        let mut line = self.line(Phase::Recovered);
+        line.session_id = audit.session.as_str().to_owned();
+        line.operation = Operation::Patch;
+        line.ok = Some(finished);
+        line.recovered = Some(if finished { "finished" } else { "reverted" }.to_owned());
+        line.transaction_id = Some(id.to_string());
+        lines.push(&mut line)?;
         lines.answers(id);
         Ok(())
     }
@@ -586,45 +574,17 @@ impl<'r> Recorder<'r> {
     }
 }
 
-/// The operation, and the path that it is about.
-fn what(out: &mut Vec<u8>, operation: Operation, path: &str) {
-    json::field(out, "operation", operation.as_str());
-    json::field(out, "path", path);
-}
-
 impl Begun {
-    /// Returns the end of the commit's lines, except for their place in the chain.
-    fn closing(&self, ok: Option<bool>, error: Option<ErrorKind>) -> Vec<u8> {
-        let mut out = closing(ok, error, None, Some(self.id));
-        if let Some(diff) = self.diff.as_ref().filter(|_| ok == Some(true)) {
-            json::hash(&mut out, "diffSha256", diff);
+    /// Sets the fields of a line that tell which commit it is about.
+    fn identify(&self, line: &mut Event) {
+        line.transaction_id = Some(self.id.to_string());
+        if let Some(commit) = &self.in_git {
+            line.onto = Some(commit.onto.clone());
+            line.commit.clone_from(&commit.commit);
+            line.tree.clone_from(&commit.tree);
+            line.branch.clone_from(&commit.branch);
         }
-        self.details.iter().for_each(|(name, value)| json::field(&mut out, name, value));
-        out
     }
-}
-
-/// Writes the end of a line, except for its place in the chain.
-fn closing(
-    ok: Option<bool>,
-    error: Option<ErrorKind>,
-    recovered: Option<bool>,
-    id: Option<TransactionId>,
-) -> Vec<u8> {
-    let mut out = Vec::new();
-    if let Some(ok) = ok {
-        json::flag(&mut out, "ok", ok);
-    }
-    if let Some(error) = error {
-        json::field(&mut out, "errorKind", error.as_str());
-    }
-    if let Some(finished) = recovered {
-        json::field(&mut out, "recovered", if finished { "finished" } else { "reverted" });
-    }
-    if let Some(id) = id {
-        json::field(&mut out, "transactionId", &id.to_string());
-    }
-    out
 }
 
 impl CommitLog for Recorder<'_> {
@@ -632,8 +592,8 @@ impl CommitLog for Recorder<'_> {
         self.plans.push(Arc::clone(plan));
     }
 
-    fn details(&mut self, details: Vec<(&'static str, String)>) {
-        self.details = details;
+    fn in_git(&mut self, commit: GitCommit) {
+        self.in_git = Some(commit);
     }
 
     fn keeps(&mut self, diff: Sha256) {
@@ -642,9 +602,9 @@ impl CommitLog for Recorder<'_> {
 
     fn intend(&mut self, id: TransactionId) -> Result<(), String> {
         let plan = self.plans.len().checked_sub(1).ok_or("the audit log was not given the plan")?;
-        let details = std::mem::take(&mut self.details);
         let diff = self.diff.take();
-        self.intend_each(vec![Begun { id, plan, diff, details }])
+        let in_git = self.in_git.take();
+        self.intend_each(vec![Begun { id, plan, diff, in_git }])
     }
 
     fn ended(&mut self, ended: Result<TransactionId, Option<ErrorKind>>) {

@@ -33,7 +33,7 @@ fn event(number: usize) -> Event {
         before_sha256: Some(sha(b"a")),
         after_sha256: Some(sha(b"b")),
         ok: Some(true),
-        ..Event::new(time, ("test", "write_file"), Phase::Outcome, Operation::Write)
+        ..Event::new(time, "test", "write_file", Phase::Outcome, Operation::Write)
     }
 }
 
