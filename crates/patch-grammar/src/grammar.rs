@@ -101,6 +101,7 @@ pub(crate) fn symbol(rule: Rule) -> Option<&'static str> {
         | Rule::accepted_head
         | Rule::accepted_section
         | Rule::accepted_some
-        | Rule::accepted_hunks => return None,
+        | Rule::accepted_hunks
+        | Rule::accepted_line => return None,
     })
 }

@@ -86,13 +86,16 @@ pub enum StreamOperation {
 }
 
 impl StreamOperation {
-    /// All of them, with their headers.
-    const HEADERS: [(Self, Marker); 4] = [
-        (Self::Add, Marker::Add),
-        (Self::Delete, Marker::Delete),
-        (Self::Update, Marker::Update),
-        (Self::Move, Marker::Move),
-    ];
+    /// Returns the operation of the section that matches a rule; `None` if the rule is another one.
+    fn of(rule: Rule) -> Option<Self> {
+        match rule {
+            Rule::accepted_add => Some(Self::Add),
+            Rule::accepted_delete => Some(Self::Delete),
+            Rule::accepted_update => Some(Self::Update),
+            Rule::accepted_move => Some(Self::Move),
+            _ => None,
+        }
+    }
 
     fn rule(self) -> Rule {
         match self {
@@ -171,6 +174,12 @@ struct PartialSection {
     lines: usize,
     inserted: usize,
     deleted: usize,
+}
+
+/// Returns the rule of the grammar that a line matches, if it is no content of a section.
+fn rule_of(line: &str) -> Option<Rule> {
+    let pair = PatchParser::parse(Rule::accepted_line, line).ok()?.next()?;
+    (pair.as_span().end() == line.len()).then(|| pair.as_rule())
 }
 
 impl PatchStream {
@@ -313,54 +322,46 @@ impl PatchStream {
         if self.is_content(start..end, events) {
             return;
         }
-        let line = &self.text[start..end];
-        let trimmed = line.trim_matches(BLANKS);
-        if line.starts_with("***") && trimmed == Marker::End.as_str() {
+        let is_finished = self.text[start..end].ends_with('\n');
+        let rule = rule_of(&self.text[start..end]);
+        if let Some(operation) = rule.and_then(StreamOperation::of) {
             self.finish_section(start, events);
-            self.ended = true;
-            return;
-        }
-        if self.sections.is_empty() && line.starts_with(Marker::Environment.as_str()) {
-            return self.check_so_far(end, false, events);
-        }
-        let header = StreamOperation::HEADERS.into_iter().find_map(|(operation, marker)| {
-            Some((operation, trimmed.strip_prefix(marker.as_str())?))
-        });
-        let Some((operation, rest)) = header else {
-            // Of an unfinished last line the parser says what it is.
-            let is_wrong = line.ends_with('\n') && !may_close && !self.may_stand(line);
-            if is_wrong && self.checks < MAX_CHECKS {
-                self.checks += 1;
-                self.check_so_far(end, true, events);
+            if self.failed.is_none() {
+                self.begin_section(start..end, operation, events);
             }
             return;
-        };
-        let rest = rest.trim_matches(BLANKS).to_owned();
-        self.finish_section(start, events);
-        if self.failed.is_none() {
-            self.begin_section(start..end, operation, rest, events);
+        }
+        match rule {
+            Some(Rule::accepted_end) => {
+                self.finish_section(start, events);
+                self.ended = true;
+            }
+            Some(Rule::environment) if self.sections.is_empty() => {
+                self.check_so_far(end, false, events);
+            }
+            // Of an unfinished last line the parser says what it is.
+            _ => {
+                let is_wrong = is_finished && !may_close && !self.may_stand(rule, start..end);
+                if is_wrong && self.checks < MAX_CHECKS {
+                    self.checks += 1;
+                    self.check_so_far(end, true, events);
+                }
+            }
         }
     }
 
     /// Counts the line as one of the open section, if it is one whatever follows.
     fn is_content(&mut self, range: Range<usize>, events: &mut Vec<StreamEvent>) -> bool {
-        let section = self.sections.len().wrapping_sub(1);
         let Some(part) = self.sections.last_mut().filter(|_| self.open) else { return false };
-        let line = &self.text[range];
-        let updates = matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
         let is_first = part.lines == 0;
         part.lines += 1;
-        match line.as_bytes()[0] {
+        let updates = matches!(part.operation, StreamOperation::Update | StreamOperation::Move);
+        match self.text.as_bytes()[range.start] {
             b'+' => part.inserted += 1,
             b'-' if updates => part.deleted += 1,
             _ if is_first
                 && part.operation == StreamOperation::Update
-                && let Some(path) =
-                    line.trim_matches(BLANKS).strip_prefix(Marker::MoveTo.as_str()) =>
-            {
-                let path = path.trim_matches(BLANKS).to_owned();
-                events.push(StreamEvent::MoveTo { section, path });
-            }
+                && self.is_destination(range.clone(), events) => {}
             // Context, whatever it looks like.
             b' ' if updates => {}
             _ => return false,
@@ -368,23 +369,34 @@ impl PatchStream {
         true
     }
 
-    /// Begins a section with its header, of which `rest` follows the marker.
+    /// Reports the destination of the open section, if the line below its header is one.
+    fn is_destination(&self, range: Range<usize>, events: &mut Vec<StreamEvent>) -> bool {
+        if rule_of(&self.text[range.clone()]) != Some(Rule::accepted_move_to) {
+            return false;
+        }
+        let (_, path) = self.text[range].split_once(':').expect("the marker has a colon");
+        let path = path.trim_matches(BLANKS).to_owned();
+        events.push(StreamEvent::MoveTo { section: self.sections.len() - 1, path });
+        true
+    }
+
+    /// Begins a section with its header.
     fn begin_section(
         &mut self,
         span: Range<usize>,
         operation: StreamOperation,
-        rest: String,
         events: &mut Vec<StreamEvent>,
     ) {
         let line = self.lines;
-        let (path, move_to) =
-            match rest.split_once(" -> ").filter(|_| operation == StreamOperation::Move) {
-                Some((from, to)) => (
-                    from.trim_matches([' ', '\t']).to_owned(),
-                    Some(to.trim_matches([' ', '\t']).to_owned()),
-                ),
-                None => (rest, None),
-            };
+        let (_, rest) = self.text[span.clone()].split_once(':').expect("the marker has a colon");
+        let rest = rest.trim_matches(BLANKS);
+        let arrow = rest.split_once(" -> ").filter(|_| operation == StreamOperation::Move);
+        let (path, move_to) = match arrow {
+            Some((from, to)) => (from.trim_end_matches(BLANKS), Some(to.trim_matches(BLANKS))),
+            None => (rest, None),
+        };
+        let path = path.to_owned();
+        let move_to = move_to.map(str::to_owned);
         let section = self.sections.len();
         events.push(StreamEvent::Begun { section, operation, path, move_to, line });
         self.sections.push(PartialSection {
@@ -426,21 +438,25 @@ impl PatchStream {
         }
     }
 
-    /// Whether a line that is not a header, and not of the content of a section, may stand where it
-    /// does.
-    fn may_stand(&self, line: &str) -> bool {
-        let trimmed = line.trim_matches(BLANKS);
-        let in_content = match self.sections.last().filter(|_| self.open).map(|part| part.operation)
-        {
-            None | Some(StreamOperation::Delete) => false,
-            Some(StreamOperation::Add) => line.starts_with("\\ "),
-            Some(StreamOperation::Update | StreamOperation::Move) => {
-                line.starts_with("\\ ")
-                    || line.starts_with("@@")
-                    || trimmed == Marker::EndOfFile.as_str()
-            }
+    /// Returns whether a line that is not a header, and not of the content of a section, may stand
+    /// where it does; `rule` is the one that it matches.
+    fn may_stand(&self, rule: Option<Rule>, line: Range<usize>) -> bool {
+        let updates = match self.sections.last().filter(|_| self.open).map(|part| part.operation) {
+            None | Some(StreamOperation::Delete) => return self.is_end_or_empty(line),
+            Some(StreamOperation::Add) => false,
+            Some(StreamOperation::Update | StreamOperation::Move) => true,
         };
-        in_content || trimmed.is_empty() || trimmed == Marker::End.as_str()
+        match rule {
+            Some(Rule::accepted_no_newline) => true,
+            Some(Rule::accepted_at | Rule::accepted_end_of_file) => updates,
+            _ => self.is_end_or_empty(line),
+        }
+    }
+
+    /// Returns whether a line is empty or the last marker, with blanks around it.
+    fn is_end_or_empty(&self, line: Range<usize>) -> bool {
+        let trimmed = self.text[line].trim_matches(BLANKS);
+        trimmed.is_empty() || trimmed == Marker::End.as_str()
     }
 
     /// Ends the open section, if there is one, before the line at `end`.
