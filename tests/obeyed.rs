@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use file_tools::FileTool;
-use file_tools::tools::edit_patch::EditPatch;
+use file_tools::vendor::edit_patch::EditPatch;
 use patch_session::audit::Audit;
 use patch_session::envelope::Failure;
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use file_tools::ToolInfo;
 use file_tools::Tools as _;
-use file_tools::tools::edit_patch::EditPatch;
+use file_tools::vendor::edit_patch::EditPatch;
 use file_tools::{FileTool, catalogue};
 use patch_session::envelope::Failure;
 

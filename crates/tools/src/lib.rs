@@ -1,11 +1,16 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod events;
-pub mod specs;
+#[macro_use]
 pub mod tools;
 
-pub use tools::call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply, Tools};
-pub use tools::catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue, schemas};
-pub use tools::editor::{EditorCommand, EditorReply};
+pub(crate) mod call;
+pub(crate) mod catalogue;
+pub mod events;
+pub mod specs;
+pub mod vendor;
+
+pub use call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply, Tools};
+pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue, schemas};
 pub use tools::file_tool::{About, FileTool};
+pub use vendor::editor::{EditorCommand, EditorReply};

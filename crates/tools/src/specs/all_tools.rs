@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Provider, SpecError};
 use patch_session::Tool;
 
-use crate::tools::catalogue::ToolInfo;
+use crate::catalogue::ToolInfo;
 
 /// Returns the file tools, ready to paste as the `tools` of a request; `brief` leaves out errors
 /// and descriptions of arguments.

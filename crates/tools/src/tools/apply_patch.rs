@@ -225,7 +225,7 @@ impl ApplyPatch {
 }
 
 /// Applies a patch, or only plans it if there is no call.
-pub(super) fn apply_parsed(
+pub(crate) fn apply_parsed(
     session: &Session,
     patch: &Patch,
     mut options: Options,

@@ -1,8 +1,7 @@
 //! The tools, one file each: a [`FileTool`](file_tool::FileTool) with its arguments, its data, and
-//! what is said of it. The list of them is here. `catalogue.rs` has what clients are told,
-//! `call.rs` the way from JSON to a call and back.
+//! what is said of it. The list of them is here.
 
-/// The list of the tools, handed to a macro. A line has the type of a tool and its file.
+/// Hands the list of the tools to a macro. A line has the type of a tool and its module.
 macro_rules! each_tool {
     ($then:ident) => {
         $then! {
@@ -25,13 +24,9 @@ macro_rules! each_tool {
 }
 
 pub mod apply_patch;
-pub(crate) mod call;
-pub(crate) mod catalogue;
 pub mod create_file;
 pub mod delete_file;
 pub mod edit_file;
-pub mod edit_patch;
-pub(crate) mod editor;
 pub(crate) mod file_tool;
 pub mod glob;
 pub mod list_directory;

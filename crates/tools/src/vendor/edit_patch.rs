@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tools::apply_patch::apply_parsed;
-use crate::tools::editor::beneath_root;
 use crate::tools::file_tool::{About, FileTool, schema};
 use crate::tools::walk::find_directory;
+use crate::vendor::editor::beneath_root;
 use patch_session::Tool;
 use patch_session::answer::arguments::given;
 use patch_session::answer::changes::{CarriedHunk, DiffDetail};

@@ -9,10 +9,11 @@ use fs_guard::quoted;
 use patch_engine::remedy::Listing;
 use patch_engine::{Host, Remedy};
 
-use crate::tools::catalogue::ToolInfo;
-use crate::tools::edit_patch::{EditPatch, EditPatchResult};
-use crate::tools::editor::{self, EditorReply};
+use crate::catalogue::ToolInfo;
 use crate::tools::file_tool::FileTool;
+use crate::tools::*;
+use crate::vendor::edit_patch::{self, EditPatch, EditPatchResult};
+use crate::vendor::editor::{self, EditorReply};
 use patch_session::Tool;
 use patch_session::answer::arguments;
 use patch_session::answer::envelope::{Failure, Success, ToolResult};
@@ -125,12 +126,12 @@ macro_rules! called {
         #[derive(Debug, Clone, Serialize)]
         #[serde(untagged)]
         #[allow(missing_docs, reason = "they are the tools")]
-        pub enum Data { $($tool(<super::$module::$tool as FileTool>::Data),)* }
+        pub enum Data { $($tool(<$module::$tool as FileTool>::Data),)* }
 
         impl Data {
             /// Shortens it to about `max` bytes of JSON.
             fn fit(&mut self, max: usize) {
-                match self { $(Self::$tool(data) => super::$module::$tool::fit(data, max),)* }
+                match self { $(Self::$tool(data) => $module::$tool::fit(data, max),)* }
             }
         }
 
@@ -143,7 +144,7 @@ macro_rules! called {
             ) -> Result<Success<Data>, ToolError> {
                 match tool {
                     $(Tool::$tool => {
-                        let done = run::<super::$module::$tool>(session, tool, args, host, notes)?;
+                        let done = run::<$module::$tool>(session, tool, args, host, notes)?;
                         Ok(done.map(Data::$tool))
                     })*
                 }

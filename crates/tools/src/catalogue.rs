@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::tools::file_tool::{About, FileTool, schema};
+use crate::tools::*;
+use crate::vendor::edit_patch;
 use patch_session::Tool;
 use patch_session::audit::Operation;
 
@@ -56,14 +58,13 @@ pub fn brief_catalogue() -> Vec<ToolInfo> {
 macro_rules! described {
     ($($tool:ident: $module:ident;)*) => {
         fn about(tool: Tool) -> About {
-            match tool { $(Tool::$tool => super::$module::$tool::ABOUT,)* }
+            match tool { $(Tool::$tool => $module::$tool::ABOUT,)* }
         }
 
         /// Returns the schemas of the arguments and of the answer of a tool, with a description of
         /// each field.
         #[must_use]
         pub fn schemas(tool: Tool) -> (Value, Value) {
-            use super::*;
             match tool {
                 $(Tool::$tool => {
                     (schema::<$module::$tool>(), $module::$tool::output_schema())
