@@ -189,7 +189,7 @@ const BELOW: [(&str, &[&str]); 20] = [
     ("shell-intercept", &["patch_grammar"]),
     ("git-object-tree", &[]),
     ("musl-memory", &[]),
-    ("constrain", &["fs_guard", "patch_engine"]),
+    ("constrain", &["fs_guard", "patch_engine", "patch_grammar"]),
     ("git", &["fs_guard", "git_object_tree", "patch_engine", "patch_grammar", "patch_session"]),
     ("tools", &["fs_guard", "patch_engine", "patch_grammar", "patch_session", "workspace_trash"]),
     (
@@ -197,7 +197,7 @@ const BELOW: [(&str, &[&str]); 20] = [
         &[
             "file_tools",
             "fs_guard",
-            "patch_decode",
+            "patch_constrain",
             "patch_engine",
             "patch_git",
             "patch_grammar",
@@ -210,7 +210,7 @@ const BELOW: [(&str, &[&str]); 20] = [
     ("python", &["apply_patch_api"]),
     ("node", &["apply_patch_api"]),
     ("wasm", &["apply_patch_api"]),
-    ("xtask", &["patch_grammar", "testutils"]),
+    ("xtask", &["patch_constrain", "patch_grammar", "testutils"]),
     ("testutils", &["fs_guard", "patch_engine", "patch_grammar"]),
 ];
 

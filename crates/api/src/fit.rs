@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use patch_constrain::fit::{Fit, FitError, FitFile, FitOperation, FitOptions};
 use patch_engine::{Profile, Sha256};
 use patch_grammar::export::Format;
-use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
 use patch_session::ToolError;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,13 +32,9 @@ impl ReadOptions for FitRequest {}
 
 impl FitRequest {
     fn options(&self) -> Result<FitOptions, ToolError> {
-        let mut options = FitOptions { fold: fs_guard::fold, ..FitOptions::default() };
+        let mut options = FitOptions::default();
         if let Some(profile) = &self.profile {
-            options.profile = match named::<Profile>("profile", profile)? {
-                Profile::Strict => FitProfile::Strict,
-                Profile::Standard => FitProfile::Standard,
-                Profile::Codex => FitProfile::Codex,
-            };
+            options.profile = named::<Profile>("profile", profile)?;
         }
         if !self.operations.is_empty() {
             let operation = |name: &String| {

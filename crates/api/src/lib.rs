@@ -5,6 +5,7 @@ mod commands;
 mod error;
 #[cfg(feature = "workspace")]
 mod file_uri;
+#[cfg(feature = "constrain")]
 mod fit;
 #[cfg(feature = "git")]
 mod git;
@@ -34,6 +35,7 @@ pub use commands::{formatter, session_settings, shell};
 pub use error::told;
 #[cfg(feature = "workspace")]
 pub use file_uri::file_uri;
+#[cfg(feature = "constrain")]
 pub use fit::{FitRequest, FittedGrammar, fit};
 #[cfg(feature = "git")]
 pub use git::GitTree;
@@ -73,9 +75,11 @@ pub mod grammar {
 }
 
 /// Decoding under which a patch cannot miss.
-#[cfg(feature = "decode")]
+#[cfg(feature = "constrain")]
 pub mod decode {
-    pub use patch_decode::{Binder, Bound, Matcher, NotAllowed, NotBound, Operations, Vocabulary};
+    pub use patch_constrain::{
+        Binder, Bound, Matcher, NotAllowed, NotBound, Operations, Vocabulary,
+    };
 }
 
 /// Plans, and how they are made, shown and carried out.

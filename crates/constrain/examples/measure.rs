@@ -1,7 +1,7 @@
 //! Measures what a mask costs along given patches:
 //!
 //! ```sh
-//! cargo run --release -p patch-decode --example measure -- VOCABULARY FILE PATCHES
+//! cargo run --release -p patch-constrain --example measure -- VOCABULARY FILE PATCHES
 //! ```
 //!
 //! `VOCABULARY` has the bytes of a token a line, in hexadecimal digits; `PATCHES` has patches one
@@ -13,7 +13,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use patch_decode::{Binder, Matcher, Operations, Vocabulary, has};
+use patch_constrain::{Binder, Matcher, Operations, Vocabulary, has};
 
 /// The token of each text.
 type Ids = HashMap<Vec<u8>, u32>;

@@ -16,6 +16,7 @@
 
 mod bound;
 mod error;
+pub mod fit;
 mod forced;
 mod log;
 mod mask;

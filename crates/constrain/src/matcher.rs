@@ -23,7 +23,7 @@ pub struct NotAllowed {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use patch_decode::{Binder, Matcher, Operations, Vocabulary};
+/// use patch_constrain::{Binder, Matcher, Operations, Vocabulary};
 ///
 /// let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain([vec![]]).collect();
 /// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256]));
@@ -37,9 +37,9 @@ pub struct NotAllowed {
 /// // `one` stands twice, and nothing follows the second.
 /// let mut mask = vec![0; matcher.vocabulary().mask_len()];
 /// matcher.allowed(&mut mask);
-/// assert!(patch_decode::has(&mask, u32::from(b'o')));
-/// assert!(patch_decode::has(&mask, u32::from(b't')));
-/// assert!(!patch_decode::has(&mask, u32::from(b'x')));
+/// assert!(patch_constrain::has(&mask, u32::from(b'o')));
+/// assert!(patch_constrain::has(&mask, u32::from(b't')));
+/// assert!(!patch_constrain::has(&mask, u32::from(b'x')));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -22,8 +22,6 @@ pub mod export;
 mod fence;
 #[cfg(feature = "serde")]
 mod fields;
-#[cfg(feature = "fit")]
-pub mod fit;
 mod grammar;
 mod lines;
 mod lower;

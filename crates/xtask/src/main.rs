@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use patch_constrain::fit::{Fit, FitFile, FitOptions, Profile};
 use patch_grammar::export::{self, Format};
-use patch_grammar::fit::{Fit, FitFile, FitOptions, FitProfile};
 use patch_grammar::{Dialect, ParseOptions, parse, recognizes};
 use xtask::texts::{self, steps, values};
 use xtask::{Grammar, decode, generate};
@@ -97,9 +97,8 @@ fn fit(
         [] => default.operations,
         some => some.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
     };
-    for profile in FitProfile::ALL {
-        let options =
-            FitOptions { profile, operations: operations.clone(), ..FitOptions::default() };
+    for profile in Profile::ALL {
+        let options = FitOptions { profile, operations: operations.clone() };
         let fit = Fit::new(&[FitFile::new("src/file", &bytes)], &["README.md"], &options)?;
         for format in [Format::Lark, Format::Ebnf, Format::Gbnf] {
             match fit.write(format) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv};
 use llguidance::{Matcher, ParserFactory};
-use patch_grammar::fit::Fit;
+use patch_constrain::fit::Fit;
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::prelude::*;

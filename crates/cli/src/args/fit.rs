@@ -1,6 +1,5 @@
 //! Which files a grammar is made for.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use apply_patch_api::engine::Profile;
@@ -36,23 +35,13 @@ pub(crate) struct Fit {
     pub(crate) profile: Option<Profile>,
 }
 
-impl Fit {
-    /// Returns the lines that may be shown, by file.
-    pub(crate) fn lines(&self) -> BTreeMap<String, Vec<(usize, usize)>> {
-        let mut lines: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-        for FileLines { file, first, last } in &self.lines {
-            lines.entry(file.clone()).or_default().push((*first, *last));
-        }
-        lines
-    }
-}
-
 /// Some lines of a file.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "constrain"), expect(dead_code, reason = "no grammar is made of them"))]
 pub(crate) struct FileLines {
-    file: String,
-    first: usize,
-    last: usize,
+    pub(crate) file: String,
+    pub(crate) first: usize,
+    pub(crate) last: usize,
 }
 
 impl FileLines {

@@ -2,7 +2,7 @@
 //! file.
 
 mod choice;
-mod fit;
+pub(crate) mod fit;
 mod input;
 mod reporting;
 mod rules;

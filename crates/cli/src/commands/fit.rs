@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use apply_patch_api::FitRequest;
+pub(super) use apply_patch_api::FittedGrammar;
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::files::Access;
-use apply_patch_api::{FitRequest, FittedGrammar};
 
 use super::workspace;
+use crate::args::fit::FileLines;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::{args, source};
@@ -21,9 +23,10 @@ pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar,
         let (bytes, _) = root.read(&path, MAX_PATCH_SIZE)?;
         files.push((path.to_string(), bytes));
     }
-    let mut shown = BTreeMap::new();
-    for (name, lines) in args.lines() {
-        shown.insert(root.check(&name, Access::Read)?.to_string(), lines);
+    let mut shown: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for FileLines { file, first, last } in &args.lines {
+        let path = root.check(file, Access::Read)?.to_string();
+        shown.entry(path).or_default().push((*first, *last));
     }
     let request = FitRequest {
         lines: shown,

@@ -2,14 +2,13 @@
 
 use std::io::Write as _;
 
-use apply_patch_api::FittedGrammar;
 use apply_patch_api::grammar::Dialect;
 use apply_patch_api::grammar::export::Format;
 use apply_patch_api::tools::specs::{self, SpecOptions};
 use clap::Args;
 use serde_json::json;
 
-use super::fit;
+use super::fit::{self, FittedGrammar};
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -5,6 +5,10 @@ mod cli;
 mod convert;
 mod doctor;
 mod explain;
+#[cfg(feature = "constrain")]
+mod fit;
+#[cfg(not(feature = "constrain"))]
+#[path = "no_fit.rs"]
 mod fit;
 #[cfg(feature = "git")]
 mod git;

@@ -2,7 +2,7 @@
 //! and makes mistakes, once free and once held to the files.
 //!
 //! ```text
-//! cargo run --release -p patch-decode --example quality -- [--patches N] [--seed S] REPOSITORY…
+//! cargo run --release -p patch-constrain --example quality -- [--patches N] [--seed S] REPOSITORY…
 //! ```
 //!
 //! The model (`model.rs`) has no weights from outside. It knows the patch that is wanted and the
@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use patch_decode::{Binder, Matcher, Operations, Vocabulary};
+use patch_constrain::{Binder, Matcher, Operations, Vocabulary};
 use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use testutils::write::{Style, Tree, TreeFile, write_patch};
@@ -198,7 +198,7 @@ fn change(path: &str, before: &[u8], after: &[u8]) -> Option<Change> {
 
 fn is_sentence(
     vocabulary: &Arc<Vocabulary>,
-    bound: &Arc<patch_decode::Bound>,
+    bound: &Arc<patch_constrain::Bound>,
     tokens: &Tokens,
     patch: &str,
 ) -> bool {

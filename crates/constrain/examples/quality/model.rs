@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use patch_decode::{Matcher, has};
+use patch_constrain::{Matcher, has};
 
 /// How much of the probability the mask may take within old lines before the model gives up.
 const TAKEN: f64 = 0.9;

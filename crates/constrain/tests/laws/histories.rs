@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use patch_decode::{Binder, Operations};
+use patch_constrain::{Binder, Operations};
 use patch_engine::Profile;
 use testutils::write::{Style, write_hunks};
 

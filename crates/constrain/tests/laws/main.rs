@@ -10,7 +10,7 @@ mod tokens;
 
 use std::sync::Arc;
 
-use patch_decode::{Binder, Bound, Matcher, Operations, Vocabulary, has};
+use patch_constrain::{Binder, Bound, Matcher, Operations, Vocabulary, has};
 use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
 
 /// The vocabulary of all bytes, with one more token that ends an output.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use patch_decode::{Binder, Bound, Matcher, Operations, Vocabulary};
+use patch_constrain::{Binder, Bound, Matcher, Operations, Vocabulary};
 
 use super::{allowed, bytes, refusal};
 

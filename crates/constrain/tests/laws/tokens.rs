@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use patch_decode::{Binder, Bound, Matcher, Operations, Vocabulary};
+use patch_constrain::{Binder, Bound, Matcher, Operations, Vocabulary};
 
 use super::{allowed, bytes, one_file};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use patch_constrain::fit::{Fit, FitFile, FitOperation, FitOptions};
 use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
-use patch_grammar::fit::{Fit, FitFile, FitOperation, FitOptions, FitProfile};
 use testutils::write::{Style, write_hunks};
 use xtask::texts::fitted_sentences;
 
@@ -41,7 +41,7 @@ fn each_hunk(before: &[u8], after: &[u8], count: &mut Count) {
 /// Tries all hunks of a change together, if each is unique.
 fn all_hunks(before: &[u8], after: &[u8]) -> Option<bool> {
     let hunks = write_hunks(before, after, &Style::new(Profile::Codex)).ok()?;
-    let options = FitOptions { profile: FitProfile::Codex, ..FitOptions::default() };
+    let options = FitOptions { profile: Profile::Codex, ..FitOptions::default() };
     let fit = Fit::new(&[FitFile::new("f", before)], &[], &options).ok()?;
     let patch = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
     Some(fit.recognizes(&patch))
@@ -108,15 +108,12 @@ const SENTENCES: usize = 20;
 /// for what a policy guards is no matter of the grammar.
 fn try_sentences(text: &[u8], count: &mut Count) {
     let path = "src/file";
-    for (profile, engine) in
-        [(FitProfile::Strict, Profile::Strict), (FitProfile::Codex, Profile::Codex)]
-    {
-        let options =
-            FitOptions { profile, operations: FitOperation::ALL.to_vec(), ..FitOptions::default() };
+    for profile in [Profile::Strict, Profile::Codex] {
+        let options = FitOptions { profile, operations: FitOperation::ALL.to_vec() };
         let Ok(fit) = Fit::new(&[FitFile::new(path, text)], &[], &options) else { continue };
         let tree: MemoryTree = [(path, text)].into_iter().collect();
         for patch in fitted_sentences(&fit, count.sentences as u64).take(SENTENCES) {
-            let applied = apply_in_memory(&tree, &patch, &Options::new(engine));
+            let applied = apply_in_memory(&tree, &patch, &Options::new(profile));
             assert!(applied.is_ok(), "{patch}\n{applied:?}");
             count.sentences += 1;
         }

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
+use patch_constrain::fit::{Fit, FitError, FitFile, FitOperation, FitOptions};
 use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
 use patch_grammar::export::Format;
-use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -41,14 +41,6 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-fn engine_profile(profile: FitProfile) -> Profile {
-    match profile {
-        FitProfile::Strict => Profile::Strict,
-        FitProfile::Standard => Profile::Standard,
-        FitProfile::Codex => Profile::Codex,
-    }
-}
-
 /// Takes decisions one after the other, and then only the first of each kind, so that it ends.
 fn chooser(indices: &[Index]) -> impl FnMut(usize) -> usize {
     let mut indices = indices.iter();
@@ -71,14 +63,14 @@ fn has_result(text: &[u8], patch: &str) -> bool {
 
 fn applies(
     files: &[(&str, &[u8])],
-    profile: FitProfile,
+    profile: Profile,
     operations: &[FitOperation],
     walk: &[Index],
     inserted: &[Index],
 ) {
     let fit_files: Vec<FitFile<'_>> =
         files.iter().map(|(path, text)| FitFile::new(path, text)).collect();
-    let options = FitOptions { profile, operations: operations.to_vec(), fold: fs_guard::fold };
+    let options = FitOptions { profile, operations: operations.to_vec() };
     let fit = match Fit::new(&fit_files, &OTHERS, &options) {
         Ok(fit) => fit,
         Err(FitError::Nothing { .. }) => return,
@@ -98,7 +90,7 @@ fn applies(
     let patch = fit.sentence(chooser(walk), line);
     let others = OTHERS.map(|path| (path, &b"other\n"[..]));
     let tree: MemoryTree = files.iter().copied().chain(others).collect();
-    if let Err(error) = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile))) {
+    if let Err(error) = apply_in_memory(&tree, &patch, &Options::new(profile)) {
         if error.to_string().contains("it is applied already")
             && files.iter().any(|(_, text)| has_result(text, &patch))
         {
@@ -110,7 +102,7 @@ fn applies(
 
 #[test]
 fn every_sentence_for_one_file_applies() {
-    for profile in FitProfile::ALL {
+    for profile in Profile::ALL {
         let cases = (file(), vec(any::<Index>(), 0..60), vec(any::<Index>(), 1..6));
         holds(share(10_000), &cases, |(text, walk, inserted)| {
             applies(&[("f", &text)], profile, &[FitOperation::Update], &walk, &inserted);
@@ -120,7 +112,7 @@ fn every_sentence_for_one_file_applies() {
 
 #[test]
 fn every_sentence_for_several_files_applies() {
-    for profile in FitProfile::ALL {
+    for profile in Profile::ALL {
         let files = [file(), file(), file()];
         let cases = (files, vec(any::<Index>(), 0..90), vec(any::<Index>(), 1..6));
         holds(share(2_500), &cases, |(texts, walk, inserted)| {
@@ -136,7 +128,7 @@ fn every_sentence_for_several_files_applies() {
 fn a_random_model_under_llguidance_writes_what_applies() {
     let text = "a\nb\n\nb\nc\n";
     let env = decode::vocabulary();
-    for profile in FitProfile::ALL {
+    for profile in Profile::ALL {
         let options = FitOptions { profile, ..FitOptions::default() };
         let fit = Fit::new(&[FitFile::new("f", text.as_bytes())], &[], &options).expect("rules");
         let lark = fit.write(Format::Lark).expect("it is small");
@@ -145,7 +137,7 @@ fn a_random_model_under_llguidance_writes_what_applies() {
         holds(share(100), &steps(80), |steps| {
             let patch = String::from_utf8(model.borrow_mut().write(&steps)).expect("UTF-8");
             assert!(fit.recognizes(&patch), "{patch:?}");
-            let applied = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile)));
+            let applied = apply_in_memory(&tree, &patch, &Options::new(profile));
             assert!(applied.is_ok(), "{patch:?}: {applied:?}");
         });
     }
@@ -153,11 +145,7 @@ fn a_random_model_under_llguidance_writes_what_applies() {
 
 #[test]
 fn a_new_path_is_no_other_spelling_of_a_listed_one() {
-    let options = FitOptions {
-        operations: vec![FitOperation::Add],
-        fold: fs_guard::fold,
-        ..FitOptions::default()
-    };
+    let options = FitOptions { operations: vec![FitOperation::Add], ..FitOptions::default() };
     let tree: MemoryTree = OTHERS.map(|path| (path, "other\n")).into_iter().collect();
     let fit = Fit::new(&[], &OTHERS, &options).expect("rules");
     for (path, wanted) in [("ffs", true), ("ffss", false), ("FFsS", false), ("ffssx", true)] {
@@ -170,7 +158,7 @@ fn a_new_path_is_no_other_spelling_of_a_listed_one() {
 
 #[test]
 fn every_sentence_for_some_lines_of_a_file_applies() {
-    for profile in FitProfile::ALL {
+    for profile in Profile::ALL {
         let windows = vec((1_usize..12, 0_usize..5), 1..3);
         let cases = (file(), windows, vec(any::<Index>(), 0..60));
         holds(share(5_000), &cases, |(text, windows, walk)| {
@@ -180,7 +168,7 @@ fn every_sentence_for_some_lines_of_a_file_applies() {
             let Ok(fit) = Fit::new(&[file], &[], &options) else { return };
             let patch = fit.sentence(chooser(&walk), || "a".to_owned());
             let tree: MemoryTree = [("f", text.as_slice())].into_iter().collect();
-            let applied = apply_in_memory(&tree, &patch, &Options::new(engine_profile(profile)));
+            let applied = apply_in_memory(&tree, &patch, &Options::new(profile));
             let fits = applied.as_ref().map_or_else(
                 |error| {
                     error.to_string().contains("it is applied already") && has_result(&text, &patch)

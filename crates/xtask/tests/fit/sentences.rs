@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 
 use llguidance::api::TopLevelGrammar;
+use patch_constrain::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, Profile};
 use patch_grammar::export::Format;
-use patch_grammar::fit::{Fit, FitError, FitFile, FitOperation, FitOptions, FitProfile};
 use xtask::texts::Engine;
 
 /// Whether the grammar of one file has a hunk.
-fn has(profile: FitProfile, text: &str, hunks: &str) -> bool {
+fn has(profile: Profile, text: &str, hunks: &str) -> bool {
     let options = FitOptions { profile, ..FitOptions::default() };
     let fit = Fit::new(&[FitFile::new("f", text.as_bytes())], &[], &options).expect("a grammar");
     let lark = fit.write(Format::Lark).expect("it is small");
@@ -38,7 +38,7 @@ fn a_hunk_is_a_block_that_stands_once_and_changes_something() {
         ("@@\n+n\n a\n c\n", false),
         ("@@\n+n\n", false),
     ] {
-        assert_eq!(has(FitProfile::Strict, "a\nb\na\nc\n", hunks), wanted, "{hunks}");
+        assert_eq!(has(Profile::Strict, "a\nb\na\nc\n", hunks), wanted, "{hunks}");
     }
 }
 
@@ -52,18 +52,18 @@ fn several_hunks_are_in_order_and_apart_under_codex() {
         ("@@\n-a\n@@\n-a\n", false),
         ("@@\n-a\n+n\n@@\n+m\n-b\n@@\n-c\n+o\n", true),
     ] {
-        assert_eq!(has(FitProfile::Codex, "a\nb\nc\n", hunks), wanted, "{hunks}");
+        assert_eq!(has(Profile::Codex, "a\nb\nc\n", hunks), wanted, "{hunks}");
     }
 }
 
 #[test]
 fn an_update_has_one_hunk_under_strict() {
-    assert!(!has(FitProfile::Strict, "a\nb\nc\n", "@@\n-a\n@@\n-c\n"));
+    assert!(!has(Profile::Strict, "a\nb\nc\n", "@@\n-a\n@@\n-c\n"));
 }
 
 #[test]
 fn an_empty_file_gets_lines() {
-    for profile in FitProfile::ALL {
+    for profile in Profile::ALL {
         assert!(has(profile, "", "@@\n+n\n+m\n"));
     }
 }
@@ -80,10 +80,7 @@ fn odd_lines_are_written_so_that_the_engine_reads_them() {
         "*** End Patch",
     ];
     for line in lines {
-        assert!(
-            has(FitProfile::Strict, &format!("{line}\n"), &format!("@@\n-{line}\n")),
-            "{line:?}"
-        );
+        assert!(has(Profile::Strict, &format!("{line}\n"), &format!("@@\n-{line}\n")), "{line:?}");
     }
 }
 
@@ -148,7 +145,7 @@ fn different(count: usize) -> String {
     (0..count).map(|line| format!("line {line}\n")).collect()
 }
 
-fn fitted(text: &str, profile: FitProfile, windows: &[RangeInclusive<usize>]) -> Fit {
+fn fitted(text: &str, profile: Profile, windows: &[RangeInclusive<usize>]) -> Fit {
     let file = FitFile { windows: windows.to_vec(), ..FitFile::new("f", text.as_bytes()) };
     Fit::new(&[file], &[], &FitOptions { profile, ..FitOptions::default() }).expect("a grammar")
 }
@@ -156,7 +153,7 @@ fn fitted(text: &str, profile: FitProfile, windows: &[RangeInclusive<usize>]) ->
 #[test]
 fn a_file_that_is_too_large_is_refused_but_not_a_window_of_it() {
     let text = different(3_000);
-    for profile in FitProfile::ALL {
+    for profile in Profile::ALL {
         for format in [Format::Lark, Format::Ebnf] {
             let whole = fitted(&text, profile, &[]).write(format);
             assert!(matches!(whole, Err(FitError::TooLarge { lines: 3_000, .. })), "{format}");
@@ -168,7 +165,7 @@ fn a_file_that_is_too_large_is_refused_but_not_a_window_of_it() {
 
 #[test]
 fn the_largest_file_for_llguidance_does_not_stop_it() {
-    for (profile, count) in [(FitProfile::Strict, 950), (FitProfile::Codex, 633)] {
+    for (profile, count) in [(Profile::Strict, 950), (Profile::Codex, 633)] {
         let text = different(count);
         let lark = fitted(&text, profile, &[]).write(Format::Lark).expect("within the limits");
         let engine = Engine::new(TopLevelGrammar::from_lark(lark));

@@ -7,7 +7,7 @@ use super::new_path::NewPaths;
 use super::note::FitError;
 use super::rules::{Reached, RuleId, Rules, Sign, Symbol, TextId};
 use super::sections::{Fitted, LargestFile};
-use crate::export::Format;
+use patch_grammar::export::Format;
 
 /// An engine and what it takes.
 struct EngineLimits {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::export::Format;
+use patch_grammar::export::Format;
 
 /// Why a file cannot be updated under a fitted grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,4 +114,4 @@ pub enum FitError {
     },
 }
 
-crate::names::debug_is_display!(FitError);
+patch_grammar::debug_is_display!(FitError);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::note::Unfit;
 use super::options::FitFile;
-use crate::binary::is_binary;
+use patch_grammar::binary::is_binary;
 
 /// The byte-order mark of UTF-8, which belongs to a file and not to its first line.
 const BOM: char = '\u{feff}';

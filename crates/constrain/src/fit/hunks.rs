@@ -11,11 +11,11 @@
 use std::collections::HashMap;
 
 use super::note::Unfit;
-use super::options::FitProfile;
 use super::rules::{Alternative, Choice, RuleId, Rules, Sign, Symbol};
 use super::text::FitText;
 use super::unique::shortest_unique;
-use crate::marker::{Marker, NO_NEWLINE};
+use patch_engine::Profile;
+use patch_grammar::marker::{Marker, NO_NEWLINE};
 
 /// The line that opens a hunk.
 const AT: &str = "@@\n";
@@ -28,7 +28,7 @@ const FOLLOWED_PLACES: usize = 4_000_000;
 pub(super) fn hunks(
     rules: &mut Rules,
     text: &FitText<'_>,
-    profile: FitProfile,
+    profile: Profile,
     rest: RuleId,
 ) -> Result<FileRules, Unfit> {
     let at = rules.text(AT);
@@ -41,8 +41,8 @@ pub(super) fn hunks(
         writer.stretch(stretch.start, stretch.end);
     }
     match profile {
-        FitProfile::Strict | FitProfile::Standard => writer.one_hunk(),
-        FitProfile::Codex => writer.first_hunk(),
+        Profile::Strict | Profile::Standard => writer.one_hunk(),
+        Profile::Codex => writer.first_hunk(),
     }
 }
 
@@ -76,7 +76,7 @@ struct BlockPlace {
 struct Hunks<'a, 'f> {
     rules: &'a mut Rules,
     text: &'a FitText<'f>,
-    profile: FitProfile,
+    profile: Profile,
     rest: RuleId,
     at: Symbol,
     /// Where the shortest block ends that begins at each line and stands once.
@@ -94,7 +94,7 @@ struct Hunks<'a, 'f> {
 }
 
 impl<'a, 'f> Hunks<'a, 'f> {
-    fn new(rules: &'a mut Rules, text: &'a FitText<'f>, profile: FitProfile, rest: RuleId) -> Self {
+    fn new(rules: &'a mut Rules, text: &'a FitText<'f>, profile: Profile, rest: RuleId) -> Self {
         Self {
             at: rules.text(AT),
             ends: shortest_unique(&text.lines),
@@ -116,7 +116,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         for line in (start..end).rev() {
             if let Some(reach) = self.ends[line].filter(|&reach| reach <= end) {
                 self.starts.push(BlockPlace { next: line as u32, reach: reach as u32 });
-                if self.profile == FitProfile::Codex {
+                if self.profile == Profile::Codex {
                     self.start(line, reach);
                 }
             }
@@ -230,7 +230,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
 
     /// Another hunk below, where there may be several.
     fn next_hunk(&mut self) -> Option<RuleId> {
-        if self.profile != FitProfile::Codex || self.starts.is_empty() {
+        if self.profile != Profile::Codex || self.starts.is_empty() {
             return None;
         }
         if let Some((next, _)) = self.next.filter(|&(_, count)| count == self.starts.len()) {

@@ -2,12 +2,12 @@
 //!
 //! The names are those of the tight dialect (`tight_name`), of ASCII only: other letters can be the
 //! same to a file system in more than one form. For the same reason a name is taken whose folded
-//! spelling (`FitOptions::fold`) is that of a listed one.
+//! spelling (`fs_guard::fold`) is that of a listed one.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::options::{FitOptions, FitProfile};
+use super::options::FitOptions;
+use patch_engine::Profile;
 
 /// An automaton that reads new paths, without the line feed at their end.
 #[derive(Debug, Default)]
@@ -168,7 +168,6 @@ struct Maker {
     taken: BTreeSet<String>,
     folders: BTreeSet<String>,
     folders_may_be_new: bool,
-    fold: fn(&str) -> Cow<'_, str>,
     states: Vec<PathState>,
     known: HashMap<PathPosition, usize>,
     open: VecDeque<PathPosition>,
@@ -181,8 +180,7 @@ impl Maker {
             folded_beginnings: BTreeSet::new(),
             taken: BTreeSet::new(),
             folders: BTreeSet::new(),
-            folders_may_be_new: options.profile != FitProfile::Strict,
-            fold: options.fold,
+            folders_may_be_new: options.profile != Profile::Strict,
             states: Vec::new(),
             known: HashMap::new(),
             open: VecDeque::new(),
@@ -213,7 +211,7 @@ impl Maker {
     /// A path with its last name folded.
     fn folded(&self, path: &str) -> String {
         let name = path.rfind('/').map_or(0, |slash| slash + 1);
-        format!("{}{}", &path[..name], (self.fold)(&path[name..]))
+        format!("{}{}", &path[..name], fs_guard::fold(&path[name..]))
     }
 
     fn make(&mut self) {
@@ -350,7 +348,7 @@ mod tests {
             ("é", false, false),
             ("", false, false),
         ] {
-            for (profile, wanted) in [(FitProfile::Strict, strict), (FitProfile::Codex, codex)] {
+            for (profile, wanted) in [(Profile::Strict, strict), (Profile::Codex, codex)] {
                 let options = FitOptions { profile, ..FitOptions::default() };
                 let paths = NewPaths::new(listed.into_iter(), &options);
                 assert_eq!(paths.has(path), wanted, "{path} {profile}");

@@ -5,13 +5,13 @@
 //!
 //! ```
 //! use patch_grammar::export::Format;
-//! use patch_grammar::fit::{Fit, FitFile, FitOptions};
+//! use patch_constrain::fit::{Fit, FitFile, FitOptions};
 //!
 //! let file = FitFile::new("greet.py", b"def greet():\n    print(\"hi\")\n");
 //! let fit = Fit::new(&[file], &[], &FitOptions::default())?;
 //! let lark = fit.write(Format::Lark)?;
 //! assert!(lark.contains("*** Update File: greet.py"));
-//! # Ok::<(), patch_grammar::fit::FitError>(())
+//! # Ok::<(), patch_constrain::fit::FitError>(())
 //! ```
 //!
 //! # What it does not promise
@@ -33,9 +33,10 @@ mod write;
 use std::collections::HashSet;
 
 pub use note::{FitError, FitNote, Unfit};
-pub use options::{FitFile, FitOperation, FitOptions, FitProfile};
+pub use options::{FitFile, FitOperation, FitOptions};
+pub use patch_engine::Profile;
 
-use crate::export::Format;
+use patch_grammar::export::Format;
 use rules::{RuleId, Symbol};
 use sections::Fitted;
 

@@ -1,6 +1,5 @@
 //! The sections of a patch: each file at most once, in order.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::hunks::{FileRules, hunks};
@@ -9,7 +8,7 @@ use super::note::{FitError, FitNote, Unfit};
 use super::options::{FitFile, FitOperation, FitOptions};
 use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FitText;
-use crate::marker::{Marker, NO_NEWLINE};
+use patch_grammar::marker::{Marker, NO_NEWLINE};
 
 /// The most memory that a grammar may take, in bytes.
 const MAX_MEMORY: usize = 1 << 30;
@@ -48,7 +47,7 @@ pub(super) fn fit<'f>(
     options: &'f FitOptions,
 ) -> Result<Fitted, FitError> {
     let all: Vec<_> = files.iter().map(|file| file.path).chain(paths.iter().copied()).collect();
-    let alike = alike(&all, options.fold)?;
+    let alike = alike(&all)?;
     let mut sections = Sections { alike, ..Sections::new(options) };
     if sections.has(FitOperation::Add) || sections.has(FitOperation::Move) {
         sections.new_paths = NewPaths::new(all.into_iter(), options);
@@ -273,10 +272,7 @@ impl<'o> Sections<'o> {
 
 /// Returns the paths that an earlier one has the same folded spelling as; refuses those that do not
 /// differ.
-fn alike<'p>(
-    paths: &[&'p str],
-    fold: fn(&str) -> Cow<'_, str>,
-) -> Result<BTreeSet<&'p str>, FitError> {
+fn alike<'p>(paths: &[&'p str]) -> Result<BTreeSet<&'p str>, FitError> {
     let mut seen = BTreeSet::new();
     let mut folded = BTreeSet::new();
     let mut alike = BTreeSet::new();
@@ -284,7 +280,7 @@ fn alike<'p>(
         if !seen.insert(path) {
             return Err(FitError::Twice { path: path.to_owned() });
         }
-        if !folded.insert(fold(path).into_owned()) {
+        if !folded.insert(fs_guard::fold(path).into_owned()) {
             alike.insert(path);
         }
     }

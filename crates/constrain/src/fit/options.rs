@@ -1,7 +1,8 @@
 //! The files and patches that a grammar is made for.
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
+
+use patch_engine::Profile;
 
 /// A file that a patch may change.
 #[derive(Debug, Clone)]
@@ -23,22 +24,7 @@ impl<'f> FitFile<'f> {
     }
 }
 
-crate::names::named! {
-    /// The rules that the patch will be applied by.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-    pub enum FitProfile {
-        /// One hunk for each file: what an earlier hunk inserts could make the lines of a later one
-        /// stand twice.
-        Strict = "strict",
-        /// The same, and a new file may be in a new directory: the default.
-        #[default]
-        Standard = "standard",
-        /// Any number of hunks for each file, in file order.
-        Codex = "codex",
-    }
-}
-
-crate::names::named! {
+patch_grammar::named! {
     /// The change that a section makes to a file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum FitOperation {
@@ -56,23 +42,18 @@ crate::names::named! {
 /// The patches that a grammar allows.
 #[derive(Debug, Clone)]
 pub struct FitOptions {
-    /// The rules that the patch will be applied by.
-    pub profile: FitProfile,
+    /// The rules that the patch will be applied by. With [`Codex`](Profile::Codex) a file has any
+    /// number of hunks, in file order. With the others it has one: an earlier hunk could insert the
+    /// lines of a later one a second time. With [`Strict`](Profile::Strict) a new file is in a
+    /// directory that exists.
+    pub profile: Profile,
     /// The changes that sections may make.
     pub operations: Vec<FitOperation>,
-    /// The spelling by which names are compared: those that have the same are one to some file
-    /// system. It has to be that of the applier, which refuses a second one. That of a name in
-    /// ASCII is the name in small letters.
-    pub fold: fn(&str) -> Cow<'_, str>,
 }
 
 impl Default for FitOptions {
-    /// Updates, by the rules of profile `standard`, of names that are compared in small letters.
+    /// Updates, by the rules of the default profile.
     fn default() -> Self {
-        Self {
-            profile: FitProfile::default(),
-            operations: vec![FitOperation::Update],
-            fold: |name| name.to_lowercase().into(),
-        }
+        Self { profile: Profile::default(), operations: vec![FitOperation::Update] }
     }
 }
