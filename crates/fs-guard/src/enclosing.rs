@@ -26,6 +26,7 @@ pub struct Enclosing {
 
 /// Why a directory is the place of a project only if someone says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Common {
     /// It is the user's home directory.
     Home,

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The kind of an [`Error`](crate::Error). The names are stable; messages are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// Nothing is at the path.
     NotFound,

@@ -82,6 +82,7 @@ pub struct BinaryPart<'p> {
 /// The meaning of the bytes of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum BinaryKind {
     /// The file.
     Literal,

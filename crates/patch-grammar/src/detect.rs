@@ -31,6 +31,7 @@ const SHOWN: usize = 10;
 crate::names::named! {
     /// The form that a part of a text seems to have.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub enum DetectedKind {
         /// A patch between `*** Begin Patch` and `*** End Patch`.
         Envelope = "patch",
@@ -55,6 +56,7 @@ pub struct Detected {
 
 /// Why there is no one patch.
 #[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum DetectError {
     /// Nothing looks like one.
     Nothing,

@@ -31,6 +31,7 @@ crate::names::debug_is_display!(ParseError);
 crate::names::named! {
     /// A form of a text that cannot be applied.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub enum OtherForm {
         /// The output of `diff -c`.
         Context = "a context diff",

@@ -41,8 +41,8 @@ pub(super) fn hunks(
         writer.stretch(stretch.start, stretch.end);
     }
     match profile {
-        Profile::Strict | Profile::Standard => writer.one_hunk(),
         Profile::Codex => writer.first_hunk(),
+        _ => writer.one_hunk(),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::policy::USER_STATES;
 
 /// Where a workspace keeps its state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum StatePlace {
     /// In the nearest directory, from the root upwards to the top of the enclosing work tree (of
     /// git, Mercurial or Jujutsu), that has a trusted one. If none has: at that top if it is

@@ -51,6 +51,7 @@ pub struct CommandFailure {
 
 /// The end of a failed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum CommandEnd {
     /// The command exited with this code.
     Exited(i32),

@@ -26,6 +26,7 @@ pub struct HunkResult<'a> {
 
 /// The outcome of a hunk.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum HunkOutcome<'a> {
     /// It is applied. A hunk of a file that a diff deletes has no place.
     Applied(Option<&'a Placed>),

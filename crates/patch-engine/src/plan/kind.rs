@@ -50,7 +50,8 @@ impl From<fs_guard::ErrorKind> for ErrorKind {
             fs_guard::ErrorKind::Changed => Self::StaleFile,
             fs_guard::ErrorKind::Locked => Self::Timeout,
             fs_guard::ErrorKind::Cancelled => Self::Cancelled,
-            fs_guard::ErrorKind::Invalid | fs_guard::ErrorKind::Failed => Self::CommandFailed,
+            // The request makes no sense, or a system call failed.
+            _ => Self::CommandFailed,
         }
     }
 }

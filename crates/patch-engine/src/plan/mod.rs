@@ -469,6 +469,7 @@ patch_grammar::named! {
 
 /// A note about a plan for the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum PlanNote {
     /// The text was changed before reading.
     Input(String),

@@ -20,6 +20,7 @@ use crate::plan::syntax::{Formats, Syntax};
 patch_grammar::named! {
     /// A named preset of [`Options`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub enum Profile {
         /// Exact matches, one place for each hunk, nothing replaced, and nothing taken but what was
         /// asked for: one patch in the envelope, as it is written, in directories that are there.

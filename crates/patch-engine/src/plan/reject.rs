@@ -136,6 +136,7 @@ impl std::error::Error for Rejects {}
 
 /// A problem of a path. A new variant breaks callers, so that each one has to handle it.
 #[derive(thiserror::Error)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Problem {
     /// The guard refuses the path, or the system failed.
     #[error(transparent)]
@@ -289,6 +290,7 @@ patch_grammar::named! {
     /// The stable words for the problems that have no reason of their own.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[allow(missing_docs, reason = "a word of another enum has its comment there")]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub enum ProblemName {
         /// No such file; `details.didYouMean` may have the one that was meant. What to do: correct
         /// the path.

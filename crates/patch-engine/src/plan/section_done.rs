@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The effect of a section that is applied already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum SectionDone {
     /// It makes a file.
     Made,

@@ -81,6 +81,9 @@ impl Remedy {
                     Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into()))),
                 ];
             }
+            // A new reason has its remedy here: the feature is on wherever remedies are worded.
+            #[cfg(not(feature = "exhaustive"))]
+            _ => Remedy::read_again(path),
         }]
     }
 }
@@ -96,6 +99,8 @@ fn chosen(place: &Candidate, bare: bool) -> Option<Remedy> {
             Remedy::AddContext { means_line, bare, below: true, lines: lines.clone() }
         }
         Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
+        #[cfg(not(feature = "exhaustive"))]
+        _ => return None,
     })
 }
 

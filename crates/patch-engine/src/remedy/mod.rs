@@ -18,6 +18,7 @@ pub const MAX_PLACES: usize = 3;
 /// One thing to do. Several remedies of one error are alternatives, the best one first. This enum
 /// is exhaustive, so that a new remedy does not compile before everybody has words for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Remedy {
     /// Repeat it with this setting.
     Set(Setting),
@@ -140,6 +141,7 @@ pub enum Remedy {
 
 /// A setting that makes a change possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Setting {
     /// Create the directories of new files.
     CreateParents,
@@ -208,6 +210,7 @@ pub enum Setting {
     derive(serde::Serialize),
     serde(tag = "change", rename_all = "snake_case")
 )]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum ArgumentChange {
     /// Give the argument this value.
     Set {
@@ -240,6 +243,7 @@ pub enum ArgumentChange {
 /// The value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum ArgumentValue {
     /// Yes or no.
     Bool(bool),
@@ -254,6 +258,7 @@ pub enum ArgumentValue {
 /// What can be done with files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they are their names")]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Action {
     Read,
     List,
@@ -267,6 +272,7 @@ pub enum Action {
 
 /// What shows what to name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Listing {
     /// All transactions.
     Log,
@@ -280,6 +286,7 @@ pub enum Listing {
 
 /// What has to be done before the same can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Step {
     /// Undo a later transaction.
     Undo(TransactionId),
@@ -299,6 +306,7 @@ pub enum Step {
 
 /// What a person can decide or do.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum ForPerson {
     /// Allow a setting.
     Allow(Setting),
@@ -370,6 +378,7 @@ pub enum ForPerson {
 
 /// What a path must be like.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum PathLike {
     /// One that exists.
     Existing,
@@ -404,6 +413,7 @@ pub enum PathLike {
 /// A part of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Part {
     /// A hunk.
     Hunk,

@@ -178,6 +178,8 @@ fn of_candidate(candidate: &Candidate) -> Value {
         Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
         Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),
         Some(Advice::Header(header)) => value["addHeader"] = json!(header),
+        #[cfg(not(feature = "exhaustive"))]
+        Some(_) => {}
         None => {}
     }
     value

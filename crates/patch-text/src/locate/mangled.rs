@@ -8,6 +8,7 @@ use patch_grammar::{Hunk, Line, LineKind};
 patch_grammar::named! {
     /// What was done to the lines of a hunk before its author saw them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
     pub enum Mangled {
         /// A reader put line numbers before them.
         LineNumbers = "line_numbers",

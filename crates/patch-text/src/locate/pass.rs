@@ -6,6 +6,7 @@ patch_grammar::named! {
     /// What is overlooked when a line of a hunk is compared with a line of the file. The order is
     /// from strict to lenient.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub enum Pass {
         /// Nothing.
         Exact = "none",

@@ -21,6 +21,7 @@ pub struct Placed {
 
 /// Something about a placement that a reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Note {
     /// The hunk stands out of file order; it is the only place that fits.
     OutOfOrder,

@@ -22,9 +22,9 @@ pub struct HunkReject {
 }
 
 patch_grammar::named! {
-    /// Why a hunk was not placed. Line numbers are 1-based and refer to the pre-image. This enum is
-    /// exhaustive, so that whoever words the reasons has to add one for a new variant.
+    /// Why a hunk was not placed. Line numbers are 1-based and refer to the pre-image.
     #[derive(Debug, Clone, PartialEq, Eq)]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub error enum RejectReason {
         /// Its old lines do not stand in the file together. `details.nearest` is the closest place:
         /// how many lines agree, the first that differs, and in `region` up to 12 lines with the
@@ -338,6 +338,7 @@ impl Candidate {
 
 /// The smallest addition that makes a hunk unique.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Advice {
     /// Context lines to put before the hunk's first line, ready to paste, without prefix.
     Before(Vec<String>),

@@ -16,6 +16,7 @@ pub enum Order {
 patch_grammar::named! {
     /// What to do with a hunk that fits in several places.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
     pub enum Ambiguous {
         /// Refuse it.
         Reject = "reject",
