@@ -99,7 +99,7 @@ patch_grammar::named! {
         NoAnchor {
             /// The line that its header names, if it names one: its number and its text.
             header: Option<(usize, String)>,
-            /// What the line number of a diff is worth.
+            /// Whether the line number of a diff can place the hunk.
             number: LineNumber,
         } = "no_anchor",
         /// `\ No newline at end of file` after a line that is not the last, or where the file ends
@@ -122,16 +122,7 @@ patch_grammar::named! {
 impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ContextNotFound { nearest: None } => {
-                f.write_str("its old lines are not in the file")
-            }
-            Self::ContextNotFound { nearest: Some(nearest) } => {
-                if let Some(edge) = &nearest.not_at {
-                    let (lines, edge) = (line_words(&nearest.lines), edge_words(edge));
-                    return write!(f, "its old lines are at {lines}, and not {edge}");
-                }
-                write!(f, "its old lines are not in the file; {nearest}")
-            }
+            Self::ContextNotFound { nearest } => context_not_found(f, nearest.as_deref()),
             Self::OutsideScope { header, candidates, more } => {
                 write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
                 places(f, candidates, *more)
@@ -164,29 +155,13 @@ impl fmt::Display for RejectReason {
             }
             Self::Indentation { lines, patch_line, contradicts } => {
                 write!(f, "its old lines are at {} but for blanks, ", line_words(lines))?;
-                if *contradicts {
-                    write!(
-                        f,
-                        "but patch line {patch_line}, which has the same indentation as another \
-                         line of the hunk, does not have it there"
-                    )
-                } else {
-                    write!(f, "which do not tell how to indent patch line {patch_line}")
-                }
+                indentation(f, *patch_line, *contradicts)
             }
             Self::NoAnchor { header: Some((line, _)), .. } => write!(
                 f,
                 "it only inserts, and has no context line; its header is line {line} of the file"
             ),
-            Self::NoAnchor { header: None, number } => f.write_str(match number {
-                LineNumber::None => "it only inserts, and nothing says where",
-                LineNumber::NotAsked => {
-                    "it only inserts, and shows no line of the file: only its number says where"
-                }
-                LineNumber::Unsure => {
-                    "it only inserts, and its line number does not say where: the file has changed"
-                }
-            }),
+            Self::NoAnchor { header: None, number } => f.write_str(no_anchor(*number)),
             Self::FinalNewline => f.write_str(
                 "its marker for a missing line feed does not fit: that line is not \
                              the last, or the file ends in a line feed",
@@ -210,6 +185,46 @@ impl fmt::Display for RejectReason {
                 "the encoding of the file cannot store it, or is one that needs the feature \
                  `encodings` of patch-engine, which this program is without",
             ),
+        }
+    }
+}
+
+/// Describes a hunk whose old lines have no place, with the nearest one.
+fn context_not_found(f: &mut fmt::Formatter<'_>, nearest: Option<&Nearest>) -> fmt::Result {
+    let Some(nearest) = nearest else {
+        return f.write_str("its old lines are not in the file");
+    };
+    match &nearest.not_at {
+        Some(edge) => {
+            let lines = line_words(&nearest.lines);
+            write!(f, "its old lines are at {lines}, and not {}", edge_words(edge))
+        }
+        None => write!(f, "its old lines are not in the file; {nearest}"),
+    }
+}
+
+/// Describes why a line of the patch cannot be indented like the file.
+fn indentation(f: &mut fmt::Formatter<'_>, patch_line: u32, contradicts: bool) -> fmt::Result {
+    if contradicts {
+        write!(
+            f,
+            "but patch line {patch_line}, which has the same indentation as another line of the \
+             hunk, does not have it there"
+        )
+    } else {
+        write!(f, "which do not tell how to indent patch line {patch_line}")
+    }
+}
+
+/// Describes a hunk that only inserts and has no header that is a line of the file.
+fn no_anchor(number: LineNumber) -> &'static str {
+    match number {
+        LineNumber::None => "it only inserts, and nothing says where",
+        LineNumber::NotAsked => {
+            "it only inserts, and shows no line of the file: only its number says where"
+        }
+        LineNumber::Unsure => {
+            "it only inserts, and its line number does not say where: the file has changed"
         }
     }
 }
@@ -321,7 +336,7 @@ pub struct Candidate {
     /// The lines that it would match. For a hunk without old lines: the line that it would be
     /// inserted before.
     pub lines: RangeInclusive<usize>,
-    /// What to add to the hunk to select this place.
+    /// The addition to the hunk that selects this place.
     pub advice: Option<Advice>,
 }
 
@@ -359,7 +374,7 @@ impl HunkReject {
     }
 }
 
-/// What the line number of a hunk that only inserts is worth.
+/// Whether the line number of a hunk that only inserts can place the hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineNumber {
     /// It has none, or one that no diff states.
@@ -371,7 +386,7 @@ pub enum LineNumber {
     Unsure,
 }
 
-/// What in a patch says that a line is the last of its file.
+/// A mark in a patch that says that a line is the last of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndMark {
     /// `*** End of File`.
@@ -421,8 +436,8 @@ pub struct Nearest {
     pub difference: Option<Difference>,
     /// The pass that would have matched, if there is one.
     pub pass: Option<Pass>,
-    /// What was done to the hunk's lines before its author saw them. The rest is about the lines
-    /// without it.
+    /// The damage to the hunk's lines from before the author saw them. The other fields are about
+    /// the undamaged lines.
     pub mangled: Option<Mangled>,
     /// The 1-based line of the patch that is inserted with an indentation that the lines of the
     /// region do not tell. The pass would not do then.
@@ -536,7 +551,8 @@ pub fn line_words(lines: &RangeInclusive<usize>) -> String {
 
 fn places(f: &mut fmt::Formatter<'_>, candidates: &[Candidate], more: bool) -> fmt::Result {
     for (nth, candidate) in candidates.iter().take(NAMED).enumerate() {
-        let (first, last) = (candidate.lines.start(), candidate.lines.end());
+        let first = candidate.lines.start();
+        let last = candidate.lines.end();
         f.write_str(match (nth, candidates.len(), first == last) {
             (0, 1, true) => " line ",
             (0, ..) => " lines ",
