@@ -1,8 +1,8 @@
 //! Finds out whether a hunk that fits nowhere is applied already.
 //!
 //! A caller that is told so leaves the hunk out, and loses its change if it is not true. So strong
-//! evidence is required: the whole post-state of the hunk stands in one place, and what it replaces
-//! stands nowhere. A line that happens to stand somewhere is no evidence.
+//! evidence is required: the whole post-state of the hunk stands in one place, and its old lines
+//! stand nowhere. A line that happens to stand somewhere is no evidence.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
@@ -10,7 +10,7 @@ use std::ops::{Range, RangeInclusive};
 use patch_grammar::{Line, LineKind};
 
 use super::find::Blocks;
-use super::needle::{Fixed, Needle};
+use super::needle::{Fixed, Needle, is_context, runs};
 use super::pass::{Pass, trim};
 use super::placed::{Note, Placed};
 use super::scope::ScopeEnds;
@@ -42,13 +42,10 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     };
     let start = blocks.next(Pass::Exact, 0, first)?;
     let place = start..start + new.len();
-    let alone = || {
-        needle.fixed.is_some()
-            || blocks.next(Pass::Exact, 0, start + 1).is_none() && old_lines_are_gone(lines, hunk)
-    };
     let evident = stands_as_wanted(lines, needle, &wanted, &place)
         && says_enough(lines, &wanted)
-        && alone()
+        && (needle.fixed.is_some()
+            || blocks.next(Pass::Exact, 0, start + 1).is_none() && old_lines_are_gone(lines, hunk))
         && removed_lines_are_gone(lines, hunk)
         && in_scope(lines, needle, start);
     evident.then(|| start + 1..=place.end)
@@ -80,28 +77,36 @@ pub(crate) fn again(
     if new == needle.old_without(if dropped { needle.separators } else { 0 }) {
         return None;
     }
-    // What a pass overlooks may be all that the hunk changes.
+    // The differences that a pass overlooks may be all that the hunk changes.
     let pass = if new.len() > old.len() { placed.pass } else { Pass::Exact };
     let mut effort = COMPARED;
-    let mut stands = |start: &usize| {
-        let place = *start..*start + new.len();
-        place.end <= lines.len()
-            && place.clone().zip(&new).all(|(index, text)| {
-                effort = effort.saturating_sub(1);
-                effort > 0 && pass.same(text, lines.content(index))
-            })
-            && (pass != Pass::Exact || ends_as_wanted(lines, needle, &wanted, &place))
-    };
     let beside = [first, last].into_iter().filter(|_| old.is_empty());
     let on = (first..=last).filter(|_| !old.is_empty());
-    let start = beside.chain(on).find(|start| stands(start))?;
-    let place = start..start + new.len();
+    let place = beside.chain(on).map(|start| start..start + new.len()).find(|place| {
+        same_texts(lines, &new, place, pass, &mut effort)
+            && (pass != Pass::Exact || ends_as_wanted(lines, needle, &wanted, place))
+    })?;
     // Without old lines it may be chance.
     let evident = !old.is_empty()
         || body.iter().any(|line| tells(line.text))
             && (needle.headers.iter().any(|header| tells(header.as_bytes()))
                 || says_enough(lines, &wanted));
     evident.then(|| place.start + 1..=place.end)
+}
+
+/// Returns whether a place has these lines, as far as `effort` lasts.
+fn same_texts(
+    lines: &Lines<'_>,
+    texts: &[&[u8]],
+    place: &Range<usize>,
+    pass: Pass,
+    effort: &mut usize,
+) -> bool {
+    place.end <= lines.len()
+        && place.clone().zip(texts).all(|(index, text)| {
+            *effort = effort.saturating_sub(1);
+            *effort > 0 && pass.same(text, lines.content(index))
+        })
 }
 
 /// Returns the lines of the file as a hunk leaves them.
@@ -133,7 +138,17 @@ pub(super) fn texts<'l, 'p: 'l>(
 
 /// Returns whether a line has more than blanks and punctuation.
 pub(super) fn tells(line: &[u8]) -> bool {
-    line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+    line.iter().any(is_telling)
+}
+
+/// Returns whether a byte is of a letter or a digit, or beyond ASCII.
+fn is_telling(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
+/// Returns whether a line is context that is more than blanks and punctuation.
+fn is_telling_context(line: &Line<'_>) -> bool {
+    is_context(line) && tells(line.text)
 }
 
 /// Returns whether the new lines prove every change of the hunk. They prove insertions, and
@@ -141,15 +156,12 @@ pub(super) fn tells(line: &[u8]) -> bool {
 /// brace might be one that was to be deleted itself. Deletions above the first or below the last
 /// context line they do not prove.
 pub(super) fn every_change_shows(hunk: &[Line<'_>]) -> bool {
-    let anchor = |line: &Line<'_>| line.kind == LineKind::Context && tells(line.text);
-    let first = hunk.iter().position(anchor).unwrap_or(hunk.len());
-    let last = hunk.iter().rposition(anchor).unwrap_or(0);
+    let first = hunk.iter().position(is_telling_context).unwrap_or(hunk.len());
+    let last = hunk.iter().rposition(is_telling_context).unwrap_or(0);
     let mut start = 0;
-    for run in hunk
-        .chunk_by(|one, other| (one.kind == LineKind::Context) == (other.kind == LineKind::Context))
-    {
+    for run in runs(hunk) {
         start += run.len();
-        if run[0].kind == LineKind::Context {
+        if is_context(&run[0]) {
             continue;
         }
         let inserts = run.iter().any(|line| line.kind == LineKind::Insert && tells(line.text));
@@ -198,16 +210,13 @@ pub(super) fn ends_as_wanted(
 /// Returns whether the lines are no coincidence: one of them is context, or two new ones are unlike
 /// any other line of the file.
 fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
-    if wanted.iter().any(|line| line.kind == LineKind::Context && tells(line.text)) {
+    if wanted.iter().any(|line| is_telling_context(line)) {
         return true;
     }
-    let long = |line: &[u8]| {
-        line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count()
-    };
     let mut counts: HashMap<&[u8], usize> = wanted
         .iter()
         .map(|line| trim(line.text))
-        .filter(|line| long(line) >= DISTINCTIVE)
+        .filter(|line| line.iter().filter(|byte| is_telling(byte)).count() >= DISTINCTIVE)
         .map(|line| (line, 0))
         .collect();
     for line in lines.iter() {
@@ -221,10 +230,10 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
 /// Returns whether no line that the hunk deletes stands anywhere, even if lines are compared
 /// leniently.
 fn removed_lines_are_gone(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
-    let matched = || hunk.iter().filter(|line| line.kind != LineKind::Insert);
-    let old = texts(lines, matched());
+    let matched = hunk.iter().filter(|line| line.kind != LineKind::Insert);
+    let old = texts(lines, matched.clone());
     let removed =
-        matched().zip(&old).filter(|(line, text)| line.kind == LineKind::Delete && tells(text));
+        matched.zip(&old).filter(|(line, text)| line.kind == LineKind::Delete && tells(text));
     let removed: HashSet<_> = removed.map(|(_, text)| Pass::Unicode.key(text)).collect();
     removed.is_empty() || !lines.iter().any(|line| removed.contains(&Pass::Unicode.key(line)))
 }

@@ -8,6 +8,7 @@
 
 use patch_grammar::{Hunk, LastLine, LineKind, Shortfall};
 
+use super::needle::is_context;
 use super::placed::Placed;
 use super::reject::{HunkReject, RejectReason};
 use crate::git_id::is_blob;
@@ -60,8 +61,9 @@ fn lost_its_end(text: &FileText<'_>, shortfall: &Shortfall<'_>, splices: &Splice
 
 /// Returns whether a file has not the id that it should have, and may have it with another end.
 fn ends_otherwise(file: &[u8], id: &str, unterminated: bool) -> bool {
-    let bare = || file.strip_suffix(b"\n").is_some_and(|bare| is_blob(id, bare) == Some(true));
-    is_blob(id, file) == Some(false) && (unterminated || bare())
+    is_blob(id, file) == Some(false)
+        && (unterminated
+            || file.strip_suffix(b"\n").is_some_and(|bare| is_blob(id, bare) == Some(true)))
 }
 
 /// Returns whether a change may be missing at the end of a hunk that lacks lines.
@@ -74,15 +76,10 @@ fn lost_a_change<'h>(
 ) -> bool {
     let (old, new) = shortfall.missing;
     // A program ends the last line, and its author may not. Half of an inserted line is a change.
-    let inserts = |line: &patch_grammar::Line<'_>| line.kind == LineKind::Insert;
-    if shortfall.unterminated && hunk.lines.last().is_some_and(inserts) {
+    let ends_in_insertion = hunk.lines.last().is_some_and(|line| line.kind == LineKind::Insert);
+    if shortfall.unterminated && ends_in_insertion {
         return true;
     }
-    let is_context = |line: &&patch_grammar::Line<'_>| line.kind == LineKind::Context;
-    let context = |hunk: &Hunk<'_>| {
-        let above = hunk.lines.iter().take_while(is_context).count();
-        (above, hunk.lines.iter().rev().take_while(is_context).count())
-    };
     let lines = text.bytes().split_inclusive(|&byte| byte == b'\n').count();
     let last = place.first_line - 1 + place.line_count;
     let Some(below) = (lines as u64).checked_sub(last as u64 + old) else {
@@ -90,15 +87,16 @@ fn lost_a_change<'h>(
         return false;
     };
     let at_end = below == 0;
-    let (above, shown) = context(hunk);
+    let above = context_above(hunk);
     // At the beginning of a file there may be fewer lines above a change than below it.
     let usual = if place.first_line > 1 {
         above
     } else {
-        let others = others.map(context).map(|(above, below)| above.max(below));
+        let others = others.map(|other| context_above(other).max(context_below(other)));
         others.max().unwrap_or(USUAL_CONTEXT).max(above)
     };
-    let (usual, shown) = (usual as u64, shown as u64);
+    let usual = usual as u64;
+    let shown = context_below(hunk) as u64;
     // With all context there, another change would have to have its own.
     let all_shown = shown >= usual && !at_end;
     if old != new {
@@ -107,13 +105,25 @@ fn lost_a_change<'h>(
     if all_shown && old <= usual {
         return false;
     }
-    let is_old = || {
-        let (old, _) = shortfall.ids.unwrap_or_default();
-        text.encoding().is_none() && is_blob(old, text.bytes()) == Some(true)
-    };
     // Models show more context than a program would, and count it wrong.
     let context_alone = shown + old <= usual && !at_end;
     let by_program = !context_alone || above <= USUAL_CONTEXT;
     let is_stated = by_program && shortfall.starts.0 == place.first_line as u64;
-    shortfall.others_are_right || is_stated || is_old()
+    shortfall.others_are_right || is_stated || is_old_file(text, shortfall)
+}
+
+/// Returns whether the diff states the id of this file as the old one.
+fn is_old_file(text: &FileText<'_>, shortfall: &Shortfall<'_>) -> bool {
+    let (old, _) = shortfall.ids.unwrap_or_default();
+    text.encoding().is_none() && is_blob(old, text.bytes()) == Some(true)
+}
+
+/// Counts the lines of context above the first change of a hunk.
+fn context_above(hunk: &Hunk<'_>) -> usize {
+    hunk.lines.iter().take_while(|line| is_context(line)).count()
+}
+
+/// Counts the lines of context below the last change of a hunk.
+fn context_below(hunk: &Hunk<'_>) -> usize {
+    hunk.lines.iter().rev().take_while(|line| is_context(line)).count()
 }

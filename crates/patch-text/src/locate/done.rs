@@ -18,7 +18,7 @@ use patch_grammar::{Line, LineKind};
 use super::applied::{ends_as_wanted, tells, texts};
 use super::draft::Node;
 use super::find::Blocks;
-use super::needle::{Fixed, Needle};
+use super::needle::{Fixed, Needle, is_context};
 use super::pass::Pass;
 use super::placed::Placed;
 use super::reject::{HunkReject, RejectReason};
@@ -53,8 +53,8 @@ pub(super) fn find<'p>(
     }
     let mut grown = 0;
     for needle in needles {
-        let moved = |line: Option<usize>| line.and_then(|line| line.checked_add_signed(grown));
-        (needle.stated, needle.inserts_below) = (moved(needle.stated), moved(needle.inserts_below));
+        needle.stated = needle.stated.and_then(|line| line.checked_add_signed(grown));
+        needle.inserts_below = needle.inserts_below.and_then(|line| line.checked_add_signed(grown));
         if needle.done.is_some() {
             grown += needle.growth();
         }
@@ -124,6 +124,18 @@ impl<'a, 'p> Numbered<'a, 'p> {
         }
     }
 
+    /// Returns whether the new lines may stand at a place by chance.
+    fn may_be_chance(&self, lines: &Lines<'_>, place: &Range<usize>) -> bool {
+        !self.tells && !self.is_at_edge(lines, place)
+    }
+
+    /// Returns how far the diff itself moves the hunk: from its old line to its new one.
+    fn stated_shift(&self) -> Option<isize> {
+        let old = self.needle.hunk.old_start?;
+        let new = self.needle.hunk.new_start?;
+        Some(new as isize - old as isize)
+    }
+
     fn place(&self, start: usize) -> Range<usize> {
         start..start + self.new.len()
     }
@@ -163,11 +175,7 @@ fn found(lines: &Lines<'_>, needles: &[Needle<'_>], rules: &Rules) -> Vec<(usize
             }
             above += hunk.growth;
         }
-        let grown = |hunk: &Numbered<'_, '_>| {
-            let (old, new) = hunk.needle.hunk.old_start.zip(hunk.needle.hunk.new_start)?;
-            Some(new as isize - old as isize)
-        };
-        shifts.extend(hunks.first().and_then(grown));
+        shifts.extend(hunks.first().and_then(Numbered::stated_shift));
         for shift in shifts {
             let walked = walk(lines, &hunks, shift, &anchors);
             if walked.missed < best.missed {
@@ -176,14 +184,16 @@ fn found(lines: &Lines<'_>, needles: &[Needle<'_>], rules: &Rules) -> Vec<(usize
         }
     }
     let proven = best.found.iter().filter(|found| !matches!(found, Found::Nowhere)).count() > 1;
-    let evident = |(hunk, found): (&Numbered<'_, '_>, Found)| {
-        let is_chance = match &found {
-            Found::Applied(place) => !hunk.tells && !proven && !hunk.is_at_edge(lines, place),
-            Found::Fresh(_) | Found::Nowhere => false,
-        };
-        (hunk.needle.index, if is_chance { Found::Nowhere } else { found })
-    };
-    hunks.iter().zip(best.found).map(evident).collect()
+    hunks
+        .iter()
+        .zip(best.found)
+        .map(|(hunk, found)| match found {
+            Found::Applied(place) if !proven && hunk.may_be_chance(lines, &place) => {
+                (hunk.needle.index, Found::Nowhere)
+            }
+            found => (hunk.needle.index, found),
+        })
+        .collect()
 }
 
 /// One way to find the hunks.
@@ -237,22 +247,31 @@ fn walk(
 fn expected(lines: &Lines<'_>, hunks: &[Numbered<'_, '_>], index: usize, shift: isize) -> Found {
     let hunk = &hunks[index];
     let Some(start) = hunk.moved(shift) else { return Found::Nowhere };
-    let (fresh, applied) = (hunk.is_fresh(lines, start), hunk.is_applied(lines, start));
+    let fresh = hunk.is_fresh(lines, start);
+    let applied = hunk.is_applied(lines, start);
     let is_applied = match (fresh, applied) {
         (false, false) => return Found::Nowhere,
         (false, true) => true,
         (true, false) => false,
         (true, true) => {
-            let below = |shift: isize| {
-                let next = hunks.get(index + 1).filter(|next| next.needle.done.is_none())?;
-                let line = next.moved(shift)?;
-                Some(next.is_fresh(lines, line) || next.is_applied(lines, line))
-            };
-            let (if_fresh, if_applied) = (below(shift), below(shift + hunk.growth));
+            let if_fresh = next_stands(lines, hunks, index, shift);
+            let if_applied = next_stands(lines, hunks, index, shift + hunk.growth);
             if if_fresh == if_applied { hunk.growth > 0 } else { if_applied == Some(true) }
         }
     };
     if is_applied { Found::Applied(hunk.place(start)) } else { Found::Fresh(start) }
+}
+
+/// Returns whether the hunk after one stands at its line, moved by a shift.
+fn next_stands(
+    lines: &Lines<'_>,
+    hunks: &[Numbered<'_, '_>],
+    index: usize,
+    shift: isize,
+) -> Option<bool> {
+    let next = hunks.get(index + 1).filter(|next| next.needle.done.is_none())?;
+    let line = next.moved(shift)?;
+    Some(next.is_fresh(lines, line) || next.is_applied(lines, line))
 }
 
 /// Returns how far a hunk stands from its line.
@@ -266,11 +285,11 @@ fn shift_above(hunk: &Numbered<'_, '_>, found: &Found) -> Option<isize> {
 
 /// Returns for the hunks that were not found where they stand, if it can be one place only.
 fn anchors(lines: &Lines<'_>, hunks: &[Numbered<'_, '_>], found: &[Found]) -> Vec<Found> {
-    let is_missing = |index: &usize| matches!(found[*index], Found::Nowhere);
-    let missing: Vec<usize> = (0..hunks.len()).filter(is_missing).collect();
-    let texts = |index: &usize| [hunks[*index].old, &hunks[*index].new[..]];
-    let sides: Vec<&[&[u8]]> = missing.iter().flat_map(texts).collect();
-    // What has no lines stands nowhere.
+    let missing: Vec<usize> =
+        (0..hunks.len()).filter(|&index| matches!(found[index], Found::Nowhere)).collect();
+    let sides: Vec<&[&[u8]]> =
+        missing.iter().flat_map(|&index| [hunks[index].old, &hunks[index].new[..]]).collect();
+    // A side without lines stands nowhere.
     let blocks: Vec<&[&[u8]]> = sides.iter().copied().filter(|side| !side.is_empty()).collect();
     let blocks = Blocks::new(lines, blocks, &[Pass::Exact]);
     let mut next = 0;
@@ -283,7 +302,8 @@ fn anchors(lines: &Lines<'_>, hunks: &[Numbered<'_, '_>], found: &[Found]) -> Ve
     });
     let mut anchors = vec![Found::Nowhere; hunks.len()];
     for index in missing {
-        let (old, new) = (places.next().unwrap_or_default(), places.next().unwrap_or_default());
+        let old = places.next().unwrap_or_default();
+        let new = places.next().unwrap_or_default();
         anchors[index] = match (&old[..], &new[..]) {
             (&[start], []) => Found::Fresh(start as usize),
             ([], &[start]) => Found::Applied(hunks[index].place(start as usize)),
@@ -295,7 +315,6 @@ fn anchors(lines: &Lines<'_>, hunks: &[Numbered<'_, '_>], found: &[Found]) -> Ve
 
 /// The lines that a hunk changes where it is applied already, counted from its first.
 pub(super) fn core(needle: &Needle<'_>) -> Option<Range<usize>> {
-    let is_context = |line: &Line<'_>| line.kind == LineKind::Context;
     let body = needle.lines(0);
     let above = body.iter().take_while(|line| is_context(line)).count();
     let below = body.iter().rev().take_while(|line| is_context(line)).count();
@@ -312,15 +331,19 @@ pub(super) fn disturbed(
     matched: &[Node],
 ) -> Option<RejectReason> {
     let old = needle.lines(dropped).iter().filter(|line| line.kind != LineKind::Insert);
-    let (first, last) = (matched.first()?, matched.last()?);
+    let first = matched.first()?;
+    let last = matched.last()?;
     done.iter().find_map(|other| {
         let place = other.done.as_ref().filter(|place| {
             place.start <= last.0.max(first.0) && first.0.min(last.0) < place.end
         })?;
         let core = core(other)?;
         let core = place.start + core.start..place.start + core.end;
-        let claims = |line: &Line<'_>| line.kind == LineKind::Delete || needle.index < other.index;
-        let on = old.clone().zip(matched).any(|(line, at)| claims(line) && core.contains(&at.0));
+        let is_above = needle.index < other.index;
+        let on = old
+            .clone()
+            .zip(matched)
+            .any(|(line, at)| (is_above || line.kind == LineKind::Delete) && core.contains(&at.0));
         on.then(|| RejectReason::OverlappingEdits {
             other: other.index,
             lines: Some(core.start + 1..=core.end),

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use patch_grammar::LineKind;
 
-use super::needle::Needle;
-
+use super::needle::{Needle, of_kind, runs};
 use crate::text::lines::Lines;
 
 /// A line of the draft: of the pre-image below `len`, an inserted one above; `len` itself is the
@@ -165,14 +164,16 @@ impl<'f, 'p> Draft<'f, 'p> {
     /// The hunk that changed the pre-image lines `start..start + len`, if one did.
     pub(crate) fn changed_by(&self, start: usize, len: usize) -> Option<usize> {
         let end = start + len;
-        let broken = || self.broken.range(start..end.saturating_sub(1).max(start)).next();
-        self.deleted.range(start..end).next().or_else(broken).map(|(_, &hunk)| hunk)
+        let deleted = self.deleted.range(start..end).next();
+        deleted
+            .or_else(|| self.broken.range(start..end.saturating_sub(1).max(start)).next())
+            .map(|(_, &hunk)| hunk)
     }
 
     fn link(&mut self, hunk: usize, left: usize, right: usize) {
         self.next.insert(left, right);
         self.previous.insert(right, left);
-        // No change is taken back: what is linked anew was not linked in the pre-image.
+        // No change is taken back: a new link is none of the pre-image.
         if let Some(line) = self.old(Node(left)) {
             self.broken.insert(line, hunk);
         }
@@ -182,10 +183,14 @@ impl<'f, 'p> Draft<'f, 'p> {
     fn unlink(&mut self, hunk: usize, gone: &[usize]) {
         let mut rest = gone;
         while let Some(&first) = rest.first() {
-            // What is linked anew is what stands beside a run of lines that follow one another.
-            let follows = |pair: &&[usize]| self.next(Node(pair[0])) == Node(pair[1]);
-            let (run, more) = rest.split_at(1 + rest.windows(2).take_while(follows).count());
-            let (left, right) = (self.previous(Node(first)), self.next(Node(run[run.len() - 1])));
+            // Only the neighbours of a run of consecutive lines are linked anew.
+            let following = rest
+                .windows(2)
+                .take_while(|pair| self.next(Node(pair[0])) == Node(pair[1]))
+                .count();
+            let (run, more) = rest.split_at(1 + following);
+            let left = self.previous(Node(first));
+            let right = self.next(Node(run[run.len() - 1]));
             self.link(hunk, left.0, right.0);
             for &line in run {
                 self.deleted.insert(line, hunk);
@@ -206,7 +211,8 @@ impl<'f, 'p> Draft<'f, 'p> {
         after: Node,
         written: Vec<Cow<'p, [u8]>>,
     ) -> Vec<Node> {
-        let (hunk, hunk_lines) = (needle.index, needle.lines(dropped));
+        let hunk = needle.index;
+        let hunk_lines = needle.lines(dropped);
         let mut cursor = match matched.first() {
             Some(&first) => self.previous(first),
             None => after,
@@ -214,14 +220,12 @@ impl<'f, 'p> Draft<'f, 'p> {
         let mut matched = matched.iter().copied();
         let mut written = written.into_iter();
         // About as many links are new.
-        let inserted = hunk_lines.iter().filter(|line| line.kind == LineKind::Insert).count();
+        let inserted = of_kind(hunk_lines, LineKind::Insert).count();
         self.next.reserve(inserted + 1);
         self.previous.reserve(inserted + 1);
         self.inserted.reserve(inserted);
         let mut result = Vec::with_capacity(hunk_lines.len());
-        for run in hunk_lines.chunk_by(|left, right| {
-            (left.kind == LineKind::Context) == (right.kind == LineKind::Context)
-        }) {
+        for run in runs(hunk_lines) {
             if run[0].kind == LineKind::Context {
                 for _ in run {
                     cursor = matched.next().expect("every old line was matched");
@@ -229,7 +233,7 @@ impl<'f, 'p> Draft<'f, 'p> {
                 }
                 continue;
             }
-            let deletions = run.iter().filter(|line| line.kind == LineKind::Delete).count();
+            let deletions = of_kind(run, LineKind::Delete).count();
             let gone: Vec<usize> = matched
                 .by_ref()
                 .take(deletions)
@@ -242,8 +246,9 @@ impl<'f, 'p> Draft<'f, 'p> {
                 .map(|node| self.model(node))
                 .unwrap_or_else(|| self.model(cursor))
                 .or_else(|| self.old(self.next(cursor)));
-            let (left, right) = (cursor, self.next(cursor));
-            for (nth, line) in run.iter().filter(|line| line.kind == LineKind::Insert).enumerate() {
+            let left = cursor;
+            let right = self.next(cursor);
+            for (nth, line) in of_kind(run, LineKind::Insert).enumerate() {
                 let node = self.lines.len() + 2 + self.inserted.len();
                 self.inserted.push(Inserted {
                     text: written.next().unwrap_or(Cow::Borrowed(line.text)),

@@ -3,10 +3,11 @@
 //! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch
 //! states; if it states nothing, like the line that it replaces, or else like its neighbour.
 
-use patch_grammar::Hunk;
+use patch_grammar::{Hunk, LineKind};
 
 use super::draft::Change;
 use super::edit_rules::{EditRules, FinalNewline};
+use super::needle::of_kind;
 use crate::locate::{
     self, Draft, HunkReject, Inserted, Located, Note, Pass, Placed, RejectReason, Rules,
 };
@@ -120,12 +121,12 @@ fn lines_of<'f>(source: &'f [u8], hunks: &[Hunk<'_>]) -> Lines<'f> {
 /// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not
 /// have.
 pub(crate) fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
-    let inserts = |hunk: &Hunk<'_>| {
-        hunk.new_lines()
-            .any(|line| line.kind == patch_grammar::LineKind::Insert && !line.text.is_ascii())
-    };
-    let rejected = hunks.iter().enumerate().filter(|(_, hunk)| inserts(hunk));
-    rejected
+    hunks
+        .iter()
+        .enumerate()
+        .filter(|(_, hunk)| {
+            of_kind(&hunk.lines, LineKind::Insert).any(|line| !line.text.is_ascii())
+        })
         .map(|(hunk, of)| HunkReject { hunk, patch_line: of.line, reason: RejectReason::Encoding })
         .collect()
 }
@@ -143,7 +144,8 @@ impl SpliceWriter<'_, '_, '_> {
     fn edit(&self) -> Result<Edit, Vec<HunkReject>> {
         let lines = self.draft.lines;
         // Most hunks change one place, but a list grows to four entries at once.
-        let (mut splices, mut sources) = (Splices::with_capacity(self.hunks.len()), Vec::new());
+        let mut splices = Splices::with_capacity(self.hunks.len());
+        let mut sources = Vec::new();
         let mut rejects = Vec::new();
         for hunk in 0..self.hunks.len() {
             let marked = self.hunks[hunk].old_lines().any(|line| line.no_newline);
@@ -216,13 +218,9 @@ impl SpliceWriter<'_, '_, '_> {
             return Vec::new();
         }
         // The hunk has to show that these lines are the last.
-        let reaches_end = |hunk: usize| {
-            let placed = self.located.placed.iter().find(|placed| placed.hunk == hunk);
-            placed.is_some_and(|placed| placed.first_line - 1 + placed.line_count >= lines.len())
-        };
         let blank = inserted.iter().rev().map_while(|&node| {
             let line = self.draft.inserted(node)?;
-            (is_blank_line(&line.text) && reaches_end(line.hunk)).then_some(line.patch_line)
+            (is_blank_line(&line.text) && self.reaches_end(line.hunk)).then_some(line.patch_line)
         });
         let mut found: Vec<u32> = blank.collect();
         found.reverse();
@@ -232,14 +230,21 @@ impl SpliceWriter<'_, '_, '_> {
         found
     }
 
+    /// Returns whether the place of a hunk reaches the end of the file.
+    fn reaches_end(&self, hunk: usize) -> bool {
+        let placed = self.located.placed.iter().find(|placed| placed.hunk == hunk);
+        placed.is_some_and(|placed| {
+            placed.first_line - 1 + placed.line_count >= self.draft.lines.len()
+        })
+    }
+
     /// Returns whether a new last line has a line feed.
     fn ends_in_newline(&self, line: &Inserted<'_>) -> bool {
         let hunk = &self.hunks[line.hunk];
-        let stated = || line.terminator == Some(b"\r\n") || hunk.endings.is_of_diff();
-        let was_marked = || hunk.old_lines().any(|line| line.no_newline);
         !line.no_newline
-            && (stated()
-                || was_marked()
+            && (line.terminator == Some(b"\r\n")
+                || hunk.endings.is_of_diff()
+                || hunk.old_lines().any(|old| old.no_newline)
                 || self.rules.final_newline == FinalNewline::Add
                 || self.draft.lines.ends_in_newline())
     }

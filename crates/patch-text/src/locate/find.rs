@@ -23,7 +23,8 @@ pub(crate) struct Blocks<'a, 'f, 'p> {
     blocks: Vec<&'a [&'p [u8]]>,
     /// The places that the prefilter found, for the most lenient pass; `None` if it gave up.
     spots: Option<Vec<Vec<Spot>>>,
-    /// What the automaton found, if the prefilter gave up, for each pass that was asked for.
+    /// The places that the automaton found, if the prefilter gave up, for each pass that was asked
+    /// for.
     occurrences: [OnceCell<Occurrences>; Pass::ALL.len()],
     /// How many terminators may still be compared.
     effort: Cell<usize>,
@@ -58,9 +59,7 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
     fn occurrences(&self, pass: Pass) -> &Occurrences {
         self.occurrences[pass as usize].get_or_init(|| {
             let mut interner = Interner::new(pass);
-            let intern =
-                |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
-            let sequences: Vec<Vec<u32>> = self.iter().map(intern).collect();
+            let sequences = interner.sequences(self.iter());
             Automaton::new(&sequences).run(interner.all(self.lines.iter()))
         })
     }

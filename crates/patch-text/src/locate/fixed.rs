@@ -113,8 +113,12 @@ fn as_in_file<'t>(
                 meant.lines.push(as_found(line, at, lines, hunk.endings));
             }
             None if is_old && line.kind == LineKind::Context => {
-                let (kind, text) = (LineKind::Insert, &*fixed.text);
-                meant.lines.push(Line { kind, text, crlf: fixed.crlf, ..*line });
+                meant.lines.push(Line {
+                    kind: LineKind::Insert,
+                    text: &fixed.text,
+                    crlf: fixed.crlf,
+                    ..*line
+                });
             }
             None if is_old => {}
             _ => meant.lines.push(*line),

@@ -81,8 +81,18 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
             first: 0,
             last: RefCell::new(whole),
         };
-        let (anchors, scopes, inner) = (Vec::new(), vec![whole], Map::default());
-        Self { lines, passes, texts, indices, named, ends, by_pass, anchors, scopes, inner }
+        Self {
+            lines,
+            passes,
+            texts,
+            indices,
+            named,
+            ends,
+            by_pass,
+            anchors: Vec::new(),
+            scopes: vec![whole],
+            inner: Map::default(),
+        }
     }
 
     /// Returns the scope of a hunk's headers; `None` if one of them is nowhere in the file, or not
@@ -205,7 +215,9 @@ mod tests {
         let needles = [Needle::new(0, &hunks[0], &lines, &rules)];
         let mut headers = Headers::new(&lines, &needles, &Pass::ALL);
         let scope = headers.resolve(&needles[0])?;
-        let (mut inside, mut anchors, mut line) = (Vec::new(), Vec::new(), 0);
+        let mut inside = Vec::new();
+        let mut anchors = Vec::new();
+        let mut line = 0;
         while line < lines.len() as u32 {
             let stretch = headers.stretch(scope, line);
             assert!(stretch.lines.contains(&line), "{stretch:?} {line}");

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many blanks people and models indent by.
 const WIDTHS: [usize; 4] = [2, 3, 4, 8];
 
-/// What the matched lines tell of the indentation.
+/// The indentation of the file, as far as the matched lines tell it.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Levels<'a> {
     /// The indentation of the file, by that of the patch.
@@ -61,11 +61,14 @@ impl<'a> Levels<'a> {
         patch.is_empty() || self.known[patch] != patch || self.replaced.contains(patch)
     }
 
-    /// Returns what is known of indentations that begin like this one.
+    /// Returns the known indentations that begin like this one.
     fn like(&self, patch: &[u8]) -> Vec<(&'a [u8], &'a [u8])> {
         let first = self.kind(patch);
-        let alike = |(patch, _): &(&[u8], &[u8])| patch.is_empty() || patch.first() == first;
-        self.known.iter().map(|(&patch, &file)| (patch, file)).filter(alike).collect()
+        self.known
+            .iter()
+            .map(|(&patch, &file)| (patch, file))
+            .filter(|(patch, _)| patch.is_empty() || patch.first() == first)
+            .collect()
     }
 
     /// Returns what an indentation begins with, and for none what others do.
@@ -87,8 +90,8 @@ impl<'a> Levels<'a> {
     /// it means the same.
     fn same_as_context(&self, patch: &[u8]) -> Option<Vec<u8>> {
         let rules = self.rules_of_told(&self.like(patch));
-        let same = |rule: &IndentRule<'_>| rule.apply(patch).as_deref() == Some(patch);
-        rules.iter().all(same).then(|| patch.to_vec())
+        let is_same = rules.iter().all(|rule| rule.apply(patch).as_deref() == Some(patch));
+        is_same.then(|| patch.to_vec())
     }
 
     /// Returns what all rules make of an indentation that no matched line has.
@@ -114,8 +117,9 @@ impl<'a> Levels<'a> {
         }
         let levels = known.iter().map(|(patch, _)| *patch).chain(found.keys().copied());
         let levels: Vec<&[u8]> = levels.collect();
-        let reaches = |rule: &IndentRule<'_>| rule.is_seen(&known) && rule.reaches(wanted, &levels);
-        rules.iter().any(reaches).then_some(first)
+        let is_reached =
+            rules.iter().any(|rule| rule.is_seen(&known) && rule.reaches(wanted, &levels));
+        is_reached.then_some(first)
     }
 }
 
@@ -138,7 +142,7 @@ enum IndentRule<'a> {
     },
 }
 
-/// What one level is indented by.
+/// The indentation of one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Tab,
@@ -189,9 +193,8 @@ impl<'a> IndentRule<'a> {
         let mut rules: Vec<Self> = rules
             .filter(|rule| known.iter().all(|(patch, file)| rule.explains(patch, file)))
             .collect();
-        let is_simple = |rule: &Self| !matches!(rule, Self::Units { deeper, .. } if *deeper != 0);
-        if rules.iter().any(is_simple) {
-            rules.retain(is_simple);
+        if rules.iter().any(Self::is_simple) {
+            rules.retain(Self::is_simple);
         }
         // Models forget the blank that marks a context line: then the others have no blank too few.
         if rules.contains(&Self::Add(b" ")) {
@@ -200,10 +203,17 @@ impl<'a> IndentRule<'a> {
         rules
     }
 
+    /// Whether the rule is not a unit and a depth at once.
+    fn is_simple(&self) -> bool {
+        !matches!(self, Self::Units { deeper, .. } if *deeper != 0)
+    }
+
     /// Returns the rule by which a patch indents by this unit, if there is one.
     fn units(patch: Unit, known: &[(&[u8], &[u8])]) -> Option<Self> {
         let mut points: Vec<(usize, usize)> = Vec::new();
-        let (mut aligned, mut tabs, mut blanks) = (false, false, false);
+        let mut aligned = false;
+        let mut tabs = false;
+        let mut blanks = false;
         for (of_patch, of_file) in known {
             let (levels, left) = patch.levels(of_patch)?;
             let (unit, left) = of_file.split_at(of_file.len().checked_sub(left)?);
@@ -216,7 +226,8 @@ impl<'a> IndentRule<'a> {
             points.push((levels, unit.len()));
         }
         points.sort_unstable();
-        let (first, last) = (points.first()?, points.last()?);
+        let first = points.first()?;
+        let last = points.last()?;
         let (levels, len) = if first.0 == last.0 {
             *last
         } else {
@@ -247,17 +258,11 @@ impl<'a> IndentRule<'a> {
         match *self {
             Self::Same => Some(wanted.to_vec()),
             // Not tabs before blanks: these may be tabs in the file too.
-            Self::Add(blanks) => {
-                let alike = |byte: &u8| *byte == blanks[0];
-                wanted.iter().all(alike).then(|| [blanks, wanted].concat())
-            }
-            Self::Remove(blanks) => {
-                let alike = |byte: &u8| *byte == blanks[0];
-                wanted
-                    .strip_prefix(blanks)
-                    .filter(|left| left.iter().all(alike))
-                    .map(<[u8]>::to_vec)
-            }
+            Self::Add(blanks) => is_all(wanted, blanks[0]).then(|| [blanks, wanted].concat()),
+            Self::Remove(blanks) => wanted
+                .strip_prefix(blanks)
+                .filter(|left| is_all(left, blanks[0]))
+                .map(<[u8]>::to_vec),
             Self::Units { patch, file, deeper } => {
                 let (levels, left) = patch.levels(wanted)?;
                 Some(file.write(levels.checked_add_signed(deeper)?, left))
@@ -268,8 +273,7 @@ impl<'a> IndentRule<'a> {
     /// Whether a line is indented by whole units, and not only aligned.
     fn is_seen(&self, known: &[(&[u8], &[u8])]) -> bool {
         let Self::Units { patch, .. } = self else { return true };
-        let is_whole = |levels: Option<(usize, usize)>| matches!(levels, Some((1.., 0)));
-        known.iter().any(|(of_patch, _)| is_whole(patch.levels(of_patch)))
+        known.iter().any(|(of_patch, _)| matches!(patch.levels(of_patch), Some((1.., 0))))
     }
 
     /// Whether an indentation is at most one unit deeper than the `levels` that there are. Deeper
@@ -286,20 +290,28 @@ impl<'a> IndentRule<'a> {
     }
 }
 
+/// Whether an indentation has no other byte than `blank`.
+fn is_all(indentation: &[u8], blank: u8) -> bool {
+    indentation.iter().all(|byte| *byte == blank)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// `4` is 4 blanks, `t` a tab, `tt2` two tabs and two blanks, `0` nothing.
     fn blanks(text: &str) -> Vec<u8> {
-        let of = |c: char| match c {
-            't' => vec![b'\t'],
-            digit => vec![b' '; digit.to_digit(10).expect("a digit") as usize],
-        };
-        text.chars().flat_map(of).collect()
+        let mut blanks = Vec::new();
+        for c in text.chars() {
+            match c.to_digit(10) {
+                Some(count) => blanks.resize(blanks.len() + count as usize, b' '),
+                None => blanks.push(b'\t'),
+            }
+        }
+        blanks
     }
 
-    /// What becomes of the inserted indentations, when the known ones are as given; `-` is before
+    /// The file's indentations for the wanted ones, when the known ones are as given; `-` is before
     /// those of replaced lines.
     fn found(known: &str, wanted: &str) -> Option<Vec<Vec<u8>>> {
         let known: Vec<(Vec<u8>, Vec<u8>, bool)> = known

@@ -31,6 +31,17 @@ impl<'p> Interner<'p> {
         *self.ids.entry(key).or_insert(next)
     }
 
+    /// Returns the numbers of the lines of some blocks of the patch.
+    pub(crate) fn sequences<'b>(
+        &mut self,
+        blocks: impl Iterator<Item = &'b [&'p [u8]]>,
+    ) -> Vec<Vec<u32>>
+    where
+        'p: 'b,
+    {
+        blocks.map(|block| block.iter().map(|line| self.insert(line)).collect()).collect()
+    }
+
     /// Returns the number of a line of the file, or [`FOREIGN`].
     pub(crate) fn get(&self, line: &[u8]) -> u32 {
         let key = self.pass.key(line);
@@ -87,20 +98,24 @@ impl Fingerprints {
     }
 }
 
+/// The multiplier of the fingerprints.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Returns a number that is the same for equal lines and rarely for others. It depends on a line's
 /// length, its first 64 and its last eight bytes. The upper bits are the best.
 #[inline]
 pub(crate) fn fingerprint(line: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let Some(&last) = line.last_chunk() else {
         let (first, last) = short_ends(line);
         return (first ^ last.rotate_left(23) ^ (line.len() as u64)).wrapping_mul(FACTOR);
     };
     let (words, _) = line[..line.len().min(64)].as_chunks();
-    let mix = |mixed: u64, &word: &[u8; 8]| {
-        (mixed.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR)
-    };
     mix(words.iter().fold(line.len() as u64, mix), &last)
+}
+
+#[inline]
+fn mix(mixed: u64, &word: &[u8; 8]) -> u64 {
+    (mixed.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR)
 }
 
 /// Returns all bytes of a line with fewer than eight.

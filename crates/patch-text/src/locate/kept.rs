@@ -35,7 +35,8 @@ pub(crate) struct Replaced<'a> {
 impl<'a> Replaced<'a> {
     /// Adds a line of the patch that is replaced, and the line of the file that it matched.
     pub(crate) fn push(&mut self, patch: &'a [u8], file: &'a [u8]) {
-        let (patch, file) = (parts(patch), parts(file));
+        let patch = parts(patch);
+        let file = parts(file);
         if Pass::Unicode.key(patch.text) == Pass::Unicode.key(file.text) {
             self.differs |= patch.text != file.text || patch.end != file.end;
             self.patch.extend(characters(patch.text));
@@ -64,7 +65,8 @@ impl<'a> Replaced<'a> {
             new.push(b"\n");
         }
         let from = common(&self.patch, &new);
-        let (mut at, mut texts) = (0, Vec::with_capacity(lines.len()));
+        let mut at = 0;
+        let mut texts = Vec::with_capacity(lines.len());
         for line in lines {
             let mut text = Vec::with_capacity(line.text.len() + line.end.len());
             let mut last = None;
@@ -94,27 +96,25 @@ fn characters(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn common(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
     let mut from = vec![None; new.len()];
     let mut left = COMPARED;
-    let (old_words, new_words) = (words(old), words(new));
-    let start = |words: &[Range<usize>], nth: usize, end| words.get(nth).map_or(end, |it| it.start);
-    let (mut old_done, mut new_done) = (0, 0);
-    let joined = |words: &[Range<usize>], characters: &[&[u8]]| -> Vec<Vec<u8>> {
-        words.iter().map(|word| characters[word.clone()].concat()).collect()
-    };
-    let (old_texts, new_texts) = (joined(&old_words, old), joined(&new_words, new));
-    let [old_texts, new_texts] =
-        [&old_texts, &new_texts].map(|texts| texts.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let old_words = words(old);
+    let new_words = words(new);
+    let old_texts = texts(&old_words, old);
+    let new_texts = texts(&new_words, new);
+    let mut old_done = 0;
+    let mut new_done = 0;
     for stretch in stretches(&old_texts, &new_texts, &mut left) {
         // The words between two stretches that are equal are compared by their characters.
-        let old_start = start(&old_words, stretch.old, old.len());
-        let new_start = start(&new_words, stretch.new, new.len());
-        let (old_between, new_between) = (&old[old_done..old_start], &new[new_done..new_start]);
+        let old_start = start_of(&old_words, stretch.old, old.len());
+        let new_start = start_of(&new_words, stretch.new, new.len());
+        let old_between = &old[old_done..old_start];
+        let new_between = &new[new_done..new_start];
         for within in stretches(old_between, new_between, &mut left) {
             for nth in 0..within.len {
                 from[new_done + within.new + nth] = Some(old_done + within.old + nth);
             }
         }
-        old_done = start(&old_words, stretch.old + stretch.len, old.len());
-        new_done = start(&new_words, stretch.new + stretch.len, new.len());
+        old_done = start_of(&old_words, stretch.old + stretch.len, old.len());
+        new_done = start_of(&new_words, stretch.new + stretch.len, new.len());
         for (old, new) in (old_start..old_done).zip(new_start..new_done) {
             from[new] = Some(old);
         }
@@ -124,41 +124,66 @@ fn common(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
 
 /// Returns the words of lines; blanks between them count as words, and line feeds too.
 fn words(characters: &[&[u8]]) -> Vec<Range<usize>> {
-    let kind = |character: &[u8]| match character {
-        b"\n" => 0,
-        b" " | b"\t" => 1,
-        _ => 2,
-    };
     let mut words: Vec<Range<usize>> = Vec::new();
     for (at, character) in characters.iter().enumerate() {
         match words.last_mut() {
-            Some(word) if kind(characters[word.start]) == kind(character) => word.end = at + 1,
+            Some(word) if WordKind::of(characters[word.start]) == WordKind::of(character) => {
+                word.end = at + 1;
+            }
             _ => words.push(at..at + 1),
         }
     }
     words
 }
 
-/// What two texts have in common, from these places on.
+/// The kind of the characters of a word.
+#[derive(PartialEq, Eq)]
+enum WordKind {
+    Feed,
+    Blank,
+    Other,
+}
+
+impl WordKind {
+    fn of(character: &[u8]) -> Self {
+        match character {
+            b"\n" => Self::Feed,
+            b" " | b"\t" => Self::Blank,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Returns the first character of a word, and `end` for one beyond the last.
+fn start_of(words: &[Range<usize>], nth: usize, end: usize) -> usize {
+    words.get(nth).map_or(end, |word| word.start)
+}
+
+/// Returns the texts of words.
+fn texts(words: &[Range<usize>], characters: &[&[u8]]) -> Vec<Vec<u8>> {
+    words.iter().map(|word| characters[word.clone()].concat()).collect()
+}
+
+/// A stretch that two texts have in common, from these places on.
 pub(super) struct CommonStretch {
     pub(super) old: usize,
     pub(super) new: usize,
     pub(super) len: usize,
 }
 
-/// Returns what two texts have in common by their smallest difference, in order: what is equal at
-/// both ends, and between if `left` is enough for that. The cost is taken from it. The last stretch
-/// ends both texts.
+/// Returns the stretches that two texts have in common by their smallest difference, in order: the
+/// equal ones at both ends, and those between if `left` is enough for the comparison, of which the
+/// cost is taken from `left`. The last stretch ends both texts.
 pub(super) fn stretches<T: Ord + Hash>(
     old: &[T],
     new: &[T],
     left: &mut usize,
 ) -> Vec<CommonStretch> {
-    let equal = |(old, new): &(&T, &T)| old == new;
-    let before = old.iter().zip(new).take_while(equal).count();
-    let (old_rest, new_rest) = (&old[before..], &new[before..]);
-    let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(equal).count();
-    let (old_end, new_end) = (old.len() - after, new.len() - after);
+    let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let rest = old[before..].iter().rev().zip(new[before..].iter().rev());
+    let after = rest.take_while(|(old, new)| old == new).count();
+    let old_end = old.len() - after;
+    let new_end = new.len() - after;
     let mut stretches = vec![CommonStretch { old: 0, new: 0, len: before }];
     let cost = (old_end - before).saturating_mul(new_end - before);
     if let Some(rest) = left.checked_sub(cost) {

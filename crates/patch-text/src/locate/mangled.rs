@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use patch_grammar::{Hunk, Line, LineKind};
 
+use super::needle::of_kind;
+
 patch_grammar::named! {
     /// What was done to the lines of a hunk before its author saw them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +19,7 @@ patch_grammar::named! {
     }
 }
 
-/// What stands between a line number and the line.
+/// The separators between a line number and the line.
 const SEPARATORS: [&[u8]; 8] =
     [b"\t", b"| ", b"|", b": ", b":", "\u{2192}".as_bytes(), "\u{2502} ".as_bytes(), b" | "];
 
@@ -40,30 +42,44 @@ fn numbered<'p>(text: &'p [u8], separator: &[u8]) -> Option<(usize, &'p [u8])> {
 /// inserted lines have one all or none.
 pub fn without_numbers<'p>(hunk: &Hunk<'p>) -> Vec<(usize, Hunk<'p>)> {
     let Some(first) = hunk.old_lines().next() else { return Vec::new() };
-    let read = |separator: &&[u8]| {
-        let (start, _) = numbered(first.text, separator)?;
-        let mut next = start;
-        let all = hunk
-            .new_lines()
-            .filter(|line| line.kind == LineKind::Insert && !line.text.is_empty())
-            .all(|line| numbered(line.text, separator).is_some());
-        let none = !hunk
-            .lines
-            .iter()
-            .any(|line| line.kind == LineKind::Insert && numbered(line.text, separator).is_some());
-        let line = |line: &Line<'p>| {
-            if line.kind == LineKind::Insert {
-                let text = if all && !none { numbered(line.text, separator) } else { None };
-                return Some(Line { text: text.map_or(line.text, |(_, text)| text), ..*line });
-            }
-            let (number, text) = numbered(line.text, separator)?;
+    SEPARATORS
+        .iter()
+        .filter_map(|separator| {
+            let (start, _) = numbered(first.text, separator)?;
+            let lines = without_numbers_before(hunk, separator, start)?;
+            Some((start, Hunk { lines, ..hunk.clone() }))
+        })
+        .collect()
+}
+
+/// The lines of a hunk without the line numbers before a separator, which begin with `start`.
+fn without_numbers_before<'p>(
+    hunk: &Hunk<'p>,
+    separator: &[u8],
+    start: usize,
+) -> Option<Vec<Line<'p>>> {
+    let all = of_kind(&hunk.lines, LineKind::Insert)
+        .filter(|line| !line.text.is_empty())
+        .all(|line| numbered(line.text, separator).is_some());
+    let none = !of_kind(&hunk.lines, LineKind::Insert)
+        .any(|line| numbered(line.text, separator).is_some());
+    if !all && !none {
+        return None;
+    }
+    let mut lines = Vec::with_capacity(hunk.lines.len());
+    let mut next = start;
+    for line in &hunk.lines {
+        let text = if line.kind == LineKind::Insert {
+            let text = if none { None } else { numbered(line.text, separator) };
+            text.map_or(line.text, |(_, text)| text)
+        } else {
+            let (_, text) = numbered(line.text, separator).filter(|(number, _)| *number == next)?;
             next += 1;
-            (number + 1 == next).then_some(Line { text, ..*line })
+            text
         };
-        let lines = hunk.lines.iter().map(line).collect::<Option<Vec<_>>>()?;
-        (all || none).then(|| (start, Hunk { lines, ..hunk.clone() }))
-    };
-    SEPARATORS.iter().filter_map(read).collect()
+        lines.push(Line { text, ..*line });
+    }
+    Some(lines)
 }
 
 /// Writes the characters that code is mangled by in place of their entities.
@@ -99,16 +115,11 @@ fn character(name: &str) -> Option<char> {
 
 /// The texts of a hunk's lines with characters in place of entities; `None` if it has no entities.
 pub(crate) fn without_entities<'p>(hunk: &Hunk<'p>) -> Option<Vec<Cow<'p, [u8]>>> {
-    let of = |line: &Line<'p>| {
-        let text = std::str::from_utf8(line.text).ok().filter(|text| text.contains('&'))?;
-        let decoded = decoded(text);
-        (decoded != text).then_some(decoded)
-    };
     let mut any = false;
     let texts = hunk
         .lines
         .iter()
-        .map(|line| match of(line) {
+        .map(|line| match without_entity(line.text) {
             Some(decoded) => {
                 any |= line.kind != LineKind::Insert;
                 Cow::Owned(decoded.into_bytes())
@@ -117,6 +128,13 @@ pub(crate) fn without_entities<'p>(hunk: &Hunk<'p>) -> Option<Vec<Cow<'p, [u8]>>
         })
         .collect();
     any.then_some(texts)
+}
+
+/// The text of a line with characters in place of entities; `None` if there are no entities.
+fn without_entity(text: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(text).ok().filter(|text| text.contains('&'))?;
+    let decoded = decoded(text);
+    (decoded != text).then_some(decoded)
 }
 
 #[cfg(test)]
@@ -128,10 +146,12 @@ mod tests {
     fn ways(body: &str) -> Vec<(usize, Vec<String>)> {
         let text = format!("*** Begin Patch\n*** Update File: f\n@@\n{body}*** End Patch\n");
         let patch = parse(&text, &ParseOptions::default()).expect("it parses");
-        let text = |line: &Line<'_>| String::from_utf8_lossy(line.text).into_owned();
         without_numbers(&patch.sections()[0].hunks()[0])
             .into_iter()
-            .map(|(first, hunk)| (first, hunk.lines.iter().map(text).collect()))
+            .map(|(first, hunk)| {
+                let texts = hunk.lines.iter().map(|line| String::from_utf8_lossy(line.text));
+                (first, texts.map(Cow::into_owned).collect())
+            })
             .collect()
     }
 

@@ -11,7 +11,7 @@ pub(crate) struct AllMatches<'a, 'f, 'p> {
     /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and
     /// for those that match nowhere.
     pub(crate) matches: Vec<Option<Matches>>,
-    /// What [`Rest`] refers to.
+    /// The blocks that [`Rest`] refers to.
     pub(crate) searched: Vec<Blocks<'a, 'f, 'p>>,
     /// The beginnings of matches, by line, where they are listed.
     pub(crate) marks: Vec<Mark>,
@@ -69,8 +69,10 @@ struct MatchFinder<'a, 'f, 'p> {
 impl<'a, 'p> MatchFinder<'a, '_, 'p> {
     /// Finds the hunks that say themselves where they are.
     fn find_fixed(&mut self, passes: &[Pass]) {
-        let wanted = |needle: &&Needle<'_>| !needle.is_insertion() && needle.done.is_none();
-        for needle in self.needles.iter().filter(wanted) {
+        for needle in self.needles {
+            if needle.is_insertion() || needle.done.is_some() {
+                continue;
+            }
             let variants = passes
                 .iter()
                 .flat_map(|&pass| needle.variants().map(move |dropped| (pass, dropped)));
@@ -115,8 +117,10 @@ impl<'a, 'p> MatchFinder<'a, '_, 'p> {
                     continue;
                 }
                 if needle.wants_endings(pass) {
-                    let next = |from| blocks.next_of(needle, dropped, pass, block, from);
-                    let starts = std::iter::successors(next(0), |&start| next(start + 1));
+                    let first = blocks.next_of(needle, dropped, pass, block, 0);
+                    let starts = std::iter::successors(first, |&start| {
+                        blocks.next_of(needle, dropped, pass, block, start + 1)
+                    });
                     let starts: Vec<u32> = starts.map(|start| start as u32).collect();
                     if !starts.is_empty() && !blocks.gave_up() {
                         *matches = Some(Matches { pass, dropped, starts, rest: None });

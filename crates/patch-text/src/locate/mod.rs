@@ -94,16 +94,19 @@ pub(crate) fn locate<'f, 'p>(
                 Fixed::End | Fixed::Whole => Note::NotAtEnd,
             }));
         }
-        let again = |placed: &Placed| {
+        applied.extend(located.placed.iter().filter_map(|placed| {
             let needle = &needles[placed.hunk];
             let lines = applied::again(lines, needle, placed)?;
             Some(needle.reject(RejectReason::AlreadyApplied { lines }))
-        };
-        applied.extend(located.placed.iter().filter_map(again));
+        }));
         if !done.is_empty() {
             let effort = refuse::Effort::new(lines);
-            let unsure = |placed: &Placed| unsure(lines, &needles[placed.hunk], placed, &effort);
-            applied.extend(located.placed.iter().filter_map(unsure));
+            applied.extend(
+                located
+                    .placed
+                    .iter()
+                    .filter_map(|placed| unsure(lines, &needles[placed.hunk], placed, &effort)),
+            );
         }
     }
     if applied.is_empty() || lines.is_cancelled() {
@@ -118,19 +121,27 @@ pub(crate) fn locate<'f, 'p>(
 /// Lets a hunk stand elsewhere than at the end of the file that its missing context seems to mean:
 /// where its old lines are not there, and are exactly in another place.
 fn loosen(lines: &Lines<'_>, needle: &mut Needle<'_>) {
-    let is_there = || {
-        needle.variants().any(|dropped| {
-            let at = needle.fixed_mark(lines, dropped);
-            at.is_some_and(|at| needle.fits(lines, at, dropped, Pass::Exact))
-        })
-    };
-    let is_elsewhere = || {
-        let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[Pass::Exact]);
-        blocks.next(Pass::Exact, 0, 0).is_some()
-    };
-    if needle.by_context && needle.done.is_none() && !is_there() && is_elsewhere() {
+    if needle.by_context
+        && needle.done.is_none()
+        && !is_at_fixed(lines, needle)
+        && is_anywhere(lines, needle)
+    {
         needle.not_at = needle.fixed.take();
     }
+}
+
+/// Returns whether the old lines of a hunk stand at the end of the file that the hunk names.
+fn is_at_fixed(lines: &Lines<'_>, needle: &Needle<'_>) -> bool {
+    needle.variants().any(|dropped| {
+        let at = needle.fixed_mark(lines, dropped);
+        at.is_some_and(|at| needle.fits(lines, at, dropped, Pass::Exact))
+    })
+}
+
+/// Returns whether the old lines of a hunk stand exactly in some place of the file.
+fn is_anywhere(lines: &Lines<'_>, needle: &Needle<'_>) -> bool {
+    let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[Pass::Exact]);
+    blocks.next(Pass::Exact, 0, 0).is_some()
 }
 
 /// Beside hunks that are applied already, whether one is whose new lines stand elsewhere is not told

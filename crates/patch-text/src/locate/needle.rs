@@ -69,6 +69,23 @@ pub(crate) enum Fixed {
     Whole,
 }
 
+pub(super) fn is_context(line: &Line<'_>) -> bool {
+    line.kind == LineKind::Context
+}
+
+/// Splits the lines of a hunk into runs of context and runs of changes.
+pub(super) fn runs<'l, 'p>(lines: &'l [Line<'p>]) -> impl Iterator<Item = &'l [Line<'p>]> {
+    lines.chunk_by(|one, other| is_context(one) == is_context(other))
+}
+
+/// Iterates over the lines of one kind.
+pub(super) fn of_kind<'l, 'p>(
+    lines: &'l [Line<'p>],
+    kind: LineKind,
+) -> impl Iterator<Item = &'l Line<'p>> {
+    lines.iter().filter(move |line| line.kind == kind)
+}
+
 /// Returns whether a hunk says itself that it ends the file.
 pub(crate) fn marks_end(hunk: &Hunk<'_>) -> bool {
     hunk.end_of_file || hunk.old_lines().any(|line| line.no_newline)
@@ -84,9 +101,8 @@ fn edge(hunk: &Hunk<'_>, rules: &Rules) -> Option<Fixed> {
     if rules.unidiff_zero || hunk.old_lines().next().is_none() {
         return None;
     }
-    let is_context =
-        |line: Option<&Line<'_>>| line.is_some_and(|line| line.kind == LineKind::Context);
-    let (above, below) = (is_context(hunk.lines.first()), is_context(hunk.lines.last()));
+    let above = hunk.lines.first().is_some_and(is_context);
+    let below = hunk.lines.last().is_some_and(is_context);
     match (hunk.old_start.filter(|_| hunk.endings.is_of_diff())?, above, below) {
         (_, true, false) => Some(Fixed::End),
         (0 | 1, false, true) => Some(Fixed::Start),
@@ -102,8 +118,7 @@ impl<'p> Needle<'p> {
         old.extend(hunk.old_lines().map(|line| line.text));
         let own = marks_end(hunk).then_some(Fixed::End);
         let mut fixed = own.or_else(|| edge(hunk, rules));
-        let has_context = || hunk.lines.iter().any(|line| line.kind == LineKind::Context);
-        let mut by_context = own.is_none() && fixed.is_some() && has_context();
+        let mut by_context = own.is_none() && fixed.is_some() && hunk.lines.iter().any(is_context);
         if let Some(first) = old.first_mut()
             && lines.has_bom()
             && let Some(rest) = first.strip_prefix(BOM)
@@ -244,8 +259,9 @@ impl<'p> Needle<'p> {
 
     /// How many lines more the file has where the hunk is applied.
     pub(crate) fn growth(&self) -> isize {
-        let of = |kind| self.body.iter().filter(|line| line.kind == kind).count() as isize;
-        of(LineKind::Insert) - of(LineKind::Delete)
+        let inserted = of_kind(&self.body, LineKind::Insert).count();
+        let deleted = of_kind(&self.body, LineKind::Delete).count();
+        inserted as isize - deleted as isize
     }
 
     /// The terminator of an inserted line, if the hunk says it.
@@ -289,22 +305,20 @@ fn endings(hunk: &Hunk<'_>, lines: &Lines<'_>) -> Vec<Ending> {
     if !exact && !hunk.old_lines().any(|line| line.crlf) {
         return Vec::new();
     }
-    let ending = |line: &Line<'_>| {
-        // A marker fixes the line to the end of the file.
-        let is_fixed = exact && !line.no_newline;
-        if line.crlf {
-            Ending::CrLf
-        } else if is_fixed {
-            Ending::Lf
-        } else {
-            Ending::Any
-        }
-    };
-    let endings: Vec<Ending> = hunk.old_lines().map(ending).collect();
+    let endings: Vec<Ending> = hunk
+        .old_lines()
+        .map(|line| match line.crlf {
+            true => Ending::CrLf,
+            // A marker fixes the line to the end of the file.
+            false if exact && !line.no_newline => Ending::Lf,
+            false => Ending::Any,
+        })
+        .collect();
     let terminators = lines.terminators();
-    let wanted = |wanted| endings.contains(&wanted);
-    let may_differ = (wanted(Ending::Lf) && (terminators.crlf || !lines.ends_in_newline()))
-        || (wanted(Ending::CrLf) && (terminators.lf || !lines.ends_in_newline()));
+    let wants_lf = endings.contains(&Ending::Lf);
+    let wants_crlf = endings.contains(&Ending::CrLf);
+    let may_differ = (wants_lf && (terminators.crlf || !lines.ends_in_newline()))
+        || (wants_crlf && (terminators.lf || !lines.ends_in_newline()));
     if may_differ { endings } else { Vec::new() }
 }
 

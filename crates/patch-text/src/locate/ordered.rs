@@ -9,13 +9,11 @@ use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 
-use patch_grammar::LineKind;
-
 use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::headers::Headers;
 use super::matches::{self, AllMatches, Matches, Rest};
-use super::needle::{Fixed, Needle};
+use super::needle::{Fixed, Needle, is_context};
 use super::pass::Pass;
 use super::placed::{Located, Note, Placed};
 use super::refuse;
@@ -35,6 +33,13 @@ struct Candidates {
     len: usize,
     places: Places,
     notes: Vec<Note>,
+}
+
+impl Candidates {
+    /// The places of a hunk without old lines.
+    fn of_insertion(places: Places) -> Self {
+        Self { pass: Pass::Exact, dropped: 0, len: 0, places, notes: Vec::new() }
+    }
 }
 
 #[derive(Debug)]
@@ -66,12 +71,12 @@ struct Searched {
     first: Rc<[u32]>,
 }
 
-/// What a hunk may be found by.
+/// The lines that the places of a hunk are found by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum PlaceSource {
-    /// Its lines.
+    /// The lines of the hunk.
     Lines(Rest),
-    /// Its headers: it goes after the innermost one.
+    /// The headers of the hunk, which goes below the innermost one.
     Anchors,
 }
 
@@ -83,9 +88,9 @@ struct Claim {
 }
 
 impl Claim {
-    /// What this hunk and one that begins no higher have in common that one of them changes. They
-    /// may share lines that are context for both, nothing else: which change comes first would be a
-    /// guess.
+    /// The lines that this hunk shares with one that begins no higher, if one of the two changes
+    /// them. Two hunks may share lines that are context in both, and no others: the order of the
+    /// changes would be a guess.
     fn conflict(&self, lower: &Self) -> Option<Option<RangeInclusive<usize>>> {
         if self.lines.is_empty() && self.lines == lower.lines {
             return Some(None);
@@ -207,8 +212,8 @@ impl PlaceFinder<'_, '_, '_> {
     }
 
     fn first_places(&self, source: PlaceSource, scope: usize, from: usize) -> Rc<[u32]> {
-        let after = |place: &u32| self.next_of(source, scope, *place as usize + 1);
-        std::iter::successors(self.next_of(source, scope, from), after)
+        let first = self.next_of(source, scope, from);
+        std::iter::successors(first, |&place| self.next_of(source, scope, place as usize + 1))
             .take(SATURATION + 1)
             .collect()
     }
@@ -258,14 +263,9 @@ impl PlaceFinder<'_, '_, '_> {
 
     /// The first place of a hunk in `from..`.
     fn next(&self, candidates: &Candidates, from: usize) -> Option<usize> {
-        let listed = |starts: &[u32]| {
-            starts
-                .get(starts.partition_point(|&start| (start as usize) < from))
-                .map(|&start| start as usize)
-        };
         match &candidates.places {
-            Places::Listed(starts) => listed(starts),
-            Places::Searched(Searched { source, scope, first }) => listed(first)
+            Places::Listed(starts) => next_listed(starts, from),
+            Places::Searched(Searched { source, scope, first }) => next_listed(first, from)
                 .or_else(|| self.next_of(*source, *scope, from).map(|place| place as usize)),
             Places::Appended => None,
         }
@@ -288,6 +288,12 @@ impl PlaceFinder<'_, '_, '_> {
     }
 }
 
+/// The first of the ascending `starts` in `from..`.
+fn next_listed(starts: &[u32], from: usize) -> Option<usize> {
+    let below = starts.partition_point(|&start| (start as usize) < from);
+    starts.get(below).map(|&start| start as usize)
+}
+
 struct OrderedSearch<'a, 'f, 'p> {
     lines: &'f Lines<'f>,
     rules: &'a Rules,
@@ -296,9 +302,9 @@ struct OrderedSearch<'a, 'f, 'p> {
     finder: PlaceFinder<'a, 'f, 'p>,
 }
 
-/// The second step: what the headers leave of the matches.
+/// The second step: the matches that the headers allow.
 impl<'p> OrderedSearch<'_, '_, 'p> {
-    /// What the headers leave of the matches; `None` and a reject where they leave nothing.
+    /// Narrows the matches of each hunk by its headers; `None` and a reject where no match is left.
     fn narrow(
         &mut self,
         found: Vec<Option<Matches>>,
@@ -322,23 +328,19 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
     }
 
     fn narrow_insertion(&mut self, needle: &Needle<'p>) -> Result<Candidates, RejectReason> {
-        let at = |places: Places| Candidates {
-            pass: Pass::Exact,
-            dropped: 0,
-            len: 0,
-            places,
-            notes: Vec::new(),
-        };
         if needle.headers.is_empty() || needle.fixed == Some(Fixed::End) || self.lines.len() == 0 {
             // Line numbers name no line, but they do not mean the end of the file.
             let anywhere = self.rules.append_without_anchor && !needle.numbered;
             if needle.fixed.is_none() && self.lines.len() > 0 && !anywhere {
                 return Err(needle.no_anchor(None));
             }
-            return Ok(at(Places::Appended));
+            return Ok(Candidates::of_insertion(Places::Appended));
         }
         match self.finder.headers.resolve(needle) {
-            Some(scope) => Ok(at(self.finder.places(PlaceSource::Anchors, scope))),
+            Some(scope) => {
+                let places = self.finder.places(PlaceSource::Anchors, scope);
+                Ok(Candidates::of_insertion(places))
+            }
             None => Err(header_not_found(needle, Vec::new(), false)),
         }
     }
@@ -398,15 +400,17 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         needle: &Needle<'p>,
         starts: &[u32],
     ) -> Option<RangeInclusive<usize>> {
-        let inside = |start: u32| self.finder.headers.stretch(scope, start).inside;
-        if scope == Headers::WHOLE || starts.iter().any(|&start| inside(start)) {
+        let headers = &self.finder.headers;
+        if scope == Headers::WHOLE
+            || starts.iter().any(|&start| headers.stretch(scope, start).inside)
+        {
             return None;
         }
         let new = applied::new_texts(self.lines, needle);
-        let anchors = self.finder.headers.innermost(scope);
-        let below_header = |start: u32| inside(start) && anchors.next(start) != Some(start);
-        let first =
-            applied::places_of(self.lines, &new).into_iter().find(|&start| below_header(start))?;
+        let anchors = headers.innermost(scope);
+        let first = applied::places_of(self.lines, &new).into_iter().find(|&start| {
+            headers.stretch(scope, start).inside && anchors.next(start) != Some(start)
+        })?;
         let first = first as usize;
         Some(first + 1..=first + new.len())
     }
@@ -421,26 +425,12 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         scope: usize,
     ) -> Option<Places> {
         let headers = &self.finder.headers;
-        let context = needle.lines(0).iter();
-        let context = context.take_while(|line| line.kind == LineKind::Context).count();
-        let shows_anchor = |start: u32| {
-            let end = (start as usize + context).min(self.lines.len()) as u32;
-            let mut stretch = headers.stretch(scope, start);
-            while !stretch.inside && stretch.lines.end < end {
-                stretch = headers.stretch(scope, stretch.lines.end);
-            }
-            stretch.inside
-        };
         let first = headers.first_anchor(scope);
         let Some(rest) = rest else {
-            let select = |wanted: &dyn Fn(u32) -> bool| {
-                let starts: Vec<u32> =
-                    starts.iter().copied().filter(|&start| wanted(start)).collect();
-                (!starts.is_empty()).then_some(Places::Listed(starts))
-            };
-            return select(&|start| headers.stretch(scope, start).inside)
-                .or_else(|| select(&|start| start >= first))
-                .or_else(|| select(&shows_anchor));
+            let context = needle.lines(0).iter().take_while(|line| is_context(line)).count();
+            return select(starts, |start| headers.stretch(scope, start).inside)
+                .or_else(|| select(starts, |start| start >= first))
+                .or_else(|| select(starts, |start| self.shows_anchor(scope, start, context)));
         };
         let source = PlaceSource::Lines(rest);
         let places = match self.finder.places(source, scope) {
@@ -449,6 +439,22 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         };
         (!matches!(&places, Places::Listed(starts) if starts.is_empty())).then_some(places)
     }
+
+    /// Whether one of the `context` lines from `start` on is in a scope.
+    fn shows_anchor(&self, scope: usize, start: u32, context: usize) -> bool {
+        let end = (start as usize + context).min(self.lines.len()) as u32;
+        let mut stretch = self.finder.headers.stretch(scope, start);
+        while !stretch.inside && stretch.lines.end < end {
+            stretch = self.finder.headers.stretch(scope, stretch.lines.end);
+        }
+        stretch.inside
+    }
+}
+
+/// The matches that are `wanted`, unless there are none.
+fn select(starts: &[u32], wanted: impl Fn(u32) -> bool) -> Option<Places> {
+    let starts: Vec<u32> = starts.iter().copied().filter(|&start| wanted(start)).collect();
+    (!starts.is_empty()).then_some(Places::Listed(starts))
 }
 
 /// Where a hunk stands that is applied already: the others keep file order with it.
@@ -470,12 +476,23 @@ fn header_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>, more: bool)
 /// For each hunk its first line and what there is to say about it.
 type Placement = Vec<Option<(usize, Vec<Note>)>>;
 
+/// A hunk that keeps the order of the file.
+#[derive(Clone, Copy)]
+struct Link<'c> {
+    index: usize,
+    candidates: &'c Candidates,
+}
+
 /// The third step: one placement of all hunks.
 impl OrderedSearch<'_, '_, '_> {
     fn place(&self, candidates: &[Option<Candidates>], rejects: &mut Vec<HunkReject>) -> Placement {
-        let chain: Vec<usize> = (0..candidates.len())
-            .filter(|&index| {
-                candidates[index].as_ref().is_some_and(|c| !matches!(c.places, Places::Appended))
+        let chain: Vec<Link<'_>> = candidates
+            .iter()
+            .enumerate()
+            .filter_map(|(index, candidates)| {
+                let candidates = candidates.as_ref()?;
+                let is_ordered = !matches!(candidates.places, Places::Appended);
+                is_ordered.then_some(Link { index, candidates })
             })
             .collect();
         let mut placement: Placement = candidates
@@ -485,11 +502,10 @@ impl OrderedSearch<'_, '_, '_> {
                 appended.then(|| (self.lines.len(), Vec::new()))
             })
             .collect();
-        let of = |index: usize| candidates[index].as_ref().expect("in the chain");
-        match (self.topmost(&chain, of), self.bottommost(&chain, of)) {
+        match (self.topmost(&chain), self.bottommost(&chain)) {
             (Some(top), Some(bottom)) => {
-                let chosen = self.choose(&chain, of, &top, &bottom);
-                for (((&index, &top), &bottom), (line, stated)) in
+                let chosen = self.choose(&chain, &top, &bottom);
+                for (((&Link { index, candidates }, &top), &bottom), (line, stated)) in
                     chain.iter().zip(&top).zip(&bottom).zip(chosen)
                 {
                     if top == bottom {
@@ -499,85 +515,74 @@ impl OrderedSearch<'_, '_, '_> {
                     } else if self.rules.ambiguous == Ambiguous::First {
                         placement[index] = Some((line, vec![Note::FirstOfSeveral]));
                     } else {
-                        rejects.push(self.several(index, of(index), top..=bottom, false));
+                        rejects.push(self.several(index, candidates, top..=bottom, false));
                     }
                 }
             }
-            _ => self.out_of_order(&chain, of, &mut placement, rejects),
+            _ => self.out_of_order(&chain, &mut placement, rejects),
         }
         placement
     }
 
-    /// Places every hunk where it says that it stands, if that tells which of several exact places
-    /// is meant; else as far up as it can go. Each is below the one before it and leaves room for
-    /// those to come, which stand no lower than at `bottom`. With it, whether the place is the only
-    /// one so, or the stated one.
-    fn choose<'c>(
-        &self,
-        chain: &[usize],
-        of: impl Fn(usize) -> &'c Candidates,
-        top: &[usize],
-        bottom: &[usize],
-    ) -> Vec<(usize, bool)> {
+    /// Places every hunk at its stated line, if the line number tells which of several exact places
+    /// is meant; else as far up as possible. Each place is below the one before and leaves room for
+    /// the hunks to come, which stand no lower than at `bottom`. With each place, whether it is the
+    /// only one left, or the stated one.
+    fn choose(&self, chain: &[Link<'_>], top: &[usize], bottom: &[usize]) -> Vec<(usize, bool)> {
         // How far from its line the next hunk below stands that can stand in one place only.
         let mut nearest = None;
         let mut below = vec![None; chain.len()];
-        for (at, &index) in chain.iter().enumerate().rev() {
+        for (at, link) in chain.iter().enumerate().rev() {
             below[at] = nearest;
-            if let Some(stated) = self.needles[index].stated.filter(|_| top[at] == bottom[at]) {
+            if let Some(stated) = self.needles[link.index].stated.filter(|_| top[at] == bottom[at])
+            {
                 nearest = Some(top[at] as isize - stated as isize);
             }
         }
-        let (mut cursor, mut stated) = (0, Stated::default());
-        let choose = |((&index, &bottom), below): ((&usize, &usize), Option<isize>)| {
-            let (needle, candidates) = (&self.needles[index], of(index));
+        let mut cursor = 0;
+        let mut stated = Stated::default();
+        let mut chosen = Vec::with_capacity(chain.len());
+        for ((&Link { index, candidates }, &bottom), below) in chain.iter().zip(bottom).zip(below) {
+            let needle = &self.needles[index];
             let first = self.finder.next(candidates, cursor).unwrap_or(bottom);
-            let stands = |line: usize| {
-                (cursor..=bottom).contains(&line)
-                    && self.finder.next(candidates, line) == Some(line)
-            };
-            let whole = candidates.pass == Pass::Exact && candidates.dropped == 0;
             let line = if first == bottom {
                 Some(first)
             } else {
-                stated.choose(needle, below, stands).filter(|_| whole)
+                let whole = candidates.pass == Pass::Exact && candidates.dropped == 0;
+                let meant = stated.choose(needle, below, |line| {
+                    (cursor..=bottom).contains(&line)
+                        && self.finder.next(candidates, line) == Some(line)
+                });
+                meant.filter(|_| whole)
             };
             if let Some(line) = line {
                 stated.found(needle, line);
             }
             let place = line.unwrap_or(first);
             cursor = place + candidates.len;
-            (place, line.is_some())
-        };
-        chain.iter().zip(bottom).zip(below).map(choose).collect()
+            chosen.push((place, line.is_some()));
+        }
+        chosen
     }
 
     /// Places every hunk as far up as it can go below the one before it.
-    fn topmost<'c>(
-        &self,
-        chain: &[usize],
-        of: impl Fn(usize) -> &'c Candidates,
-    ) -> Option<Vec<usize>> {
+    fn topmost(&self, chain: &[Link<'_>]) -> Option<Vec<usize>> {
         let mut cursor = 0;
         let mut starts = Vec::with_capacity(chain.len());
-        for &index in chain {
-            let start = self.finder.next(of(index), cursor)?;
-            cursor = start + of(index).len;
+        for Link { candidates, .. } in chain {
+            let start = self.finder.next(candidates, cursor)?;
+            cursor = start + candidates.len;
             starts.push(start);
         }
         Some(starts)
     }
 
     /// Places every hunk as far down as it can go above the one after it.
-    fn bottommost<'c>(
-        &self,
-        chain: &[usize],
-        of: impl Fn(usize) -> &'c Candidates,
-    ) -> Option<Vec<usize>> {
+    fn bottommost(&self, chain: &[Link<'_>]) -> Option<Vec<usize>> {
         let mut limit = self.lines.len();
         let mut starts = vec![0; chain.len()];
-        for (slot, &index) in chain.iter().enumerate().rev() {
-            let start = self.finder.previous(of(index), limit.checked_sub(of(index).len)?)?;
+        for (slot, Link { candidates, .. }) in chain.iter().enumerate().rev() {
+            let start = self.finder.previous(candidates, limit.checked_sub(candidates.len)?)?;
             limit = start;
             starts[slot] = start;
         }
@@ -585,18 +590,17 @@ impl OrderedSearch<'_, '_, '_> {
     }
 
     /// No order-keeping placement exists: every hunk that has one place takes it.
-    fn out_of_order<'c>(
+    fn out_of_order(
         &self,
-        chain: &[usize],
-        of: impl Fn(usize) -> &'c Candidates,
+        chain: &[Link<'_>],
         placement: &mut Placement,
         rejects: &mut Vec<HunkReject>,
     ) {
         let mut claims: Vec<Claim> = Vec::new();
-        let (mut cursor, mut topmost) = (0, 0);
+        let mut cursor = 0;
+        let mut topmost = 0;
         let any_done = self.needles.iter().any(|needle| needle.done.is_some());
-        for &index in chain {
-            let candidates = of(index);
+        for &Link { index, candidates } in chain {
             let first = self.finder.next(candidates, 0).expect("candidates have a place");
             let unique = self.finder.next(candidates, first + 1).is_none();
             if !unique && self.rules.ambiguous == Ambiguous::Reject {
@@ -623,14 +627,17 @@ impl OrderedSearch<'_, '_, '_> {
             claims.push(Claim { hunk: index, lines: first..first + candidates.len, core });
             placement[index] = Some((first, notes));
         }
-        let key = |range: &Range<usize>| (range.start, range.end);
-        claims.sort_by_key(|claim| (key(&claim.lines), claim.core.as_ref().map(key)));
+        claims.sort_by_key(|claim| {
+            let core = claim.core.as_ref().map(|core| (core.start, core.end));
+            (claim.lines.start, claim.lines.end, core)
+        });
         let mut longest: Option<&Claim> = None;
         for claim in &claims {
             if let Some(upper) = longest
                 && let Some(lines) = upper.conflict(claim)
             {
-                let (later, other) = (upper.hunk.max(claim.hunk), upper.hunk.min(claim.hunk));
+                let later = upper.hunk.max(claim.hunk);
+                let other = upper.hunk.min(claim.hunk);
                 rejects.push(
                     self.needles[later].reject(RejectReason::OverlappingEdits { other, lines }),
                 );

@@ -1,4 +1,4 @@
-//! The matching passes: what of a line is compared.
+//! The matching passes: which part of a line is compared.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,8 @@ impl Pass {
 /// Whether two lines are equal, eight bytes at a time: not every C library compares short stretches
 /// fast.
 pub(crate) fn equal(left: &[u8], right: &[u8]) -> bool {
-    let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<8>(), right.as_chunks::<8>());
+    let (left, left_rest) = left.as_chunks::<8>();
+    let (right, right_rest) = right.as_chunks::<8>();
     left.len() == right.len()
         && left_rest.len() == right_rest.len()
         && left
@@ -71,7 +72,7 @@ pub(crate) fn trim(line: &[u8]) -> &[u8] {
 pub(crate) struct Parts<'l> {
     /// The white space at the beginning; none if there is no other.
     pub(crate) indentation: &'l [u8],
-    /// What stands between.
+    /// The text between.
     pub(crate) text: &'l [u8],
     /// The white space at the end.
     pub(crate) end: &'l [u8],

@@ -16,6 +16,8 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
+use patch_grammar::LineKind;
+
 use super::done;
 use super::draft::{Draft, Node};
 use super::find::Blocks;
@@ -28,7 +30,7 @@ use super::reject::{HunkReject, LineNumber, RejectReason};
 use super::rules::{Ambiguous, Rules};
 use super::search::{Automaton, SATURATION};
 use super::stated::Stated;
-use crate::text::lines::Lines;
+use crate::text::lines::{Lines, Mark};
 
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,
@@ -41,11 +43,12 @@ pub(crate) fn locate<'f, 'p>(
     let mut placed = Vec::with_capacity(needles.len());
     let mut rejects: Vec<HunkReject> = Vec::new();
     let mut stated = Stated::default();
-    // What is counted in the lines of the file as it is goes by what the other hunks were found at.
-    let counted = |needle: &&Needle<'_>| rules.unidiff_zero && needle.inserts_below.is_some();
     let done: Vec<&Needle<'_>> = needles.iter().filter(|needle| needle.done.is_some()).collect();
-    let first = needles.iter().filter(|needle| !counted(needle));
-    for needle in first.chain(needles.iter().filter(counted)) {
+    // Hunks that only have a line number come last: the places of the others tell how far the file
+    // has moved.
+    let by_text = needles.iter().filter(|needle| !is_counted(needle, rules));
+    let by_number = needles.iter().filter(|needle| is_counted(needle, rules));
+    for needle in by_text.chain(by_number) {
         if lines.is_cancelled() {
             return Err(Vec::new());
         }
@@ -101,12 +104,17 @@ pub(crate) fn locate<'f, 'p>(
     if rejects.is_empty() { Ok(Located { draft, placed }) } else { Err(rejects) }
 }
 
+/// Whether a hunk is placed by its line number alone.
+fn is_counted(needle: &Needle<'_>, rules: &Rules) -> bool {
+    rules.unidiff_zero && needle.inserts_below.is_some()
+}
+
 /// Where a hunk goes.
 struct PostStatePlace {
     pass: Pass,
     dropped: usize,
     matched: Vec<Node>,
-    /// What a hunk without old lines stands after.
+    /// The line above a hunk that has no old lines.
     after: Node,
     notes: Vec<Note>,
 }
@@ -115,8 +123,8 @@ struct PostStatePlace {
 struct Finder<'a, 'f, 'p> {
     /// The lines of each hunk, in each variant.
     blocks: Blocks<'a, 'f, 'p>,
-    /// For each hunk how many separators its variants leave out, and their blocks.
-    of_hunk: Vec<Vec<(usize, usize)>>,
+    /// The variants of each hunk.
+    of_hunk: Vec<Vec<Variant>>,
     /// The longest block of the hunks after each hunk.
     reach: Vec<usize>,
     /// The fingerprints of all lines of all blocks, as the most lenient pass sees them.
@@ -126,7 +134,16 @@ struct Finder<'a, 'f, 'p> {
     passes: Vec<PassState<'p>>,
 }
 
-/// What one pass knows of the post-state.
+/// A hunk without some of its separators.
+#[derive(Debug, Clone, Copy)]
+struct Variant {
+    /// How many separators are left out.
+    dropped: usize,
+    /// The block of the old lines.
+    block: usize,
+}
+
+/// The places that one pass has found in the post-state.
 struct PassState<'p> {
     pass: Pass,
     /// The places of each block in the pre-image that still stand: of hunks that are equal in text
@@ -159,45 +176,27 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
             let mut variants = Vec::with_capacity(1);
             if !needle.is_insertion() && needle.fixed.is_none() && needle.done.is_none() {
                 for dropped in needle.variants() {
-                    variants.push((dropped, blocks.len()));
+                    variants.push(Variant { dropped, block: blocks.len() });
                     blocks.push(needle.old_without(dropped));
                 }
             }
             of_hunk.push(variants);
         }
-        let mut longest = 0;
-        let further = |needle: &Needle<'_>| {
-            let len = if needle.fixed.is_none() { needle.old.len() } else { 0 };
-            let of_later = longest;
-            longest = longest.max(len);
-            of_later
-        };
-        let mut reach: Vec<usize> = needles.iter().rev().map(further).collect();
-        reach.reverse();
         let count = blocks.len();
         let blocks = Blocks::new(lines, blocks, passes);
-        let unique = |block: usize| {
-            let mut spots = passes.iter().find_map(|&pass| {
-                blocks.spots(pass, block).filter(|_| blocks.count(pass, block) > 0)
-            })?;
-            spots
-                .next()
-                .filter(|_| spots.next().is_none())
-                .map(|mark| (mark, blocks.block(block).len()))
-        };
+        let unique = (0..count).filter_map(|block| unique_mark(&blocks, block, passes));
         let fixed = needles
             .iter()
             .filter_map(|needle| Some((needle.fixed_mark(lines, 0)?, needle.old.len())));
-        lines.mark((0..count).filter_map(unique).chain(fixed));
-        let state = |&pass: &Pass| PassState {
-            pass,
-            standing: HashMap::default(),
-            in_changes: HashMap::default(),
-            window: OnceCell::new(),
-        };
-        let passes = passes.iter().map(state).collect();
-        let (mentioned, below) = (OnceCell::new(), OnceCell::new());
-        Self { blocks, of_hunk, reach, mentioned, below, passes }
+        lines.mark(unique.chain(fixed));
+        Self {
+            blocks,
+            of_hunk,
+            reach: reach(needles),
+            mentioned: OnceCell::new(),
+            below: OnceCell::new(),
+            passes: passes.iter().map(|&pass| PassState::new(pass)).collect(),
+        }
     }
 
     /// Looks for the hunks to come where `hunk` changed something: its lines now are `nodes`, and
@@ -221,23 +220,60 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
             mentioned.sort_unstable();
             mentioned
         });
-        let is_mentioned = |node: Node| {
-            node != draft.before_all()
-                && node != draft.end()
-                && mentioned.binary_search(&fingerprint(&pass.key(draft.text(node)))).is_ok()
-        };
         let right = draft.next(nodes.last().copied().unwrap_or(left));
         let mut before = left;
         nodes.iter().copied().chain([right]).any(|node| {
             let left = std::mem::replace(&mut before, node);
             // Lines of the pre-image that follow one another there were so before.
-            let joined = node.0 != left.0 + 1 && is_mentioned(left);
-            (joined || draft.inserted(node).is_some()) && is_mentioned(node)
+            let joined = node.0 != left.0 + 1 && is_mentioned(draft, pass, mentioned, left);
+            (joined || draft.inserted(node).is_some()) && is_mentioned(draft, pass, mentioned, node)
         })
     }
 }
 
+/// Returns the length of the longest block after each hunk.
+fn reach(needles: &[Needle<'_>]) -> Vec<usize> {
+    let mut reach = vec![0; needles.len()];
+    let mut longest = 0;
+    for (needle, reach) in needles.iter().zip(&mut reach).rev() {
+        *reach = longest;
+        if needle.fixed.is_none() {
+            longest = longest.max(needle.old.len());
+        }
+    }
+    reach
+}
+
+/// Returns the mark and the length of a block that the first pass that finds the block finds once.
+fn unique_mark(
+    blocks: &Blocks<'_, '_, '_>,
+    block: usize,
+    passes: &[Pass],
+) -> Option<(Mark, usize)> {
+    let mut spots = passes
+        .iter()
+        .find_map(|&pass| blocks.spots(pass, block).filter(|_| blocks.count(pass, block) > 0))?;
+    let mark = spots.next()?;
+    spots.next().is_none().then(|| (mark, blocks.block(block).len()))
+}
+
+/// Whether a line of the draft has one of the sorted fingerprints.
+fn is_mentioned(draft: &Draft<'_, '_>, pass: Pass, mentioned: &[u64], node: Node) -> bool {
+    node != draft.before_all()
+        && node != draft.end()
+        && mentioned.binary_search(&fingerprint(&pass.key(draft.text(node)))).is_ok()
+}
+
 impl<'p> PassState<'p> {
+    fn new(pass: Pass) -> Self {
+        Self {
+            pass,
+            standing: HashMap::default(),
+            in_changes: HashMap::default(),
+            window: OnceCell::new(),
+        }
+    }
+
     fn search_around(
         &mut self,
         blocks: &Blocks<'_, '_, 'p>,
@@ -248,16 +284,13 @@ impl<'p> PassState<'p> {
     ) {
         let Window { interner, automaton } = self.window.get_or_init(|| {
             let mut interner = Interner::new(self.pass);
-            let intern =
-                |block: &[&'p [u8]]| block.iter().map(|line| interner.insert(line)).collect();
-            let sequences: Vec<Vec<u32>> = blocks.iter().map(intern).collect();
+            let sequences = interner.sequences(blocks.iter());
             Window { automaton: Automaton::new(&sequences), interner }
         });
-        let id = |node: Node| interner.get(draft.text(node));
         let mut window = Vec::with_capacity(nodes.len() + 2 * reach.min(64));
         let mut node = left;
         for _ in 0..reach {
-            if node == draft.before_all() || id(node) == FOREIGN {
+            if node == draft.before_all() || interner.get(draft.text(node)) == FOREIGN {
                 break;
             }
             window.push(node);
@@ -267,17 +300,17 @@ impl<'p> PassState<'p> {
         window.extend_from_slice(nodes);
         let mut node = draft.next(nodes.last().copied().unwrap_or(left));
         for _ in 0..reach {
-            if node == draft.end() || id(node) == FOREIGN {
+            if node == draft.end() || interner.get(draft.text(node)) == FOREIGN {
                 break;
             }
             window.push(node);
             node = draft.next(node);
         }
-        let ids: Vec<u32> = window.iter().map(|&node| id(node)).collect();
+        let ids: Vec<u32> = window.iter().map(|&node| interner.get(draft.text(node))).collect();
         automaton.run_each(&ids, |block, start| {
             let len = blocks.block(block).len();
-            let (first, last) = (window[start], window[start + len - 1]);
-            if !draft.is_untouched(first, last, len) {
+            let first = window[start];
+            if !draft.is_untouched(first, window[start + len - 1], len) {
                 self.in_changes.entry(block).or_default().insert(first);
             }
         });
@@ -290,9 +323,10 @@ impl<'p> PassState<'p> {
         blocks: &Blocks<'_, '_, '_>,
         draft: &Draft<'_, '_>,
         needle: &Needle<'_>,
-        (dropped, block): (usize, usize),
+        variant: Variant,
         limit: usize,
     ) -> Vec<Node> {
+        let Variant { dropped, block } = variant;
         let lines = blocks.block(block);
         let key = if needle.wants_endings(self.pass) {
             (block, true)
@@ -330,7 +364,7 @@ impl<'p> PassState<'p> {
                     places.push(start);
                 }
             }
-            // What is broken stays so.
+            // No later change mends a broken place.
             for start in broken {
                 found.remove(&start);
             }
@@ -353,7 +387,7 @@ fn stands(pass: Pass, draft: &Draft<'_, '_>, block: &[&[u8]], start: Node) -> bo
         last = node;
         node = draft.next(node);
     }
-    // What stands untouched in the pre-image is found there.
+    // An untouched place is one of the pre-image, and was found there.
     !draft.is_untouched(start, last, block.len())
 }
 
@@ -381,49 +415,33 @@ fn find(
     stated: &Stated,
     effort: &refuse::Effort,
 ) -> Result<PostStatePlace, RejectReason> {
-    let last = draft.previous(draft.end());
     if needle.is_insertion() {
-        let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
-        // Of a diff the line alone says where; the end of the file is not what it means.
-        if let Some(line) = needle.inserts_below.filter(|_| rules.unidiff_zero) {
-            return counted_place(draft, stated, line);
-        }
-        if !names_end && (!rules.append_without_anchor || needle.hunk.endings.is_of_diff()) {
-            return Err(needle.no_anchor(needle.named_line(draft.lines)));
-        }
-        return Ok(PostStatePlace {
-            pass: Pass::Exact,
-            dropped: 0,
-            matched: Vec::new(),
-            after: last,
-            notes: Vec::new(),
-        });
+        return insertion_place(draft, needle, rules, stated);
     }
     let Finder { blocks, of_hunk, passes, below, .. } = finder;
     for state in passes.iter_mut() {
-        for (variant, dropped) in needle.variants().enumerate() {
-            let limit = SATURATION + 1;
+        for (nth, dropped) in needle.variants().enumerate() {
             let old = needle.old_without(dropped).len();
             let mut places: Vec<Node> = match needle.fixed {
                 Some(fixed) => {
                     fixed_place(draft, needle, fixed, dropped, state.pass).into_iter().collect()
                 }
-                None => state.places(blocks, draft, needle, of_hunk[needle.index][variant], limit),
+                None => {
+                    let variant = of_hunk[needle.index][nth];
+                    state.places(blocks, draft, needle, variant, SATURATION + 1)
+                }
             };
             let mut notes = Vec::new();
             if places.len() > 1 {
-                let block = of_hunk[needle.index][variant].1;
-                let stands = |line: usize| {
-                    blocks.next(state.pass, block, line) == Some(line)
-                        && needle.endings_fit(draft.lines, line, dropped, state.pass)
-                        && draft.is_intact(line, old)
-                };
-                let whole = state.pass == Pass::Exact && dropped == 0;
+                let variant = of_hunk[needle.index][nth];
                 let below = needle.stated.and_then(|_| {
                     below.get_or_init(|| offsets_below(blocks, of_hunk, needles))[needle.index]
                 });
-                match stated.choose(needle, below, stands).filter(|_| whole) {
-                    Some(line) => (places, notes) = (vec![Node(line)], vec![Note::StatedLine]),
+                match stated_place(blocks, draft, needle, variant, state.pass, below, stated) {
+                    Some(line) => {
+                        places = vec![Node(line)];
+                        notes.push(Note::StatedLine);
+                    }
                     None if rules.ambiguous == Ambiguous::Reject => {
                         return Err(several(draft, &places, old, rules, effort));
                     }
@@ -436,46 +454,89 @@ fn find(
             matched.extend(
                 std::iter::successors(Some(start), |&node| Some(draft.next(node))).take(old),
             );
-            let deleted = needle
-                .lines(dropped)
-                .iter()
-                .filter(|line| line.kind != patch_grammar::LineKind::Insert);
-            for (line, &node) in deleted.zip(&matched) {
-                if let Some(inserted) = draft.inserted(node)
-                    && line.kind == patch_grammar::LineKind::Delete
-                {
-                    return Err(RejectReason::OverlappingEdits {
-                        other: inserted.hunk,
-                        lines: None,
-                    });
-                }
+            if let Some(other) = inserter_of_deleted(draft, needle, dropped, &matched) {
+                return Err(RejectReason::OverlappingEdits { other, lines: None });
             }
-            return Ok(PostStatePlace { pass: state.pass, dropped, matched, after: last, notes });
+            let after = draft.previous(draft.end());
+            return Ok(PostStatePlace { pass: state.pass, dropped, matched, after, notes });
         }
     }
     Err(broken_by(draft, finder, needle)
         .unwrap_or_else(|| refuse::not_found(draft.lines, needle, rules, effort)))
 }
 
+/// The place of a hunk without old lines: the line that a diff counts, or the end of the file.
+fn insertion_place(
+    draft: &Draft<'_, '_>,
+    needle: &Needle<'_>,
+    rules: &Rules,
+    stated: &Stated,
+) -> Result<PostStatePlace, RejectReason> {
+    let names_end = needle.fixed == Some(Fixed::End) || draft.lines.len() == 0;
+    // In a diff only the line number says where; the end of the file is never meant.
+    if let Some(line) = needle.inserts_below.filter(|_| rules.unidiff_zero) {
+        return counted_place(draft, stated, line);
+    }
+    if !names_end && (!rules.append_without_anchor || needle.hunk.endings.is_of_diff()) {
+        return Err(needle.no_anchor(needle.named_line(draft.lines)));
+    }
+    Ok(PostStatePlace {
+        pass: Pass::Exact,
+        dropped: 0,
+        matched: Vec::new(),
+        after: draft.previous(draft.end()),
+        notes: Vec::new(),
+    })
+}
+
+/// The one of several places of a whole hunk that its line number means.
+fn stated_place(
+    blocks: &Blocks<'_, '_, '_>,
+    draft: &Draft<'_, '_>,
+    needle: &Needle<'_>,
+    variant: Variant,
+    pass: Pass,
+    below: Option<isize>,
+    stated: &Stated,
+) -> Option<usize> {
+    let Variant { dropped, block } = variant;
+    let old = needle.old_without(dropped).len();
+    let chosen = stated.choose(needle, below, |line| {
+        blocks.next(pass, block, line) == Some(line)
+            && needle.endings_fit(draft.lines, line, dropped, pass)
+            && draft.is_intact(line, old)
+    });
+    chosen.filter(|_| pass == Pass::Exact && dropped == 0)
+}
+
+/// The earlier hunk that inserted a line that this hunk would delete.
+fn inserter_of_deleted(
+    draft: &Draft<'_, '_>,
+    needle: &Needle<'_>,
+    dropped: usize,
+    matched: &[Node],
+) -> Option<usize> {
+    let old = needle.lines(dropped).iter().filter(|line| line.kind != LineKind::Insert);
+    old.zip(matched)
+        .filter(|(line, _)| line.kind == LineKind::Delete)
+        .find_map(|(_, &node)| Some(draft.inserted(node)?.hunk))
+}
+
 /// For each hunk how far from its line the next one below stands that is in the pre-image once.
 fn offsets_below(
     blocks: &Blocks<'_, '_, '_>,
-    of_hunk: &[Vec<(usize, usize)>],
+    of_hunk: &[Vec<Variant>],
     needles: &[Needle<'_>],
 ) -> Vec<Option<isize>> {
     let mut nearest = None;
     let mut below = vec![None; needles.len()];
     for needle in needles.iter().rev() {
         below[needle.index] = nearest;
-        let whole = of_hunk[needle.index].iter().find(|&&(dropped, _)| dropped == 0);
-        let Some((stated, &(_, block))) = needle.stated.zip(whole) else { continue };
-        let mut from = 0;
-        let mut next = || {
-            let place = blocks.next_of(needle, 0, Pass::Exact, block, from)?;
-            from = place + 1;
-            Some(place)
-        };
-        if let (Some(only), None) = (next(), next()) {
+        let whole = of_hunk[needle.index].iter().find(|variant| variant.dropped == 0);
+        let Some((stated, &Variant { block, .. })) = needle.stated.zip(whole) else { continue };
+        if let Some(only) = blocks.next_of(needle, 0, Pass::Exact, block, 0)
+            && blocks.next_of(needle, 0, Pass::Exact, block, only + 1).is_none()
+        {
             nearest = Some(only as isize - stated as isize);
         }
     }
@@ -497,8 +558,13 @@ fn counted_place(
     if (above > 0 && draft.is_deleted(above - 1)) || draft.inserted(next).is_some() {
         return Err(unsure);
     }
-    let (matched, notes) = (Vec::new(), vec![Note::LineNumber]);
-    Ok(PostStatePlace { pass: Pass::Exact, dropped: 0, matched, after, notes })
+    Ok(PostStatePlace {
+        pass: Pass::Exact,
+        dropped: 0,
+        matched: Vec::new(),
+        after,
+        notes: vec![Note::LineNumber],
+    })
 }
 
 /// The place that a hunk names itself, if its lines are there.
@@ -558,7 +624,7 @@ fn broken_by(
     needle: &Needle<'_>,
 ) -> Option<RejectReason> {
     for state in &finder.passes {
-        for &(_, block) in &finder.of_hunk[needle.index] {
+        for &Variant { block, .. } in &finder.of_hunk[needle.index] {
             let Some(start) = finder.blocks.next(state.pass, block, 0) else { continue };
             let len = finder.blocks.block(block).len();
             let other = draft.changed_by(start, len)?;

@@ -2,12 +2,10 @@
 //! patch, and the longest of those.
 //!
 //! The file is walked once; of a few blocks each rare line is searched for instead. No line is
-//! interned, and where a rare line stands its block is compared line by line. What that costs is
+//! interned, and where a rare line stands its block is compared line by line. The comparisons are
 //! counted: if rare lines stand nearly everywhere, or a block in more places than are listed, there
-//! is no answer, and the automaton of [`search`](super::search) has to do it, whose time is
-//! linear for every input.
-
-use std::ops::Range;
+//! is no answer, and the automaton of [`search`](super::search) takes over, whose time is linear
+//! for every input.
 
 use memchr::memmem;
 
@@ -22,10 +20,10 @@ const FEW: usize = 4;
 /// How many bytes of a rare line are searched for, at most: as many as need no preparation.
 const SEARCHED: usize = 32;
 
-/// What comparing one line costs, beside its bytes.
+/// The cost of comparing one line, beside its bytes.
 const LINE: usize = 32;
 
-/// What may be spent on comparing, however short the file is.
+/// The least budget for comparing, however short the file is.
 const LEAST_EFFORT: usize = 1 << 15;
 
 /// A place of a block.
@@ -41,8 +39,14 @@ pub(crate) struct Spot {
 struct RareLine {
     print: u64,
     block: usize,
-    /// Where in the block it is.
+    /// The index of the line in the block.
     offset: usize,
+}
+
+impl RareLine {
+    fn text<'b>(&self, blocks: &[&[&'b [u8]]]) -> &'b [u8] {
+        blocks[self.block][self.offset]
+    }
 }
 
 /// All places where `blocks` stand as `pass` sees them, for each block from the first to the last;
@@ -50,7 +54,7 @@ struct RareLine {
 ///
 /// No block is empty.
 pub(crate) fn find(lines: &Lines<'_>, blocks: &[&[&[u8]]], pass: Pass) -> Option<Vec<Vec<Spot>>> {
-    // Each its own loop: what a line costs is nearly all there is.
+    // A loop for each: nearly all of the time goes into single lines.
     match pass {
         Pass::Exact => {
             let rare_lines = choose(blocks, fingerprint);
@@ -58,8 +62,8 @@ pub(crate) fn find(lines: &Lines<'_>, blocks: &[&[&[u8]]], pass: Pass) -> Option
                 .or_else(|| walk(lines, blocks, &rare_lines, pass, fingerprint))
         }
         _ => {
-            let print = |line: &[u8]| fingerprint(&pass.key(line));
-            walk(lines, blocks, &choose(blocks, print), pass, print)
+            let rare_lines = choose(blocks, |line| fingerprint(&pass.key(line)));
+            walk(lines, blocks, &rare_lines, pass, |line| fingerprint(&pass.key(line)))
         }
     }
 }
@@ -71,14 +75,13 @@ fn search(
     rare_lines: &[RareLine],
 ) -> Option<Vec<Vec<Spot>>> {
     let bytes = lines.bytes();
-    let wanted = |rare: &RareLine| blocks[rare.block][rare.offset];
-    if rare_lines.len() > FEW || rare_lines.iter().any(|rare| wanted(rare).is_empty()) {
+    if rare_lines.len() > FEW || rare_lines.iter().any(|rare| rare.text(blocks).is_empty()) {
         return None;
     }
     let mut effort = ComparisonEffort::new(lines);
     let mut found = vec![Vec::new(); blocks.len()];
     for rare in rare_lines {
-        let wanted = wanted(rare);
+        let wanted = rare.text(blocks);
         let finder = memmem::Finder::new(&wanted[..wanted.len().min(SEARCHED)]);
         let mut from = lines.start(0);
         while let Some(at) = finder.find(&bytes[from..]).map(|at| from + at) {
@@ -99,7 +102,8 @@ fn search(
     }
     let mut spots: Vec<&mut Spot> = found.iter_mut().flatten().collect();
     spots.sort_unstable_by_key(|spot| spot.mark.byte);
-    let (mut line, mut from) = (0, 0);
+    let mut line = 0;
+    let mut from = 0;
     for spot in spots {
         let byte = spot.mark.byte as usize;
         line += memchr::memchr_iter(b'\n', &bytes[from..byte]).count();
@@ -132,7 +136,8 @@ fn walk(
         if lines.is_cancelled_at(count as usize) {
             return Some(found);
         }
-        let (at, print) = (line.start, print(lines.text(line)));
+        let at = line.start;
+        let print = print(lines.text(line));
         if seen.contains(print) {
             let first = rare_lines.partition_point(|rare| rare.print < print);
             for &RareLine { block, offset, .. } in
@@ -155,7 +160,7 @@ fn walk(
     Some(found)
 }
 
-/// What may still be spent on comparing.
+/// The budget for comparing that is left.
 struct ComparisonEffort(usize);
 
 impl ComparisonEffort {
@@ -176,7 +181,6 @@ fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<RareLine> {
         blocks.iter().flat_map(|block| block.iter()).map(|line| print(line)).collect();
     // How often a line stands in the patch, more or less: some lines share a counter.
     let mut counts = [0_u16; 1024];
-    let counter = |print: u64| (print >> 54) as usize;
     for &print in &prints {
         let count = &mut counts[counter(print)];
         *count = count.saturating_add(1);
@@ -186,14 +190,22 @@ fn choose(blocks: &[&[&[u8]]], print: impl Fn(&[u8]) -> u64) -> Vec<RareLine> {
     for (index, block) in blocks.iter().enumerate() {
         let (own, rest) = prints.split_at(block.len());
         prints = rest;
-        let rank = |&(offset, &print): &(usize, &u64)| {
-            (counts[counter(print)], usize::MAX - block[offset].len())
-        };
-        let (offset, &print) = own.iter().enumerate().min_by_key(rank).expect("no block is empty");
+        let (offset, &print) = own
+            .iter()
+            .enumerate()
+            .min_by_key(|&(offset, &print)| {
+                (counts[counter(print)], usize::MAX - block[offset].len())
+            })
+            .expect("no block is empty");
         rare_lines.push(RareLine { print, block: index, offset });
     }
     rare_lines.sort_unstable_by_key(|rare| rare.print);
     rare_lines
+}
+
+/// The counter of a fingerprint in [`choose`].
+fn counter(print: u64) -> usize {
+    (print >> 54) as usize
 }
 
 /// Where `block` begins, if it stands where its line `offset` is the line that begins at `at`, and
@@ -207,26 +219,20 @@ fn compare(
     effort: &mut ComparisonEffort,
 ) -> Option<Option<(u32, Pass)>> {
     let mut strictest = Pass::Exact;
-    let mut same = |wanted: &[u8], line: Range<usize>| {
-        effort.spend(line.len())?;
-        let seen = pass.strictest(wanted, lines.text(line));
-        strictest = strictest.max(seen.unwrap_or(strictest));
-        Some(seen.is_some())
-    };
     let mut below = lines.walk_from(at);
     for wanted in &block[offset..] {
         let Some(line) = below.next() else { return Some(None) };
-        if !same(wanted, line)? {
-            return Some(None);
-        }
+        effort.spend(line.len())?;
+        let Some(seen) = pass.strictest(wanted, lines.text(line)) else { return Some(None) };
+        strictest = strictest.max(seen);
     }
     let mut first = at;
     for wanted in block[..offset].iter().rev() {
         let Some(line) = lines.line_before(first) else { return Some(None) };
         first = line.start;
-        if !same(wanted, line)? {
-            return Some(None);
-        }
+        effort.spend(line.len())?;
+        let Some(seen) = pass.strictest(wanted, lines.text(line)) else { return Some(None) };
+        strictest = strictest.max(seen);
     }
     Some(Some((first as u32, strictest)))
 }
@@ -246,16 +252,30 @@ mod tests {
 
     /// The first lines and passes of all places, found by looking everywhere.
     fn naive(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Vec<(u32, u32, Pass)> {
-        let grade = |start: usize| {
-            let found = block.iter().enumerate().map(|(nth, wanted)| {
-                let line = Some(start + nth).filter(|&line| line < lines.len())?;
-                pass.strictest(wanted, lines.content(line))
-            });
-            found.max_by_key(|pass| pass.map_or((1, Pass::Exact), |pass| (0, pass))).flatten()
-        };
         (0..lines.len())
-            .filter_map(|line| Some((line as u32, lines.start(line) as u32, grade(line)?)))
+            .filter_map(|line| {
+                let pass = grade(lines, block, pass, line)?;
+                Some((line as u32, lines.start(line) as u32, pass))
+            })
             .collect()
+    }
+
+    /// The strictest pass that sees a block at a line.
+    fn grade(lines: &Lines<'_>, block: &[&[u8]], pass: Pass, start: usize) -> Option<Pass> {
+        let mut strictest = Pass::Exact;
+        for (nth, wanted) in block.iter().enumerate() {
+            let line = Some(start + nth).filter(|&line| line < lines.len())?;
+            strictest = strictest.max(pass.strictest(wanted, lines.content(line))?);
+        }
+        Some(strictest)
+    }
+
+    fn as_naive(found: Option<Vec<Vec<Spot>>>) -> Option<Vec<Vec<(u32, u32, Pass)>>> {
+        let found = found?.into_iter();
+        let spots = found.map(|spots| {
+            spots.iter().map(|spot| (spot.mark.line, spot.mark.byte, spot.pass)).collect()
+        });
+        Some(spots.collect())
     }
 
     /// Checks both ways to find against the naive one; gives back how many places there are.
@@ -264,28 +284,16 @@ mod tests {
         for pass in Pass::ALL {
             let lines = Lines::new(bytes);
             let wanted: Vec<_> = blocks.iter().map(|block| naive(&lines, block, pass)).collect();
-            let of = |found: Option<Vec<Vec<Spot>>>| {
-                let spot = |spot: &Spot| (spot.mark.line, spot.mark.byte, spot.pass);
-                found.map(|found| {
-                    found
-                        .iter()
-                        .map(|spots| spots.iter().map(spot).collect())
-                        .collect::<Vec<Vec<_>>>()
-                })
-            };
-            let print = |line: &[u8]| fingerprint(&pass.key(line));
-            let rare_lines = choose(blocks, print);
+            let rare_lines = choose(blocks, |line| fingerprint(&pass.key(line)));
             let case = format!("{:?} {blocks:?} {pass:?}", String::from_utf8_lossy(bytes));
             let walked = Lines::new(bytes);
-            assert_eq!(
-                of(walk(&walked, blocks, &rare_lines, pass, print)).as_ref(),
-                Some(&wanted),
-                "{case}"
-            );
+            let found =
+                walk(&walked, blocks, &rare_lines, pass, |line| fingerprint(&pass.key(line)));
+            assert_eq!(as_naive(found).as_ref(), Some(&wanted), "{case}");
             assert_eq!(walked.len(), lines.iter().count(), "{case}");
             if pass == Pass::Exact {
                 let searched = Lines::new(bytes);
-                if let Some(found) = of(search(&searched, blocks, &rare_lines)) {
+                if let Some(found) = as_naive(search(&searched, blocks, &rare_lines)) {
                     assert_eq!(found, wanted, "{case}");
                     assert_eq!(searched.len(), walked.len(), "{case}");
                 } else {

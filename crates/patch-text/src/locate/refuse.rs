@@ -1,8 +1,7 @@
-//! What to say about a hunk that has no place: the nearest region, and how to tell places apart.
+//! Explains why a hunk has no place: finds the nearest region, and tells places apart.
 //!
 //! This is the only module where likeness counts, and it places nothing.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,7 +13,7 @@ use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::interner::{FOREIGN, Interner};
 use super::mangled::{Mangled, without_entities, without_numbers};
-use super::needle::{Fixed, Needle, marks_end};
+use super::needle::{Fixed, Needle, is_context, marks_end};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{
     Advice, Candidate, Difference, Edge, EndMark, HunkReject, Nearest, RejectReason, Room, Shown,
@@ -56,9 +55,8 @@ const LOOKED_AT: usize = 2_000_000;
 /// The same in bytes, of which a line may have many.
 const LOOKED_AT_BYTES: usize = 64 << 20;
 
-/// What may still be spent on explanations. Each costs a walk over the file; without a bound a
-/// patch of nothing but bad hunks would cost as many walks as it has hunks, and keep as many lists
-/// of places.
+/// The budget for explanations. Each costs a walk over the file; without a bound a patch of nothing
+/// but bad hunks would cost as many walks as hunks, and keep as many lists of places.
 #[derive(Debug)]
 pub(crate) struct Effort {
     walks: Cell<usize>,
@@ -90,7 +88,7 @@ impl Effort {
     }
 }
 
-/// What to say of a hunk whose old lines are nowhere.
+/// The reason for a hunk whose old lines are nowhere.
 pub(crate) fn not_found(
     lines: &Lines<'_>,
     needle: &Needle<'_>,
@@ -115,44 +113,59 @@ pub(crate) fn not_found(
 
 /// The place that the lines have without line numbers or entities.
 fn near_mangled(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
-    let nearest = |hunk: &Hunk<'_>, mangled: Mangled| {
-        let needle = Needle::new(needle.index, hunk, lines, rules);
-        let mut nearest = match find_block(lines, needle.old_without(0), Pass::Exact) {
-            Some(start) => {
-                let found = region(lines, &needle, start as isize, 0);
-                let paste = paste(lines, &needle, start, 0, &needle.indented_at(lines, start, 0));
-                Nearest { paste, ..found }
-            }
-            None => near_by_votes(lines, &needle).filter(|found| found.agreeing > 0)?,
-        };
-        nearest.mangled = Some(mangled);
-        Some(nearest)
-    };
-    // A line that is in the file as it stands was not mangled.
-    let is_in_file = |text: &[u8]| lines.iter().any(|line| line == text);
-    let numbered = || {
-        let ways = without_numbers(needle.hunk);
-        let first = needle.old.first().filter(|_| !ways.is_empty())?;
-        if is_in_file(first) {
-            return None;
+    near_numbered(lines, needle, rules).or_else(|| near_encoded(lines, needle, rules))
+}
+
+/// The place that the lines have without line numbers.
+fn near_numbered(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    let ways = without_numbers(needle.hunk);
+    let first = needle.old.first().filter(|_| !ways.is_empty())?;
+    if is_in_file(lines, first) {
+        return None;
+    }
+    ways.iter()
+        .find_map(|(_, hunk)| near_restored(lines, needle, hunk, Mangled::LineNumbers, rules))
+}
+
+/// The place that the lines have with characters in place of HTML entities.
+fn near_encoded(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    let texts = without_entities(needle.hunk)?;
+    let (_, first) = texts
+        .iter()
+        .zip(&needle.hunk.lines)
+        .find(|(text, line)| line.kind != LineKind::Insert && ***text != *line.text)?;
+    if is_in_file(lines, first.text) {
+        return None;
+    }
+    let decoded = texts.iter().zip(&needle.hunk.lines).map(|(text, line)| Line { text, ..*line });
+    let hunk = Hunk { lines: decoded.collect(), ..needle.hunk.clone() };
+    near_restored(lines, needle, &hunk, Mangled::Entities, rules)
+}
+
+/// Whether a line is in the file as it stands, and so was not mangled.
+fn is_in_file(lines: &Lines<'_>, text: &[u8]) -> bool {
+    lines.iter().any(|line| line == text)
+}
+
+/// The place of a hunk of which the lines were restored.
+fn near_restored(
+    lines: &Lines<'_>,
+    needle: &Needle<'_>,
+    hunk: &Hunk<'_>,
+    mangled: Mangled,
+    rules: &Rules,
+) -> Option<Nearest> {
+    let needle = Needle::new(needle.index, hunk, lines, rules);
+    let mut nearest = match find_block(lines, needle.old_without(0), Pass::Exact) {
+        Some(start) => {
+            let found = region(lines, &needle, start as isize, 0);
+            let paste = paste(lines, &needle, start, 0, &needle.indented_at(lines, start, 0));
+            Nearest { paste, ..found }
         }
-        ways.iter().find_map(|(_, hunk)| nearest(hunk, Mangled::LineNumbers))
+        None => near_by_votes(lines, &needle).filter(|found| found.agreeing > 0)?,
     };
-    let entities = || {
-        let texts = without_entities(needle.hunk)?;
-        let decoded = |(text, line): &(&Cow<'_, [u8]>, &Line<'_>)| {
-            line.kind != LineKind::Insert && ***text != *line.text
-        };
-        let (_, first) = texts.iter().zip(&needle.hunk.lines).find(decoded)?;
-        if is_in_file(first.text) {
-            return None;
-        }
-        let decoded =
-            texts.iter().zip(&needle.hunk.lines).map(|(text, line)| Line { text, ..*line });
-        let hunk = Hunk { lines: decoded.collect(), ..needle.hunk.clone() };
-        nearest(&hunk, Mangled::Entities)
-    };
-    numbered().or_else(entities)
+    nearest.mangled = Some(mangled);
+    Some(nearest)
 }
 
 /// The first place of a block of lines.
@@ -161,7 +174,7 @@ fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
 }
 
 impl<'p> Needle<'p> {
-    /// What the hunk would insert if its old lines were those of the file from `start` on.
+    /// The lines that the hunk would insert if its old lines were those of the file from `start` on.
     fn indented_at(
         &self,
         lines: &Lines<'_>,
@@ -203,32 +216,42 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
             }
         }
     }
-    // Of several places, the one that its diff states, or the nearest to that.
-    let elsewhere = |&pass: &Pass| {
-        let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[pass]);
-        let places = blocks.first(pass, 0, SATURATION).into_iter().map(|place| place as usize);
-        places.min_by_key(|place| needle.stated.map_or(0, |stated| stated.abs_diff(*place)))
-    };
-    let start = rules.passes.iter().find_map(elsewhere)?;
+    let start = rules.passes.iter().find_map(|&pass| nearest_to_stated(lines, needle, pass))?;
+    let not_at = missed_edge(lines, needle, start);
+    Some(Nearest { not_at, ..region(lines, needle, start as isize, 0) })
+}
+
+/// Of several places, the one that the diff of a hunk states, or the nearest to that.
+fn nearest_to_stated(lines: &Lines<'_>, needle: &Needle<'_>, pass: Pass) -> Option<usize> {
+    let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[pass]);
+    let places = blocks.first(pass, 0, SATURATION).into_iter().map(|place| place as usize);
+    places.min_by_key(|place| needle.stated.map_or(0, |stated| stated.abs_diff(*place)))
+}
+
+/// The end of the file that a hunk names, with the lines that are between that and the hunk at
+/// `start`.
+fn missed_edge(lines: &Lines<'_>, needle: &Needle<'_>, start: usize) -> Option<Edge> {
     let end = start + needle.old.len();
-    let texts = |range: Range<usize>| {
-        let lines = range.map(|index| str::from_utf8(lines.content(index)).map(str::to_owned));
-        lines.collect::<Result<Vec<_>, _>>().ok()
-    };
-    let above = || texts(start.saturating_sub(CONTEXT)..start);
-    let below = || texts(end..lines.len().min(end + CONTEXT));
-    let is_bare = needle.hunk.lines.iter().all(|line| line.kind != LineKind::Context);
-    let not_at = match needle.fixed {
+    let above = start.saturating_sub(CONTEXT)..start;
+    let below = end..lines.len().min(end + CONTEXT);
+    let is_bare = !needle.hunk.lines.iter().any(is_context);
+    match needle.fixed {
         _ if needle.hunk.end_of_file => Some(Edge::Marked(EndMark::EndOfFile)),
         _ if marks_end(needle.hunk) => Some(Edge::Marked(EndMark::NoNewline)),
         Some(Fixed::Whole) if is_bare => {
-            above().zip(below()).map(|(above, below)| Edge::Bare { above, below })
+            Some(Edge::Bare { above: texts(lines, above)?, below: texts(lines, below)? })
         }
-        Some(Fixed::End) => below().map(|below| Edge::End { below }),
-        Some(Fixed::Start) if needle.stated.is_some() => above().map(|above| Edge::Start { above }),
+        Some(Fixed::End) => Some(Edge::End { below: texts(lines, below)? }),
+        Some(Fixed::Start) if needle.stated.is_some() => {
+            Some(Edge::Start { above: texts(lines, above)? })
+        }
         Some(Fixed::Start | Fixed::Whole) | None => None,
-    };
-    Some(Nearest { not_at, ..region(lines, needle, start as isize, 0) })
+    }
+}
+
+/// Lines of the file, if all are UTF-8.
+fn texts(lines: &Lines<'_>, range: Range<usize>) -> Option<Vec<String>> {
+    range.map(|index| str::from_utf8(lines.content(index)).ok().map(str::to_owned)).collect()
 }
 
 /// The place where most lines of the hunk agree, lines compared as leniently as can be.
@@ -281,17 +304,19 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
 fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let (offset, wanted) = needle.old.iter().enumerate().max_by_key(|(_, line)| line.len())?;
     let wanted = std::str::from_utf8(trim(wanted)).ok().filter(|line| line.len() >= 4)?;
-    let like = |line: &[u8]| {
-        std::str::from_utf8(line).map_or(0.0, |line| strsim::sorensen_dice(line.trim(), wanted))
-    };
     let (index, likeness) = lines
         .iter()
         .take(COMPARED_LINES)
         .enumerate()
         .filter(|(_, line)| line.len() < 4 * wanted.len() + 80)
-        .map(|(index, line)| (index, like(line)))
+        .map(|(index, line)| (index, likeness(line, wanted)))
         .max_by(|left, right| left.1.total_cmp(&right.1).then(right.0.cmp(&left.0)))?;
     (likeness >= LIKENESS).then(|| region(lines, needle, index as isize - offset as isize, 0))
+}
+
+/// The share of letter pairs that a line of the file has in common with a text.
+fn likeness(line: &[u8], wanted: &str) -> f64 {
+    std::str::from_utf8(line).map_or(0.0, |line| strsim::sorensen_dice(line.trim(), wanted))
 }
 
 /// The same for a place that `pass` finds.
@@ -311,7 +336,7 @@ fn by_pass(
     Nearest { pass: Some(pass), untold, paste, ..region(lines, needle, start as isize, dropped) }
 }
 
-/// What there is to say about the lines from `start` on, held against the hunk.
+/// Compares the lines from `start` on with those of the hunk.
 fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) -> Nearest {
     let old = needle.old_without(dropped);
     let mut agreeing = 0;
@@ -325,23 +350,7 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
         if found == Some(wanted) && ends_alike {
             agreeing += 1;
         } else if difference.is_none() {
-            // Where only the terminators differ they have to be seen.
-            let text = |text: &[u8], crlf: bool| {
-                String::from_utf8_lossy(text).into_owned()
-                    + if crlf && !ends_alike { "\r" } else { "" }
-            };
-            let found_crlf = index
-                .filter(|_| !ends_alike)
-                .is_some_and(|index| lines.terminator(index) == b"\r\n");
-            let (wanted, found) =
-                (text(wanted, line.crlf), found.map(|found| text(found, found_crlf)));
-            let same = |found: &String| {
-                wanted.chars().zip(found.chars()).take_while(|(a, b)| a == b).count()
-            };
-            let column = found.as_ref().map_or(0, same) + 1;
-            let file_line = index.map_or(1, |index| index.min(lines.len()) + 1);
-            difference =
-                Some(Difference { patch_line: line.line, file_line, wanted, found, column });
+            difference = Some(differing(lines, line, wanted, index, ends_alike));
         }
     }
     let first = start.max(0) as usize;
@@ -367,14 +376,41 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
     }
 }
 
-/// A line of the file, held against the hunk's.
+/// Describes how a line of the hunk differs from the line of the file at `index`. Where only the
+/// terminators differ, both are shown with them.
+fn differing(
+    lines: &Lines<'_>,
+    line: &Line<'_>,
+    wanted: &[u8],
+    index: Option<usize>,
+    ends_alike: bool,
+) -> Difference {
+    let wanted = with_carriage(wanted, line.crlf && !ends_alike);
+    let found = index.filter(|&index| index < lines.len()).map(|index| {
+        let is_crlf = !ends_alike && lines.terminator(index) == b"\r\n";
+        with_carriage(lines.content(index), is_crlf)
+    });
+    let same = found.as_ref().map_or(0, |found| {
+        wanted.chars().zip(found.chars()).take_while(|(one, other)| one == other).count()
+    });
+    let file_line = index.map_or(1, |index| index.min(lines.len()) + 1);
+    Difference { patch_line: line.line, file_line, wanted, found, column: same + 1 }
+}
+
+/// A text, with a carriage return if it ends in CRLF.
+fn with_carriage(text: &[u8], crlf: bool) -> String {
+    String::from_utf8_lossy(text).into_owned() + if crlf { "\r" } else { "" }
+}
+
+/// A line of the file, compared with the hunk's.
 fn shown(index: usize, found: &[u8], wanted: Option<&[u8]>) -> Shown {
     let text = String::from_utf8_lossy(found);
     let columns = wanted.filter(|wanted| *wanted != found).map(|wanted| {
         let wanted = String::from_utf8_lossy(wanted);
         let before =
             text.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count();
-        let (len, other) = (text.chars().count(), wanted.chars().count());
+        let len = text.chars().count();
+        let other = wanted.chars().count();
         let alike = text
             .chars()
             .rev()
@@ -398,19 +434,16 @@ fn paste(
 ) -> Vec<String> {
     let hunk = needle.lines(dropped);
     let mut places = start..start + needle.old_without(dropped).len();
-    let long = |index: usize| lines.content(index).len() > SHOWN_WIDTH;
     let Ok(written) = written else { return Vec::new() };
     if hunk.len() > PASTED_LINES || places.end > lines.len() {
         return Vec::new();
     }
     let whole = with_context(lines, needle, places.clone(), hunk);
-    if whole.clone().any(long) {
+    if whole.clone().any(|index| lines.content(index).len() > SHOWN_WIDTH) {
         return Vec::new();
     }
-    let context = |places: Range<usize>| {
-        places.map(|index| Some(format!(" {}", str::from_utf8(lines.content(index)).ok()?)))
-    };
-    let (above, below) = (context(whole.start..places.start), context(places.end..whole.end));
+    let above = as_context(lines, whole.start..places.start);
+    let below = as_context(lines, places.end..whole.end);
     let mut inserted = written.lines.iter();
     let pasted = hunk.iter().map(|line| {
         let text = match line.kind {
@@ -421,6 +454,11 @@ fn paste(
         Some(format!("{}{}{carriage}", line.kind.sign(), std::str::from_utf8(text).ok()?))
     });
     above.chain(pasted).chain(below).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Lines of the file, as context of a hunk.
+fn as_context(lines: &Lines<'_>, places: Range<usize>) -> impl Iterator<Item = Option<String>> {
+    places.map(|index| Some(format!(" {}", str::from_utf8(lines.content(index)).ok()?)))
 }
 
 /// Returns the lines of the file that a hunk has to show, so that it stands at `places` only and,
@@ -436,8 +474,8 @@ fn with_context(
     }
     let Range { mut start, mut end } = places;
     if let Some(first_line) = needle.hunk.old_start.filter(|_| needle.hunk.endings.is_of_diff()) {
-        let shows = |line: Option<&Line<'_>>| line.is_some_and(|of| of.kind == LineKind::Context);
-        let (above, below) = (shows(hunk.first()), shows(hunk.last()));
+        let above = hunk.first().is_some_and(is_context);
+        let below = hunk.last().is_some_and(is_context);
         if !above && (!below || first_line <= 1) {
             start = start.saturating_sub(1);
         }
@@ -447,7 +485,8 @@ fn with_context(
     }
     let block: Vec<&[u8]> = (start..end).map(|index| lines.content(index)).collect();
     let starts = Blocks::new(lines, vec![&block], &[Pass::Exact]).first(Pass::Exact, 0, SATURATION);
-    match advice(lines, &starts, start, block.len(), None) {
+    let places = SamePlaces { lines, starts: &starts, len: block.len() };
+    match places.advice(start, None) {
         Some(Advice::Before(more)) => start - more.len()..end,
         Some(Advice::After(more)) => start..end + more.len(),
         Some(Advice::Header(_)) | None => start..end,
@@ -467,57 +506,85 @@ pub(crate) fn candidates(
     let starts = &starts[..starts.len().min(SATURATION)];
     let advise = starts.len() > 1 && !more && effort.spend();
     let ends = (advise && order == Order::File).then(|| ScopeEnds::new(lines));
-    let candidate = |(nth, &start): (usize, &u32)| {
-        let start = start as usize;
-        let advice = (advise && nth < ADVISED)
-            .then(|| advice(lines, starts, start, len, ends.as_ref()))
-            .flatten();
-        Candidate { lines: start + 1..=start + len.max(1), advice }
-    };
-    starts.iter().enumerate().map(candidate).collect()
+    let places = SamePlaces { lines, starts, len };
+    starts
+        .iter()
+        .map(|&start| start as usize)
+        .enumerate()
+        .map(|(nth, start)| {
+            let is_advised = advise && nth < ADVISED;
+            let advice = if is_advised { places.advice(start, ends.as_ref()) } else { None };
+            Candidate { lines: start + 1..=start + len.max(1), advice }
+        })
+        .collect()
 }
 
-/// The fewest lines that tell the place at `start` from all others.
-fn advice<'f>(
-    lines: &Lines<'f>,
-    starts: &[u32],
-    start: usize,
+/// Places in the file that have the same lines.
+#[derive(Clone, Copy)]
+struct SamePlaces<'s, 'f> {
+    lines: &'s Lines<'f>,
+    /// Their first lines, ascending.
+    starts: &'s [u32],
+    /// How many lines each has.
     len: usize,
-    ends: Option<&ScopeEnds>,
-) -> Option<Advice> {
-    let text = |index: usize| String::from_utf8_lossy(lines.content(index)).into_owned();
-    let line = |index: Option<usize>| {
-        index.filter(|&index| index < lines.len()).map(|index| lines.content(index))
-    };
-    let others = || starts.iter().map(|&other| other as usize).filter(|&other| other != start);
-    let above = |at: usize, distance: usize| line(at.checked_sub(distance));
-    let below = |at: usize, distance: usize| line(Some(at + len - 1 + distance));
-    // The distance of the first line that differs, for the other place that differs last.
-    let needed = |side: &dyn Fn(usize, usize) -> Option<&'f [u8]>| {
-        let differs = |other: usize| {
-            (1..=ADVICE_LINES).find(|&distance| side(start, distance) != side(other, distance))
-        };
-        let distance =
-            others().map(differs).try_fold(0, |most, distance| Some(most.max(distance?)))?;
-        side(start, distance).map(|_| distance)
-    };
-    let before = needed(&above);
-    let after = if len > 0 { needed(&below) } else { None };
-    let fewest = before.into_iter().chain(after).min();
-    if fewest != Some(1)
-        && let Some(ends) = ends
-        && let Some(header) = header_of(lines, starts, start, ends)
-    {
-        return Some(Advice::Header(text(header).trim().to_owned()));
+}
+
+/// The lines beside a place.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Above,
+    Below,
+}
+
+impl SamePlaces<'_, '_> {
+    /// The fewest lines that tell the place at `start` from all others.
+    fn advice(self, start: usize, ends: Option<&ScopeEnds>) -> Option<Advice> {
+        let before = self.needed(start, Side::Above);
+        let after = if self.len > 0 { self.needed(start, Side::Below) } else { None };
+        let fewest = before.into_iter().chain(after).min();
+        if fewest != Some(1)
+            && let Some(ends) = ends
+            && let Some(header) = header_of(self.lines, self.starts, start, ends)
+        {
+            return Some(Advice::Header(self.text(header).trim().to_owned()));
+        }
+        match (before, after) {
+            (Some(before), after) if after.is_none_or(|after| before <= after) => {
+                Some(Advice::Before((start - before..start).map(|at| self.text(at)).collect()))
+            }
+            (_, Some(after)) => {
+                let end = start + self.len;
+                Some(Advice::After((end..end + after).map(|at| self.text(at)).collect()))
+            }
+            _ => None,
+        }
     }
-    match (before, after) {
-        (Some(before), after) if after.is_none_or(|after| before <= after) => {
-            Some(Advice::Before((start - before..start).map(text).collect()))
+
+    /// How many lines on one side tell the place at `start` from all others.
+    fn needed(self, start: usize, side: Side) -> Option<usize> {
+        let mut most = 0;
+        for other in self.starts.iter().map(|&other| other as usize) {
+            if other != start {
+                let differs = (1..=ADVICE_LINES).find(|&distance| {
+                    self.beside(start, side, distance) != self.beside(other, side, distance)
+                });
+                most = most.max(differs?);
+            }
         }
-        (_, Some(after)) => {
-            Some(Advice::After((start + len..start + len + after).map(text).collect()))
-        }
-        _ => None,
+        self.beside(start, side, most).map(|_| most)
+    }
+
+    /// The line at a distance from the place that begins at `start`.
+    fn beside(&self, start: usize, side: Side, distance: usize) -> Option<&[u8]> {
+        let index = match side {
+            Side::Above => start.checked_sub(distance)?,
+            Side::Below => start + self.len - 1 + distance,
+        };
+        (index < self.lines.len()).then(|| self.lines.content(index))
+    }
+
+    fn text(self, index: usize) -> String {
+        String::from_utf8_lossy(self.lines.content(index)).into_owned()
     }
 }
 
@@ -525,17 +592,20 @@ fn advice<'f>(
 /// in its scope.
 fn header_of(lines: &Lines<'_>, starts: &[u32], start: usize, ends: &ScopeEnds) -> Option<usize> {
     let depth = indentation(lines.content(start.min(lines.len().checked_sub(1)?)));
-    let opens = |&index: &usize| {
-        let line = lines.content(index);
-        let opener = line
-            .get(indentation(line))
-            .is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'@'));
-        indentation(line) < depth && opener
-    };
-    let header = (start.saturating_sub(500)..start).rev().find(opens)?;
+    let header = (start.saturating_sub(500)..start)
+        .rev()
+        .find(|&index| opens_block(lines.content(index), depth))?;
     let name = trim(lines.content(header));
     let unique = lines.iter().filter(|line| trim(line) == name).count() == 1;
     let scope = ends.of(header as u32);
     let inside = starts.iter().filter(|&other| scope.contains(other)).count();
     (unique && inside == 1).then_some(header)
+}
+
+/// Whether a line may open the block of lines that are indented by `depth`.
+fn opens_block(line: &[u8], depth: usize) -> bool {
+    let opener = line
+        .get(indentation(line))
+        .is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'@'));
+    indentation(line) < depth && opener
 }

@@ -128,7 +128,8 @@ impl Anchors {
             };
         }
         loop {
-            let (next, jump) = (self.next[anchor] as usize, self.jump[anchor] as usize);
+            let next = self.next[anchor] as usize;
+            let jump = self.jump[anchor] as usize;
             if self.lines[jump] <= line {
                 anchor = jump;
             } else if self.lines[next] <= line {
@@ -147,19 +148,20 @@ impl Anchors {
 
 /// Drops the line numbers of a unified diff (`-1,2 +3,4 @@ text`) from a header; they name no line.
 pub(crate) fn without_line_numbers(header: &str) -> &str {
-    let numbers = |text: &str, sign: char| -> Option<usize> {
-        let digits = text.strip_prefix(sign)?;
-        let len = digits.len()
-            - digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',').len();
-        (len > 0).then_some(len + 1)
-    };
-    let Some(old) = numbers(header, '-') else { return header };
-    let Some(rest) = header[old..].strip_prefix(' ') else { return header };
-    let Some(new) = numbers(rest, '+') else { return header };
-    match rest[new..].strip_prefix(" @@") {
-        Some(rest) => rest.strip_prefix(' ').unwrap_or(rest),
-        None => header,
-    }
+    text_after_line_numbers(header).unwrap_or(header)
+}
+
+fn text_after_line_numbers(header: &str) -> Option<&str> {
+    let rest = after_range(header, '-')?.strip_prefix(' ')?;
+    let rest = after_range(rest, '+')?.strip_prefix(" @@")?;
+    Some(rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+/// Strips a sign and the numbers after it.
+fn after_range(text: &str, sign: char) -> Option<&str> {
+    let digits = text.strip_prefix(sign)?;
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
+    (rest.len() < digits.len()).then_some(rest)
 }
 
 #[cfg(test)]

@@ -153,17 +153,20 @@ impl Automaton {
             sorted[*slot as usize] = position;
             *slot += 1;
         }
-        let range = |&node: &u32| match order[node as usize] {
-            0 => 0..0,
-            place => {
-                before[place as usize] as usize
-                    ..before[(place + size[node as usize]) as usize] as usize
-            }
-        };
+        let mut ranges = Vec::with_capacity(self.ends.len());
+        for &node in &self.ends {
+            ranges.push(match order[node as usize] {
+                0 => 0..0,
+                place => {
+                    let end = place + size[node as usize];
+                    before[place as usize] as usize..before[end as usize] as usize
+                }
+            });
+        }
         Occurrences {
             same_as: self.same_as.clone(),
             lengths: self.lengths.clone(),
-            ranges: self.ends.iter().map(range).collect(),
+            ranges,
             ends: WaveletMatrix::new(sorted),
         }
     }
@@ -269,20 +272,19 @@ impl WaveletMatrix {
         let bits = numbers.iter().max().map_or(0, |most| u32::BITS - most.leading_zeros());
         let mut levels = Vec::with_capacity(bits as usize);
         for bit in (0..bits).rev() {
-            let is_one = |number: u32| number >> bit & 1 == 1;
             let mut words = Vec::with_capacity(numbers.len() / 64 + 1);
             let mut ones = 0;
             for chunk in numbers.chunks(64) {
                 let word = chunk
                     .iter()
                     .rev()
-                    .fold(0, |word, &number| word << 1 | u64::from(is_one(number)));
+                    .fold(0, |word, &number| word << 1 | u64::from(number >> bit & 1));
                 words.push((word, ones));
                 ones += word.count_ones();
             }
             words.push((0, ones));
             let (mut next, high): (Vec<u32>, Vec<u32>) =
-                numbers.iter().partition(|&&number| !is_one(number));
+                numbers.iter().partition(|&&number| number >> bit & 1 == 0);
             levels.push(Level { words, zeros: next.len() });
             next.extend(high);
             numbers = next;
@@ -332,11 +334,13 @@ impl WaveletMatrix {
 impl Level {
     /// Where the numbers of `range` that have a zero are in the next level.
     fn zeros(&self, range: &Range<usize>) -> Range<usize> {
-        let zeros = |until: usize| {
-            let (word, ones) = self.words[until / 64];
-            until - ones as usize - (word & ((1 << (until % 64)) - 1)).count_ones() as usize
-        };
-        zeros(range.start)..zeros(range.end)
+        self.zeros_before(range.start)..self.zeros_before(range.end)
+    }
+
+    /// How many of the first `len` numbers have a zero.
+    fn zeros_before(&self, len: usize) -> usize {
+        let (word, ones) = self.words[len / 64];
+        len - ones as usize - (word & ((1 << (len % 64)) - 1)).count_ones() as usize
     }
 
     /// The same for a one; `zeros` is what [`Self::zeros`] says.

@@ -24,15 +24,14 @@ impl Stated {
         stands: impl Fn(usize) -> bool,
     ) -> Option<usize> {
         let stated = needle.stated?;
-        let shifted = |offset: Option<isize>| {
-            let line = offset.and_then(|offset| stated.checked_add_signed(offset));
-            line.filter(|&line| stands(line))
-        };
         let here = Some(stated).filter(|&line| stands(line));
-        let above = shifted(self.offset);
+        let above = shifted(stated, self.offset).filter(|&line| stands(line));
         let chosen = here.or(above)?;
-        let agrees = |place: Option<usize>| place.is_none_or(|line| line == chosen);
-        (agrees(above) && agrees(shifted(below))).then_some(chosen)
+        let agrees = above.is_none_or(|line| line == chosen)
+            && shifted(stated, below)
+                .filter(|&line| stands(line))
+                .is_none_or(|line| line == chosen);
+        agrees.then_some(chosen)
     }
 
     /// Takes note of where a hunk was found.
@@ -60,4 +59,9 @@ impl Stated {
         }
         line.checked_add_signed(offset)
     }
+}
+
+/// The line that is `offset` lines below a stated one.
+fn shifted(stated: usize, offset: Option<isize>) -> Option<usize> {
+    stated.checked_add_signed(offset?)
 }

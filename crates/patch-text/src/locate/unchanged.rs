@@ -7,8 +7,8 @@
 //! keeps its bytes there. Where there are several smallest differences one of them is taken: the
 //! old and the new text of the hunk are the same in all of them.
 //!
-//! What a hunk was written like still tells whether its diff shows context at all (`edge` in
-//! [`needle`](super::needle)).
+//! Whether the diff of a hunk shows context at all (`edge` in [`needle`](super::needle)) is still
+//! told by the hunk as it was written.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,28 +16,24 @@ use std::collections::HashSet;
 use patch_grammar::{Line, LineKind};
 
 use super::kept::{COMPARED, stretches};
+use super::needle::{of_kind, runs};
 
-/// What makes two lines the same: text and line end.
+/// The text and the line end of a line. Two lines are the same if these are.
 type Content<'p> = (&'p [u8], bool, bool);
 
 fn content<'p>(line: &Line<'p>) -> Content<'p> {
     (line.text, line.crlf, line.no_newline)
 }
 
-fn is_context(line: &Line<'_>) -> bool {
-    line.kind == LineKind::Context
-}
-
 /// Returns the lines of a hunk in which those that are removed and inserted again are context. Where
 /// a hunk says how its lines end, inserting one may change its end: such a hunk stays as it is.
 pub(crate) fn as_context<'p>(lines: &'p [Line<'p>]) -> Cow<'p, [Line<'p>]> {
-    let changes = || lines.chunk_by(|one, other| is_context(one) == is_context(other));
-    if lines.iter().any(|line| line.crlf) || !changes().any(repeats) {
+    if lines.iter().any(|line| line.crlf) || !runs(lines).any(repeats) {
         return Cow::Borrowed(lines);
     }
     let mut left = COMPARED;
     let mut all = Vec::with_capacity(lines.len());
-    for run in changes() {
+    for run in runs(lines) {
         if repeats(run) {
             push_change(run, &mut left, &mut all);
         } else {
@@ -49,30 +45,33 @@ pub(crate) fn as_context<'p>(lines: &'p [Line<'p>]) -> Cow<'p, [Line<'p>]> {
 
 /// Returns whether one line of a change is removed and inserted.
 fn repeats(run: &[Line<'_>]) -> bool {
-    let of = |kind| run.iter().filter(move |line| line.kind == kind);
     // Most changes are short, or only insert or remove.
-    let (removed, inserted) = (of(LineKind::Delete).count(), of(LineKind::Insert).count());
+    let removed = of_kind(run, LineKind::Delete).count();
+    let inserted = of_kind(run, LineKind::Insert).count();
     if removed == 0 || inserted == 0 {
         return false;
     }
     if removed.min(inserted) <= 4 {
-        return of(LineKind::Delete)
-            .any(|line| of(LineKind::Insert).any(|new| content(new) == content(line)));
+        return of_kind(run, LineKind::Delete)
+            .any(|line| of_kind(run, LineKind::Insert).any(|new| content(new) == content(line)));
     }
-    let removed: HashSet<Content<'_>> = of(LineKind::Delete).map(content).collect();
-    of(LineKind::Insert).any(|line| removed.contains(&content(line)))
+    let removed: HashSet<Content<'_>> = of_kind(run, LineKind::Delete).map(content).collect();
+    of_kind(run, LineKind::Insert).any(|line| removed.contains(&content(line)))
 }
 
 /// Adds the lines of a change, of which some are context.
 fn push_change<'p>(run: &[Line<'p>], left: &mut usize, all: &mut Vec<Line<'p>>) {
-    let of = |kind| run.iter().filter(move |line| line.kind == kind).copied().collect::<Vec<_>>();
-    let (removed, inserted) = (of(LineKind::Delete), of(LineKind::Insert));
-    let contents = |lines: &[Line<'p>]| lines.iter().map(content).collect::<Vec<_>>();
-    let (mut old, mut new) = (0, 0);
-    for same in stretches(&contents(&removed), &contents(&inserted), left) {
+    let removed: Vec<Line<'_>> = of_kind(run, LineKind::Delete).copied().collect();
+    let inserted: Vec<Line<'_>> = of_kind(run, LineKind::Insert).copied().collect();
+    let removed_contents: Vec<Content<'_>> = removed.iter().map(content).collect();
+    let inserted_contents: Vec<Content<'_>> = inserted.iter().map(content).collect();
+    let mut old = 0;
+    let mut new = 0;
+    for same in stretches(&removed_contents, &inserted_contents, left) {
         all.extend_from_slice(&removed[old..same.old]);
         all.extend_from_slice(&inserted[new..same.new]);
-        (old, new) = (same.old + same.len, same.new + same.len);
+        old = same.old + same.len;
+        new = same.new + same.len;
         let kept = removed[same.old..old].iter();
         all.extend(kept.map(|line| Line { kind: LineKind::Context, ..*line }));
     }

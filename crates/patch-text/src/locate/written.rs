@@ -1,4 +1,4 @@
-//! What a hunk that needed fuzz may write.
+//! The lines that a hunk that needed fuzz may write.
 //!
 //! The file's bytes win wherever the patch did not mean to change them: context stays as it is, new
 //! lines are indented by what the matched lines tell ([`Levels`]), and replaced lines keep what the
@@ -12,7 +12,7 @@ use patch_grammar::LineKind;
 use super::draft::{Draft, Node};
 use super::indent::Levels;
 use super::kept::Replaced;
-use super::needle::Needle;
+use super::needle::{Needle, of_kind, runs};
 use super::pass::{Pass, parts, trim};
 use super::placed::{Note, Reindented};
 use super::reject::RejectReason;
@@ -22,7 +22,7 @@ use super::reject::RejectReason;
 pub(crate) struct Written<'p> {
     /// Their texts; none if they are those of the patch.
     pub(crate) lines: Vec<Cow<'p, [u8]>>,
-    /// What a reader should know about them.
+    /// Notes about them for the reader.
     pub(crate) notes: Vec<Note>,
 }
 
@@ -55,46 +55,37 @@ impl<'p> Needle<'p> {
         dropped: usize,
         draft: &Draft<'_, '_>,
     ) -> Result<Written<'p>, RejectReason> {
-        let refused = |patch_line, contradicts| RejectReason::Indentation {
-            lines: draft.line_number(matched[0])..=draft.line_number(matched[matched.len() - 1]),
-            patch_line,
-            contradicts,
-        };
         let hunk = self.lines(dropped);
-        let inserted = || hunk.iter().filter(|line| line.kind == LineKind::Insert);
-        let is_blank = |text: &[u8]| trim(text).is_empty();
-        let wanted: BTreeSet<&[u8]> = inserted()
+        let wanted: BTreeSet<&[u8]> = of_kind(hunk, LineKind::Insert)
             .filter(|line| !is_blank(line.text))
             .map(|line| parts(line.text).indentation)
             .collect();
         let old = hunk.iter().filter(|line| line.kind != LineKind::Insert);
         let mut levels = Levels::default();
         for ((line, text), &node) in old.zip(self.old_without(dropped)).zip(matched) {
-            let (patch, file) = (parts(text), parts(draft.text(node)));
+            let patch = parts(text);
+            let file = parts(draft.text(node));
             if !patch.text.is_empty()
                 && !levels.learn(patch.indentation, file.indentation, line.kind == LineKind::Delete)
                 && !wanted.is_empty()
             {
-                return Err(refused(line.line, true));
+                return Err(refused(draft, matched, line.line, true));
             }
         }
         let found = levels.find(&wanted).map_err(|unknown| {
-            let line = inserted()
+            let line = of_kind(hunk, LineKind::Insert)
                 .find(|line| parts(line.text).indentation == unknown && !is_blank(line.text));
-            refused(line.expect("a line has it").line, false)
+            refused(draft, matched, line.expect("a line has it").line, false)
         })?;
         let mut texts = Vec::new();
         let mut kept = false;
         let mut matched = self.old_without(dropped).iter().zip(matched);
-        for run in hunk.chunk_by(|left, right| {
-            (left.kind == LineKind::Context) == (right.kind == LineKind::Context)
-        }) {
-            let of = |kind| run.iter().filter(move |line| line.kind == kind);
+        for run in runs(hunk) {
+            let lines: Vec<&[u8]> = of_kind(run, LineKind::Insert).map(|line| line.text).collect();
             let mut replaced = Replaced::default();
-            for (patch, &node) in matched.by_ref().take(run.len() - of(LineKind::Insert).count()) {
+            for (patch, &node) in matched.by_ref().take(run.len() - lines.len()) {
                 replaced.push(patch, draft.text(node));
             }
-            let lines: Vec<&[u8]> = of(LineKind::Insert).map(|line| line.text).collect();
             let rewritten = replaced.rewrite(&lines);
             for (nth, line) in lines.into_iter().enumerate() {
                 let patch = parts(line);
@@ -110,7 +101,6 @@ impl<'p> Needle<'p> {
                 });
             }
         }
-        let blanks = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
         let reindented: Vec<Reindented> = found
             .iter()
             .filter(|(patch, file)| patch != file)
@@ -120,4 +110,25 @@ impl<'p> Needle<'p> {
         let kept = kept.then_some(Note::KeptCharacters);
         Ok(Written { lines: texts, notes: indented.into_iter().chain(kept).collect() })
     }
+}
+
+/// Returns the reason for a hunk whose matched lines do not tell how a line of the patch is
+/// indented.
+fn refused(
+    draft: &Draft<'_, '_>,
+    matched: &[Node],
+    patch_line: u32,
+    contradicts: bool,
+) -> RejectReason {
+    let first = draft.line_number(matched[0]);
+    let last = draft.line_number(matched[matched.len() - 1]);
+    RejectReason::Indentation { lines: first..=last, patch_line, contradicts }
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    trim(text).is_empty()
+}
+
+fn blanks(indentation: &[u8]) -> String {
+    String::from_utf8_lossy(indentation).into_owned()
 }
