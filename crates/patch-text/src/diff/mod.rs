@@ -32,12 +32,11 @@ pub fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {
         (b"", added) => one_sided(out, b'+', added),
         (gone, b"") => one_sided(out, b'-', gone),
         _ => {
-            let (old, new) = (lines(before), lines(after));
             write_hunks(
                 out,
                 &mut Functions::new(before),
-                &HunkSide { lines: &old, from: 0 },
-                &HunkSide { lines: &new, from: 0 },
+                &HunkSide { lines: &lines(before), from: 0 },
+                &HunkSide { lines: &lines(after), from: 0 },
                 0,
                 0,
             );
@@ -48,15 +47,15 @@ pub fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {
 
 /// Returns the lines in which two files differ, as replacements in the first.
 pub fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
-    let (old, new) = (lines(before), lines(after));
+    let old = lines(before);
+    let new = lines(after);
     let mut splices: Vec<Splice> = Vec::new();
-    let (mut old_at, mut new_at) = (0, 0);
+    let mut old_at = 0;
+    let mut new_at = 0;
     let ops = compared(&old, 0..old.len(), &new, 0..new.len());
     for op in ops {
-        let (old_range, new_range) = (op.old_range(), op.new_range());
-        let length = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
-        let (old_end, new_end) =
-            (old_at + length(&old[old_range]), new_at + length(&new[new_range]));
+        let old_end = old_at + byte_count(&old[op.old_range()]);
+        let new_end = new_at + byte_count(&new[op.new_range()]);
         let text = &after[new_at..new_end];
         match splices.last_mut().filter(|last| last.end == old_at) {
             _ if matches!(op, DiffOp::Equal { .. }) => {}
@@ -66,9 +65,14 @@ pub fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
             }
             None => splices.push(Splice { start: old_at, end: old_end, text: text.to_vec() }),
         }
-        (old_at, new_at) = (old_end, new_end);
+        old_at = old_end;
+        new_at = new_end;
     }
     splices
+}
+
+fn byte_count(lines: &[&[u8]]) -> usize {
+    lines.iter().map(|line| line.len()).sum()
 }
 
 /// Returns the ranges that differ between two texts, given as their lines or words: old ones, and
@@ -110,19 +114,23 @@ pub fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Op
         let around = back(source, splice.start, CONTEXT)..forth(source, splice.end, CONTEXT);
         match stretches.last_mut() {
             Some((bytes, indices)) if around.start <= bytes.end => {
-                (bytes.end, indices.end) = (around.end.max(bytes.end), index + 1)
+                bytes.end = around.end.max(bytes.end);
+                indices.end = index + 1;
             }
             _ => stretches.push((around, index..index + 1)),
         }
     }
-    let (mut counted, mut line, mut shift) = (0, 0, 0);
+    let mut counted = 0;
+    let mut line = 0;
+    let mut shift = 0;
     let mut functions = Functions::new(source);
     let mut after = Vec::new();
     for (bytes, indices) in stretches {
         line += memchr::memchr_iter(b'\n', &source[counted..bytes.start]).count();
         counted = bytes.start;
         after.clear();
-        let (first, mut from) = (splices[indices.start].start, bytes.start);
+        let first = splices[indices.start].start;
+        let mut from = bytes.start;
         for splice in &splices[indices] {
             after.extend_from_slice(&source[from..splice.start]);
             after.extend_from_slice(&splice.text);
@@ -131,7 +139,8 @@ pub fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Op
         after.extend_from_slice(&source[from..bytes.end]);
         let above = lines(&source[bytes.start..back(source, first, 0)]).len();
         let below = lines(&source[forth(source, from, 0)..bytes.end]).len();
-        let (old, new) = (lines(&source[bytes]), lines(&after));
+        let old = lines(&source[bytes]);
+        let new = lines(&after);
         let new_from = (line as isize + shift) as usize;
         functions.seek(counted);
         write_hunks(
@@ -171,7 +180,9 @@ fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     let open = bytes.last() != Some(&b'\n');
     let count = ends.clone().count() + usize::from(open);
     out.reserve(bytes.len() + count + 64);
-    let (old, new) = if sign == b'+' { ((0, 0), (0, count)) } else { ((0, count), (0, 0)) };
+    let all = HunkRange { before: 0, count };
+    let none = HunkRange { before: 0, count: 0 };
+    let (old, new) = if sign == b'+' { (none, all) } else { (all, none) };
     hunk_header(out, old, new, b"");
     let mut from = 0;
     for end in ends.chain(open.then(|| bytes.len() - 1)) {
@@ -184,25 +195,35 @@ fn one_sided(out: &mut Vec<u8>, sign: u8, bytes: &[u8]) {
     }
 }
 
-/// Writes the header of a hunk: on each side, how many lines are before it and how many it has, and
-/// the function that it is in.
-fn hunk_header(out: &mut Vec<u8>, old: (usize, usize), new: (usize, usize), function: &[u8]) {
-    let mut range = |words: &str, (before, count): (usize, usize)| {
-        let first = if count == 0 { before } else { before + 1 };
-        match count {
-            1 => write!(out, "{words}{first}"),
-            _ => write!(out, "{words}{first},{count}"),
-        }
-        .expect("a vector takes what is written")
-    };
-    range("@@ -", old);
-    range(" +", new);
+/// The lines of one file that a hunk has.
+#[derive(Clone, Copy)]
+struct HunkRange {
+    /// How many lines of the file are above the hunk.
+    before: usize,
+    count: usize,
+}
+
+/// Writes the header of a hunk: its range in both files, and the function that it is in.
+fn hunk_header(out: &mut Vec<u8>, old: HunkRange, new: HunkRange, function: &[u8]) {
+    out.extend_from_slice(b"@@ -");
+    write_range(out, old);
+    out.extend_from_slice(b" +");
+    write_range(out, new);
     out.extend_from_slice(b" @@");
     if !function.is_empty() {
         out.push(b' ');
         out.extend_from_slice(function);
     }
     out.push(b'\n');
+}
+
+fn write_range(out: &mut Vec<u8>, HunkRange { before, count }: HunkRange) {
+    let first = if count == 0 { before } else { before + 1 };
+    match count {
+        1 => write!(out, "{first}"),
+        _ => write!(out, "{first},{count}"),
+    }
+    .expect("a vector takes all writes");
 }
 
 /// Lines of a file, and how many stand before them.
@@ -221,65 +242,62 @@ fn write_hunks(
     above: usize,
     below: usize,
 ) {
-    let (HunkSide { lines: old, from: old_from }, HunkSide { lines: new, from: new_from }) =
-        (old, new);
-    let (old_end, new_end) = (old.len() - below, new.len() - below);
+    let HunkSide { lines: old, from: old_from } = old;
+    let HunkSide { lines: new, from: new_from } = new;
+    let old_end = old.len() - below;
+    let new_end = new.len() - below;
     let mut ops = compared(old, above..old_end, new, above..new_end);
-    widen(&mut ops, above, (old_end, new_end, below));
+    widen(&mut ops, above, below, old_end, new_end);
     let mut passed = 0;
     for group in group_diff_ops(ops, CONTEXT) {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        let range = |from: usize, first: Range<usize>, last: Range<usize>| {
-            (from + first.start, last.end - first.start)
-        };
-        let old_range = range(*old_from, first.old_range(), last.old_range());
-        let new_range = range(*new_from, first.new_range(), last.new_range());
+        let Some(first) = group.first() else { continue };
+        let Some(last) = group.last() else { continue };
+        let old_range = hunk_range(*old_from, first.old_range(), last.old_range());
+        let new_range = hunk_range(*new_from, first.new_range(), last.new_range());
         let line = first.old_range().start;
         functions.pass(&old[std::mem::replace(&mut passed, line)..line]);
         hunk_header(out, old_range, new_range, functions.above());
         for op in &group {
-            let mut write = |sign: u8, lines: &[&[u8]]| {
-                for line in lines {
-                    out.push(sign);
-                    out.extend_from_slice(line);
-                    if !line.ends_with(b"\n") {
-                        out.extend_from_slice(b"\n\\ No newline at end of file\n");
-                    }
-                }
-            };
-            match *op {
-                DiffOp::Equal { old_index, len, .. } => {
-                    write(b' ', &old[old_index..old_index + len])
-                }
-                DiffOp::Delete { old_index, old_len, .. } => {
-                    write(b'-', &old[old_index..old_index + old_len])
-                }
-                DiffOp::Insert { new_index, new_len, .. } => {
-                    write(b'+', &new[new_index..new_index + new_len])
-                }
-                DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-                    write(b'-', &old[old_index..old_index + old_len]);
-                    write(b'+', &new[new_index..new_index + new_len]);
+            let (tag, old_lines, new_lines) = op.as_tag_tuple();
+            match tag {
+                DiffTag::Equal => write_lines(out, b' ', &old[old_lines]),
+                DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
+                    write_lines(out, b'-', &old[old_lines]);
+                    write_lines(out, b'+', &new[new_lines]);
                 }
             }
         }
     }
 }
 
-/// Adds the lines before and after those that were compared.
-fn widen(
-    ops: &mut Vec<DiffOp>,
-    above: usize,
-    (old_index, new_index, below): (usize, usize, usize),
-) {
+/// Returns the range of a hunk from its first and its last operation, in lines that begin at `from`.
+fn hunk_range(from: usize, first: Range<usize>, last: Range<usize>) -> HunkRange {
+    HunkRange { before: from + first.start, count: last.end - first.start }
+}
+
+/// Writes lines of a hunk, each with its sign.
+fn write_lines(out: &mut Vec<u8>, sign: u8, lines: &[&[u8]]) {
+    for line in lines {
+        out.push(sign);
+        out.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            out.extend_from_slice(b"\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+/// Adds the lines above and below the compared ones, which end at `old_end` and `new_end`.
+fn widen(ops: &mut Vec<DiffOp>, above: usize, below: usize, old_end: usize, new_end: usize) {
     match ops.first_mut() {
         Some(DiffOp::Equal { old_index, new_index, len }) => {
-            (*old_index, *new_index, *len) = (0, 0, *len + above);
+            *old_index = 0;
+            *new_index = 0;
+            *len += above;
         }
         _ => ops.insert(0, DiffOp::Equal { old_index: 0, new_index: 0, len: above }),
     }
     match ops.last_mut() {
         Some(DiffOp::Equal { len, .. }) => *len += below,
-        _ => ops.push(DiffOp::Equal { old_index, new_index, len: below }),
+        _ => ops.push(DiffOp::Equal { old_index: old_end, new_index: new_end, len: below }),
     }
 }

@@ -21,9 +21,11 @@ pub fn edit_text(
     if let Some(splices) = text.stored(std::mem::take(&mut edit.splices)) {
         return Ok(Edit { splices, ..edit });
     }
-    let rejects = not_storable(hunks);
-    // Otherwise the splice would remove the byte-order mark.
-    let first =
-        || vec![HunkReject { hunk: 0, patch_line: hunks[0].line, reason: RejectReason::Encoding }];
-    Err(if rejects.is_empty() { first() } else { rejects })
+    let mut rejects = not_storable(hunks);
+    if rejects.is_empty() {
+        // The splice would remove the byte-order mark.
+        let reason = RejectReason::Encoding;
+        rejects.push(HunkReject { hunk: 0, patch_line: hunks[0].line, reason });
+    }
+    Err(rejects)
 }

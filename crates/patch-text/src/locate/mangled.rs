@@ -8,7 +8,7 @@ use patch_grammar::{Hunk, Line, LineKind};
 use super::needle::of_kind;
 
 patch_grammar::named! {
-    /// What was done to the lines of a hunk before its author saw them.
+    /// A change to the lines of a file on their way to the author of a hunk.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum Mangled {

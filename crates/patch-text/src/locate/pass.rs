@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 patch_grammar::named! {
-    /// What is overlooked when a line of a hunk is compared with a line of the file. The order is
-    /// from strict to lenient.
+    /// The differences that are overlooked between a line of a hunk and a line of the file. The
+    /// order is from strict to lenient.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub enum Pass {

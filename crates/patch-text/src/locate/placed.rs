@@ -15,7 +15,7 @@ pub struct Placed {
     pub line_count: usize,
     /// The pass that matched.
     pub pass: Pass,
-    /// What was done beyond plain matching.
+    /// Notes about everything beyond plain matching.
     pub notes: Vec<Note>,
 }
 

@@ -55,8 +55,8 @@ patch_grammar::named! {
             /// Whether there are more.
             more: bool,
         } = "anchor_not_found",
-        /// It fits in several places; `details.candidates` has each, and what to add to mean it.
-        /// What to do: add that context or header; `--ambiguous first` takes the uppermost.
+        /// It fits in several places; `details.candidates` has each, and what to add to mean
+        /// it. What to do: add that context or header; `--ambiguous first` takes the uppermost.
         MultipleMatches {
             /// The places, at most 64; fewer if many hunks of the patch have so many.
             candidates: Vec<Candidate>,

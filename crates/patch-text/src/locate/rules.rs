@@ -14,7 +14,7 @@ pub enum Order {
 }
 
 patch_grammar::named! {
-    /// What to do with a hunk that fits in several places.
+    /// The treatment of a hunk that fits in several places.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Ambiguous {
@@ -32,7 +32,7 @@ pub struct Rules {
     pub order: Order,
     /// The matching passes, in the order in which they are tried.
     pub passes: Vec<Pass>,
-    /// What to do with a hunk that fits in several places.
+    /// The treatment of a hunk that fits in several places.
     pub ambiguous: Ambiguous,
     /// Whether a hunk that only inserts, and has no header, goes to the end of the file.
     pub append_without_anchor: bool,

@@ -13,7 +13,7 @@ use crate::text::charset::{Charset, KnownCharset};
 use crate::text::lines::BOM;
 use crate::text::splices::Splices;
 
-/// The text of a file: its bytes, or what they are decoded to.
+/// The text of a file: its bytes, decoded if need be.
 #[derive(Debug, Clone)]
 pub struct FileText<'f> {
     text: Cow<'f, [u8]>,
@@ -39,14 +39,17 @@ impl<'f> FileText<'f> {
                     .then(|| Self { text: Cow::Owned(text.into_bytes()), encoding: Some(encoding) })
             },
         );
-        let plain =
-            || (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding: None });
         if let Some(unknown) = declared.filter(|charset| marked.is_none() && !charset.is_built()) {
             // Nothing can be stored in it: to take its bytes as they are would mix two charsets.
-            return plain().map(|plain| Self { encoding: Some(unknown), ..plain });
+            return Self::plain(stored, Some(unknown));
         }
         // A file that only looks like UTF-16 is not text.
-        decoded.or_else(|| plain().filter(|_| marked.is_none()))
+        decoded.or_else(|| if marked.is_none() { Self::plain(stored, None) } else { None })
+    }
+
+    /// Returns the bytes of a file as its text, unless they are binary.
+    fn plain(stored: &'f [u8], encoding: Option<Charset>) -> Option<Self> {
+        (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding })
     }
 
     /// Returns the text; UTF-8 if it was decoded.
@@ -67,9 +70,9 @@ impl<'f> FileText<'f> {
     #[must_use]
     pub fn stored(&self, splices: Splices) -> Option<Splices> {
         let Some(encoding) = self.encoding else { return Some(splices) };
-        let encoded = |part: &[u8]| encode(std::str::from_utf8(part).ok()?, encoding);
         let mut stored = Splices::new();
-        let (mut behind, mut at) = (0, 0);
+        let mut behind = 0;
+        let mut at = 0;
         for splice in splices.as_slice() {
             let loses_mark = splice.start < BOM.len()
                 && self.text.starts_with(BOM)
@@ -77,13 +80,17 @@ impl<'f> FileText<'f> {
             if loses_mark && splice.end > 0 {
                 return None;
             }
-            let start = at + encoded(&self.text[behind..splice.start])?.len();
-            at = start + encoded(&self.text[splice.start..splice.end])?.len();
+            let start = at + encode_utf8(&self.text[behind..splice.start], encoding)?.len();
+            at = start + encode_utf8(&self.text[splice.start..splice.end], encoding)?.len();
             behind = splice.end;
-            stored.push(start..at, encoded(&splice.text)?);
+            stored.push(start..at, encode_utf8(&splice.text, encoding)?);
         }
         Some(stored)
     }
+}
+
+fn encode_utf8(text: &[u8], encoding: Charset) -> Option<Vec<u8>> {
+    encode(std::str::from_utf8(text).ok()?, encoding)
 }
 
 /// Encodes the text of a new file.
@@ -200,14 +207,13 @@ mod tests {
             assert_eq!(decode(&found, encoding), Some(text.replacen(from, to, 1)), "{label}");
         }
         let file = FileText::of(b"\xe9\n", by_label("latin1")).expect("it is text");
-        let splice = |range: std::ops::Range<usize>, text: &str| {
-            let mut splices = Splices::new();
-            splices.push(range, text.into());
-            splices
-        };
-        assert_eq!(file.stored(splice(0..2, "→")), None, "it has no bytes there");
+        let mut splices = Splices::new();
+        splices.push(0..2, "→".into());
+        assert_eq!(file.stored(splices), None, "it has no bytes there");
         let le = utf16("\u{feff}a\n", Charset::UTF_16LE);
         let file = FileText::of(&le, None).expect("it is text");
-        assert_eq!(file.stored(splice(0..4, "a")), None, "the mark would go");
+        let mut splices = Splices::new();
+        splices.push(0..4, "a".into());
+        assert_eq!(file.stored(splices), None, "the mark would go");
     }
 }

@@ -1,4 +1,4 @@
-//! Byte ranges of a file, and what takes their place.
+//! Byte ranges of a file, and the bytes that take their place.
 
 use std::ops::Range;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 patch_grammar::named! {
-    /// What is done about whitespace errors in the lines that a patch inserts.
+    /// The treatment of whitespace errors in the lines that a patch inserts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Whitespace {
         /// The patch is refused.
@@ -149,7 +149,8 @@ impl WhitespaceRules {
 
     /// Reads a list on top of the default, and what is wrong with it. A name may be cut short.
     fn read(text: &str) -> (Self, Option<WhitespaceRulesError>) {
-        let (mut rules, mut wrong) = (Self::default(), None);
+        let mut rules = Self::default();
+        let mut wrong = None;
         for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
             if let Some(width) = word.strip_prefix("tabwidth=") {
                 match width.parse() {
@@ -258,7 +259,7 @@ impl WhitespaceRules {
         let (content, _, kept) = self.split(line);
         let indent = indent_of(content);
         let text = &content[indent.len()..];
-        // What follows the last tab may stay as it is.
+        // Spaces after the last tab may stay as they are.
         let tail = memchr::memrchr(b'\t', indent).map_or(0, |last| last + 1);
         let width = usize::from(self.tab_width);
         let mut fixed = Vec::with_capacity(line.len());
