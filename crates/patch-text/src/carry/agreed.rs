@@ -58,14 +58,14 @@ const KEEP: u8 = 4;
 
 impl<'g> Grid<'g> {
     fn new(base: &'g [u8], current: &'g [u8], points: &mut usize) -> Option<Self> {
-        let (base, current): (Vec<&[u8]>, Vec<&[u8]>) =
-            (split(base).collect(), split(current).collect());
+        let base: Vec<&[u8]> = split(base).collect();
+        let current: Vec<&[u8]> = split(current).collect();
         let width = current.len() + 1;
         *points = points.checked_sub((base.len() + 1).checked_mul(width)?)?;
         let mut interner = Interner::new(Pass::Exact);
         let old: Vec<u32> = base.iter().map(|line| interner.insert(line)).collect();
         let new: Vec<u32> = interner.all(current.iter().copied()).collect();
-        // What the way from each point to the end costs; the steps that are cheapest from there on.
+        // The steps that are cheapest on the way from each point to the end.
         let mut steps = vec![0; (base.len() + 1) * width];
         let mut below = vec![0; width];
         for line in (0..=base.len()).rev() {
@@ -119,7 +119,8 @@ impl<'g> Grid<'g> {
 
     /// Returns where the changes go along some minimal script that keeps the footprint of each.
     fn decided(&self, changes: &[Replacement]) -> Option<Vec<usize>> {
-        let (width, moves) = (self.width(), self.moves());
+        let width = self.width();
+        let moves = self.moves();
         // The steps that keep the footprints.
         let mut allowed = vec![DROP | INSERT | KEEP; self.base.len() + 1];
         for change in changes {
@@ -134,14 +135,15 @@ impl<'g> Grid<'g> {
             let steps = self.steps[point] & allowed[point / width];
             leads[point] = moves.iter().any(|(step, to)| steps & step != 0 && leads[point + to]);
         }
-        let (mut places, mut point) = (Vec::new(), 0);
+        let mut places = Vec::new();
+        let mut point = 0;
         if !leads[0] {
             return None;
         }
         loop {
-            let (line, at) = (point / width, point % width);
+            let line = point / width;
             if changes.get(places.len()).is_some_and(|change| change.lines.start == line) {
-                places.push(at);
+                places.push(point % width);
             }
             if point + 1 == self.steps.len() {
                 return Some(places);
@@ -164,10 +166,10 @@ impl<'g> Grid<'g> {
                 wanted.pass(change.text.len(), self.base[change.lines.clone()].concat().len());
                 line = change.lines.end;
             }
-            let is_wanted = |(at, steps): (usize, u8)| {
+            let is_wanted = self.row(line).all(|(at, steps)| {
                 steps & (INSERT | KEEP) == 0 || wanted.has(at, self.current[at])
-            };
-            if !self.row(line).all(is_wanted) {
+            });
+            if !is_wanted {
                 return false;
             }
             line += 1;
@@ -179,22 +181,23 @@ impl<'g> Grid<'g> {
     /// is wanted there.
     fn all_take(&self, change: &Replacement, wanted: &WantedText) -> bool {
         let Range { start, end } = change.lines;
-        let takes = |line: usize| {
+        let is_taken = (start..=end).all(|line| {
             let kept = if line < end { KEEP } else { KEEP | DROP };
             self.row(line).all(|(_, steps)| steps & !kept == 0)
-        };
-        (start..=end).all(takes) && self.row(start).all(|(at, _)| wanted.has(at, &change.text))
+        });
+        is_taken && self.row(start).all(|(at, _)| wanted.has(at, &change.text))
     }
 
     /// Returns the points of a row that minimal scripts come to, with the steps that they take.
     fn row(&self, line: usize) -> impl Iterator<Item = (usize, u8)> {
         let width = self.width();
-        let is_end = move |at: usize| line == self.base.len() && at + 1 == width;
-        self.steps[line * width..][..width]
+        let first = line * width;
+        let end = self.steps.len() - 1;
+        self.steps[first..][..width]
             .iter()
             .copied()
             .enumerate()
-            .filter(move |&(at, steps)| steps != 0 || is_end(at))
+            .filter(move |&(at, steps)| steps != 0 || first + at == end)
     }
 }
 
@@ -214,7 +217,8 @@ impl WantedText {
         for line in current {
             before.push(before[before.len() - 1] + line.len());
         }
-        let (mut text, mut at) = (Vec::new(), 0);
+        let mut text = Vec::new();
+        let mut at = 0;
         for (change, &place) in changes.iter().zip(places) {
             text.extend(current[at..place].iter().copied().flatten());
             text.extend_from_slice(&change.text);

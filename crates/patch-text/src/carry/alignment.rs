@@ -89,25 +89,25 @@ pub(super) fn certain_in_pieces(
     worth_cutting: isize,
     kept: usize,
 ) -> Option<Vec<Run>> {
-    let fits = |file: &[u8]| u32::try_from(file.len()).is_ok();
-    if !fits(base) || !fits(current) {
-        return None;
-    }
+    // Bytes are counted in 32 bits.
+    u32::try_from(base.len().max(current.len())).ok()?;
     let files = AlignedFiles { base, current };
     let mut left = MAX_PASSES * (base.len() + current.len()) + FREE_BYTES;
     let snakes = files.rough_path(&mut left)?;
     let mut runs: Vec<Run> = Vec::new();
     for piece in files.pieces(&snakes, worth_cutting) {
-        let (first, last) = (&snakes[piece.snakes.start], &snakes[piece.snakes.end - 1]);
+        let first = &snakes[piece.snakes.start];
+        let last = &snakes[piece.snakes.end - 1];
         let bound =
             AlignedBound { cost: last.cost - first.cost, diagonal: last.diagonal - first.diagonal };
         let part = AlignedFiles {
             base: &base[first.from.base as usize..last.to.base as usize],
             current: &current[first.from.current as usize..last.to.current as usize],
         };
-        let (line, byte) = (first.from.line as usize, first.from.base as usize);
-        let (current_line, current_byte) =
-            ((line as isize - first.diagonal) as usize, first.from.current as usize);
+        let line = first.from.line as usize;
+        let byte = first.from.base as usize;
+        let current_line = (line as isize - first.diagonal) as usize;
+        let current_byte = first.from.current as usize;
         for run in Waves::new(part, bound, kept, &mut left)?.common_runs() {
             let run = Run {
                 lines: run.lines.start + line..run.lines.end + line,
@@ -120,7 +120,8 @@ pub(super) fn certain_in_pieces(
                 Some(last)
                     if last.lines.end == run.lines.start && last.diagonal() == run.diagonal() =>
                 {
-                    (last.lines.end, last.bytes.end) = (run.lines.end, run.bytes.end);
+                    last.lines.end = run.lines.end;
+                    last.bytes.end = run.bytes.end;
                 }
                 _ => runs.push(run),
             }
@@ -147,8 +148,8 @@ struct Point {
 
 const START: Point = Point { line: 0, base: 0, current: 0 };
 
-/// What is reached on one diagonal at one cost: the point after the last step that costs, and the
-/// line to which the matches go from there.
+/// The matches that end at the furthest point of one diagonal and one cost: the point after the last
+/// step that costs, and the line to which the matches go from there.
 #[derive(Debug, Clone, Copy)]
 struct AlignedReach {
     start: Point,
@@ -201,8 +202,8 @@ impl AlignedFiles<'_> {
     /// Returns the last point that matches lead to, and how many bytes were compared.
     #[inline]
     fn follow(&self, from: Point) -> (Point, usize) {
-        let (base, current) =
-            (&self.base[from.base as usize..], &self.current[from.current as usize..]);
+        let base = &self.base[from.base as usize..];
+        let current = &self.current[from.current as usize..];
         if let Some(same) = unequal_first_lines(base, current) {
             return (from, same);
         }
@@ -244,8 +245,12 @@ impl AlignedFiles<'_> {
                     let (end, compared) = self.follow(start);
                     *left = left.checked_sub(passed + compared)?;
                     if self.is_end(end) || end.line - start.line >= ENOUGH {
-                        let (diagonal, cost) = (last.diagonal + diagonal, last.cost + cost);
-                        last = Snake { from: start, to: end, diagonal, cost };
+                        last = Snake {
+                            from: start,
+                            to: end,
+                            diagonal: last.diagonal + diagonal,
+                            cost: last.cost + cost,
+                        };
                         snakes.push(last);
                         continue 'on;
                     }
@@ -280,30 +285,23 @@ impl AlignedFiles<'_> {
         const PIECES: isize = 8;
         let end = snakes[snakes.len() - 1];
         let mut pieces = Vec::new();
-        let (mut first, mut from, mut nth) = (0, START, 0);
+        let mut first = 0;
+        let mut from = START;
+        let mut nth = 0;
         while nth < snakes.len() && end.cost >= worth_cutting {
             if snakes[nth].cost - snakes[first].cost < end.cost / PIECES {
                 nth += 1;
                 continue;
             }
             // Every second line at least has to be unique.
-            let stretch = |from: usize| {
-                let mut lines = 0;
-                let long = |snake: &Snake| {
-                    lines += snake.to.line as isize - snake.from.line as isize;
-                    lines > 2 * end.cost
-                };
-                snakes[from..].iter().position(long).map(|nth| from + nth + 1)
-            };
-            let Some((middle, last)) =
-                stretch(nth).and_then(|middle| Some((middle, stretch(middle)?)))
-            else {
-                break;
-            };
+            let least = 2 * end.cost;
+            let Some(middle) = stretch_end(snakes, nth, least) else { break };
+            let Some(last) = stretch_end(snakes, middle, least) else { break };
             if self.can_be_cut(&snakes[nth..last], middle - nth, end.cost as usize) {
                 let to = snakes[middle - 1].to;
                 pieces.push(Piece { snakes: first..last, from, to });
-                (first, from) = (nth, to);
+                first = nth;
+                from = to;
             }
             nth = middle;
         }
@@ -314,7 +312,8 @@ impl AlignedFiles<'_> {
     /// Returns whether there are more than `cost` unique pairs among the first `middle` snakes, and
     /// among the others.
     fn can_be_cut(&self, snakes: &[Snake], middle: usize, cost: usize) -> bool {
-        let (first, last) = (snakes[0].from, snakes[snakes.len() - 1].to);
+        let first = snakes[0].from;
+        let last = snakes[snakes.len() - 1].to;
         let mut counts: HashMap<&[u8], [u32; 2], foldhash::fast::RandomState> = HashMap::default();
         for (nth, (file, from, to)) in
             [(self.base, first.base, last.base), (self.current, first.current, last.current)]
@@ -322,23 +321,37 @@ impl AlignedFiles<'_> {
                 .enumerate()
         {
             // The lines of two paths of this cost are at most as many lines apart.
-            let (from, to) = (from as usize, to as usize);
-            let from =
-                memchr::memrchr_iter(b'\n', &file[..from]).nth(cost).map_or(0, |feed| feed + 1);
-            let to = memchr::memchr_iter(b'\n', &file[to..])
+            let from = memchr::memrchr_iter(b'\n', &file[..from as usize])
                 .nth(cost)
-                .map_or(file.len(), |feed| to + feed + 1);
+                .map_or(0, |feed| feed + 1);
+            let to = memchr::memchr_iter(b'\n', &file[to as usize..])
+                .nth(cost)
+                .map_or(file.len(), |feed| to as usize + feed + 1);
             for line in split(&file[from..to]) {
                 counts.entry(line).or_default()[nth] += 1;
             }
         }
-        let unique = |snake: &Snake| {
-            let matches = &self.base[snake.from.base as usize..snake.to.base as usize];
-            split(matches).filter(|line| counts.get(line) == Some(&[1, 1])).count()
-        };
         let (above, below) = snakes.split_at(middle);
-        [above, below].iter().all(|snakes| snakes.iter().map(unique).sum::<usize>() > cost)
+        [above, below].iter().all(|snakes| {
+            let matches = snakes.iter().flat_map(|snake| {
+                split(&self.base[snake.from.base as usize..snake.to.base as usize])
+            });
+            matches.filter(|line| counts.get(line) == Some(&[1, 1])).count() > cost
+        })
     }
+}
+
+/// Returns the end of the shortest stretch of snakes from `first` on that has more than `least`
+/// lines.
+fn stretch_end(snakes: &[Snake], first: usize, least: isize) -> Option<usize> {
+    let mut lines = 0;
+    for (nth, snake) in snakes.iter().enumerate().skip(first) {
+        lines += snake.to.line as isize - snake.from.line as isize;
+        if lines > least {
+            return Some(nth + 1);
+        }
+    }
+    None
 }
 
 /// A row of matches of the rough path, and what that path costs before it.
@@ -382,7 +395,7 @@ impl Front {
     }
 }
 
-/// What one path costs, and the diagonal that it ends on.
+/// The cost of one path, and the diagonal of its end.
 #[derive(Debug, Clone, Copy)]
 struct AlignedBound {
     cost: isize,
@@ -392,7 +405,7 @@ struct AlignedBound {
 /// How many points of [`Waves`] are kept at a time, about: 16 MiB.
 const KEPT: usize = 1 << 20;
 
-/// What is reached at each of some costs, one after the other.
+/// The furthest points of some consecutive costs.
 #[derive(Debug)]
 struct AlignedBlock {
     /// The first of the costs.
@@ -409,7 +422,7 @@ impl AlignedBlock {
         Self { first, before, waves: Vec::new(), reached: Vec::new() }
     }
 
-    /// Returns what is reached at a cost of the block on a diagonal.
+    /// Returns the reach of a diagonal at a cost of the block.
     fn reach(&self, cost: usize, diagonal: isize) -> Option<&AlignedReach> {
         let nth = cost - self.first;
         let (lowest, first) = self.waves[nth];
@@ -418,12 +431,14 @@ impl AlignedBlock {
         self.reached[first..end].get(nth).filter(|reach| reach.is_some())
     }
 
-    /// Returns the line up to which a diagonal is reached at the cost before one of the block.
-    fn reached_before(&self, cost: usize, diagonal: isize) -> Option<u32> {
-        if cost == self.first {
-            return self.before.get(diagonal).map(|point| point.line);
-        }
-        self.reach(cost - 1, diagonal).map(|reach| reach.end)
+    /// Returns whether a line is reached on a diagonal at the cost before one of the block.
+    fn is_reached_before(&self, cost: usize, diagonal: isize, line: u32) -> bool {
+        let end = if cost == self.first {
+            self.before.get(diagonal).map(|point| point.line)
+        } else {
+            self.reach(cost - 1, diagonal).map(|reach| reach.end)
+        };
+        end.is_some_and(|end| line <= end)
     }
 }
 
@@ -453,7 +468,8 @@ impl<'f> Waves<'f> {
     ) -> Option<Self> {
         let block = AlignedBlock::new(0, Front::default());
         let mut waves = Self { files, bound, earlier: Vec::new(), block, end: START, diagonal: 0 };
-        let (mut last, mut front) = (Front::default(), Front::default());
+        let mut last = Front::default();
+        let mut front = Front::default();
         for cost in 0..=bound.cost {
             if waves.block.reached.len() >= kept {
                 let full = std::mem::replace(
@@ -463,7 +479,8 @@ impl<'f> Waves<'f> {
                 waves.earlier.push((full.first, full.before));
             }
             if let Some((end, diagonal)) = waves.next(cost, &last, &mut front, left)? {
-                (waves.end, waves.diagonal) = (end, diagonal);
+                waves.end = end;
+                waves.diagonal = diagonal;
                 return Some(waves);
             }
             std::mem::swap(&mut last, &mut front);
@@ -507,7 +524,8 @@ impl<'f> Waves<'f> {
     /// Makes the block before the kept one again, if there is one.
     fn go_back(&mut self) -> bool {
         let Some((first, before)) = self.earlier.pop() else { return false };
-        let (mut last, mut front) = (before.clone(), Front::default());
+        let mut last = before.clone();
+        let mut front = Front::default();
         let later = std::mem::replace(&mut self.block, AlignedBlock::new(first, before)).first;
         for cost in first..later {
             // These lines were compared before, so they do not count again.
@@ -521,14 +539,13 @@ impl<'f> Waves<'f> {
     /// Returns the matches that both outermost cheapest paths have.
     fn common_runs(mut self) -> Vec<Run> {
         let cost = self.block.first + self.block.waves.len() - 1;
-        let path = |side| Path {
+        let mut paths = [AlignedSide::Base, AlignedSide::Current].map(|side| Path {
             side,
             at: self.end,
             diagonal: self.diagonal,
             cost: Some(cost),
             runs: Vec::new(),
-        };
-        let mut paths = [AlignedSide::Base, AlignedSide::Current].map(path);
+        });
         loop {
             paths.iter_mut().for_each(|path| path.follow(self.files, &self.block));
             if !self.go_back() {
@@ -543,17 +560,15 @@ impl<'f> Waves<'f> {
                 let later = if one.lines.start < other.lines.start { other } else { one };
                 let earlier_end = one.bytes.end.min(other.bytes.end);
                 if later.lines.start < end {
-                    let (lines, bytes) = (later.lines.start..end, later.bytes.start..earlier_end);
-                    runs.push(Run { lines, bytes, ..*later });
+                    runs.push(Run {
+                        lines: later.lines.start..end,
+                        bytes: later.bytes.start..earlier_end,
+                        ..*later
+                    });
                 }
             }
-            let (one_ends, other_ends) = (one.lines.end == end, other.lines.end == end);
-            if one_ends {
-                left.next();
-            }
-            if other_ends {
-                right.next();
-            }
+            left.next_if(|one| one.lines.end == end);
+            right.next_if(|other| other.lines.end == end);
         }
         runs
     }
@@ -565,7 +580,7 @@ struct Path {
     side: AlignedSide,
     at: Point,
     diagonal: isize,
-    /// What it costs up to here; `None` when all of it is found.
+    /// The cost up to here; `None` when the whole path is found.
     cost: Option<usize>,
     /// Its matches, from the last to the first.
     runs: Vec<Run>,
@@ -575,10 +590,11 @@ impl Path {
     /// Goes back through a block.
     fn follow(&mut self, AlignedFiles { base, current }: AlignedFiles<'_>, block: &AlignedBlock) {
         while let Some(cost) = self.cost.filter(|cost| *cost >= block.first) {
-            let (at, diagonal) = (self.at, self.diagonal);
+            let at = self.at;
+            let diagonal = self.diagonal;
             let reach = block.reach(cost, diagonal).expect("the path was reached");
             if at.line > reach.start.line {
-                // Whatever leads to these points leads through the first of them.
+                // All ways to these points lead through the first of them.
                 self.back_to(reach.start);
                 continue;
             }
@@ -586,11 +602,9 @@ impl Path {
                 self.cost = None;
                 return;
             };
-            let reached = |diagonal, line| {
-                block.reached_before(cost, diagonal).is_some_and(|end| line <= end)
-            };
-            let past_base = at.base > 0 && reached(diagonal - 1, at.line - 1);
-            let past_current = at.current > 0 && reached(diagonal + 1, at.line);
+            let past_base = at.base > 0 && block.is_reached_before(cost, diagonal - 1, at.line - 1);
+            let past_current =
+                at.current > 0 && block.is_reached_before(cost, diagonal + 1, at.line);
             let (chosen, other) = match self.side {
                 AlignedSide::Base => (past_base, past_current),
                 AlignedSide::Current => (past_current, past_base),
@@ -627,15 +641,18 @@ impl Path {
     /// already.
     fn back_to(&mut self, from: Point) {
         let to = std::mem::replace(&mut self.at, from);
-        let (lines, bytes) =
-            (from.line as usize..to.line as usize, from.base as usize..to.base as usize);
-        let current_line = (lines.start as isize - self.diagonal) as usize;
-        let mut run = Run { lines, bytes, current_line, current_byte: from.current as usize };
+        let mut run = Run {
+            lines: from.line as usize..to.line as usize,
+            bytes: from.base as usize..to.base as usize,
+            current_line: (from.line as isize - self.diagonal) as usize,
+            current_byte: from.current as usize,
+        };
         if let Some(next) = self
             .runs
             .pop_if(|next| next.lines.start == run.lines.end && next.diagonal() == self.diagonal)
         {
-            (run.lines.end, run.bytes.end) = (next.lines.end, next.bytes.end);
+            run.lines.end = next.lines.end;
+            run.bytes.end = next.bytes.end;
         }
         self.runs.push(run);
     }
@@ -656,15 +673,7 @@ fn line_start(file: &[u8], to: u32) -> u32 {
 fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     let mut window = 64;
     loop {
-        let len = |text: &[u8]| {
-            let before_last = text.len().checked_sub(1)?;
-            let tail = &text[text.len().saturating_sub(window)..before_last];
-            match memchr::memrchr(b'\n', tail) {
-                Some(at) => Some(tail.len() - at),
-                None => (text.len() <= window).then_some(text.len()),
-            }
-        };
-        match (len(one), len(other)) {
+        match (last_line_within(one, window), last_line_within(other, window)) {
             (Some(len), Some(same)) => {
                 return (len == same && one[one.len() - len..] == other[other.len() - len..])
                     .then_some(len);
@@ -672,6 +681,16 @@ fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
             (None, None) if !one.is_empty() && !other.is_empty() => window *= 4,
             _ => return None,
         }
+    }
+}
+
+/// Returns the length in bytes of the last line of a text, if it is no longer than `window`.
+fn last_line_within(text: &[u8], window: usize) -> Option<usize> {
+    let before_last = text.len().checked_sub(1)?;
+    let tail = &text[text.len().saturating_sub(window)..before_last];
+    match memchr::memrchr(b'\n', tail) {
+        Some(at) => Some(tail.len() - at),
+        None => (text.len() <= window).then_some(text.len()),
     }
 }
 
@@ -705,7 +724,8 @@ fn common(one: &[u8], other: &[u8]) -> usize {
     /// differ.
     const LARGEST: usize = 4096;
     let len = one.len().min(other.len());
-    let (mut at, mut block) = (0, 64);
+    let mut at = 0;
+    let mut block = 64;
     while at < len {
         let end = (at + block).min(len);
         if one[at..end] != other[at..end] {
@@ -719,7 +739,8 @@ fn common(one: &[u8], other: &[u8]) -> usize {
 
 /// Returns the first byte in which two texts of one length differ.
 fn first_difference(one: &[u8], other: &[u8]) -> usize {
-    let (mut first, mut last) = (0, one.len());
+    let mut first = 0;
+    let mut last = one.len();
     while last - first > 8 {
         let middle = first + (last - first) / 2;
         if one[first..middle] == other[first..middle] { first = middle } else { last = middle }

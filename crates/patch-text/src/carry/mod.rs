@@ -86,7 +86,7 @@ pub struct CarriedHunk {
 pub struct Conflict {
     /// The 0-based hunks that change it.
     pub hunks: Vec<usize>,
-    /// What the author of the edit saw.
+    /// The lines that the author of the edit saw.
     pub base: Excerpt,
     /// The current lines.
     pub current: Excerpt,
@@ -144,19 +144,23 @@ pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Co
 #[must_use]
 pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
     let mut splices = Splices::new();
-    let (mut at, mut wanted_at) = (0, 0);
-    let mut replace = |to: Range<usize>, wanted_to: usize, from: usize| {
-        if !to.is_empty() || from < wanted_to {
-            splices.push(to, wanted[from..wanted_to].to_vec());
-        }
-    };
+    let mut at = 0;
+    let mut wanted_at = 0;
     for run in certain(base, wanted).unwrap_or_default() {
-        replace(at..run.bytes.start, run.current_byte, wanted_at);
-        (at, wanted_at) = (run.bytes.end, run.current(run.bytes.end));
+        push_replacement(&mut splices, at..run.bytes.start, &wanted[wanted_at..run.current_byte]);
+        at = run.bytes.end;
+        wanted_at = run.current(run.bytes.end);
     }
-    replace(at..base.len(), wanted.len(), wanted_at);
+    push_replacement(&mut splices, at..base.len(), &wanted[wanted_at..]);
     let sources = (0..splices.as_slice().len()).map(|hunk| vec![hunk]).collect();
     Edit { splices, sources, ..Edit::default() }
+}
+
+/// Adds a replacement, unless it replaces nothing by nothing.
+fn push_replacement(splices: &mut Splices, bytes: Range<usize>, text: &[u8]) {
+    if !bytes.is_empty() || !text.is_empty() {
+        splices.push(bytes, text.to_vec());
+    }
 }
 
 /// Splices of the base that touch one another or are in the same line.
@@ -172,35 +176,49 @@ struct SpliceGroup {
 
 /// Returns the changes of an edit, in file order. Between two of them there is at least one line.
 fn changes(base: &[u8], edit: &Edit) -> Vec<SpliceGroup> {
-    let line_start = |at: usize| memchr::memrchr(b'\n', &base[..at]).map_or(0, |feed| feed + 1);
-    let starts_line = |at: usize| at == 0 || base[at - 1] == b'\n';
     let mut changes: Vec<SpliceGroup> = Vec::new();
-    let (mut counted, mut line) = (0, 0);
-    let mut line_of = |at: usize| {
-        line += line_count(&base[counted..at]);
-        counted = at;
-        line
-    };
+    let mut counter = LineCounter { file: base, byte: 0, line: 0 };
     for (index, splice) in edit.splices.as_slice().iter().enumerate() {
-        let start = line_start(splice.start);
-        let end = if starts_line(splice.end) { splice.end } else { line_end(base, splice.end) };
+        let start = line_start(base, splice.start);
+        let ends_line = splice.end == 0 || base[splice.end - 1] == b'\n';
+        let end = if ends_line { splice.end } else { line_end(base, splice.end) };
         match changes.last_mut().filter(|last| start <= last.bytes.end) {
             Some(last) => {
                 last.splices.end = index + 1;
                 last.bytes.end = last.bytes.end.max(end);
-                last.lines.end = line_of(last.bytes.end);
+                last.lines.end = counter.line_at(last.bytes.end);
             }
             None => {
-                let first = line_of(start);
+                let first = counter.line_at(start);
                 changes.push(SpliceGroup {
                     splices: index..index + 1,
                     bytes: start..end,
-                    lines: first..line_of(end),
+                    lines: first..counter.line_at(end),
                 });
             }
         }
     }
     changes
+}
+
+/// Counts the lines of a file up to ascending bytes.
+struct LineCounter<'f> {
+    file: &'f [u8],
+    byte: usize,
+    line: usize,
+}
+
+impl LineCounter<'_> {
+    fn line_at(&mut self, byte: usize) -> usize {
+        self.line += line_count(&self.file[self.byte..byte]);
+        self.byte = byte;
+        self.line
+    }
+}
+
+/// Returns the beginning of the line that byte `at` is in.
+fn line_start(file: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &file[..at]).map_or(0, |feed| feed + 1)
 }
 
 /// Returns the end of the line that byte `at` is in.
@@ -223,6 +241,13 @@ struct AlignedPoint {
     current_byte: usize,
 }
 
+impl AlignedPoint {
+    /// Returns the byte of the current file for one of the base from this point on.
+    fn current_byte_of(&self, byte: usize) -> usize {
+        byte - self.byte + self.current_byte
+    }
+}
+
 /// Sorts changes into those that are carried, those that are there already, and conflicts.
 struct Carrier<'c> {
     base: &'c [u8],
@@ -242,9 +267,7 @@ impl Carrier<'_> {
     /// Carries one change, if that is possible.
     fn place(&mut self, change: &SpliceGroup) -> bool {
         let Range { start, end } = change.bytes;
-        let before = start
-            .checked_sub(1)
-            .map_or(0, |feed| memchr::memrchr(b'\n', &self.base[..feed]).map_or(0, |at| at + 1));
+        let before = start.checked_sub(1).map_or(0, |feed| line_start(self.base, feed));
         let after = if end < self.base.len() { line_end(self.base, end) } else { end };
         let run = match self.runs.get(self.runs.partition_point(|run| run.bytes.end < after)) {
             Some(run) if run.bytes.start <= before => run,
@@ -267,39 +290,16 @@ impl Carrier<'_> {
     /// are enclosed with it. Returns how many these are.
     fn enclose(&mut self, changes: &[SpliceGroup]) -> usize {
         let first = &changes[0];
-        let from = match self
-            .runs
-            .partition_point(|run| run.bytes.start < first.bytes.start)
-            .checked_sub(1)
-        {
-            Some(nth) if self.runs[nth].bytes.end <= first.bytes.start => {
-                point(&self.runs[nth], self.runs[nth].lines.end, self.runs[nth].bytes.end)
-            }
-            Some(nth) => point(&self.runs[nth], first.lines.start, first.bytes.start),
-            None => AlignedPoint { line: 0, byte: 0, current_line: 0, current_byte: 0 },
-        };
-        let (mut count, mut last) = (1, first);
+        let from = self.point_above(first);
+        let mut last = first;
+        let mut count = 1;
         let to = loop {
-            let to = match self
-                .runs
-                .get(self.runs.partition_point(|run| run.bytes.end <= last.bytes.end))
-            {
-                Some(run) if run.bytes.start >= last.bytes.end => {
-                    point(run, run.lines.start, run.bytes.start)
-                }
-                Some(run) => point(run, last.lines.end, last.bytes.end),
-                None => AlignedPoint {
-                    line: from.line + line_count(&self.base[from.byte..]),
-                    byte: self.base.len(),
-                    current_line: from.current_line
-                        + line_count(&self.current[from.current_byte..]),
-                    current_byte: self.current.len(),
-                },
-            };
+            let to = self.point_below(last, from);
             match changes.get(count) {
-                Some(next) if next.bytes.start <= to.byte => (count, last) = (count + 1, next),
+                Some(next) if next.bytes.start <= to.byte => last = next,
                 _ => break to,
             }
+            count += 1;
         };
         let changes = &changes[..count];
         let wanted = self.wanted(from.byte..to.byte, first.splices.start..last.splices.end);
@@ -311,6 +311,32 @@ impl Carrier<'_> {
         }
         self.grown += grown;
         count
+    }
+
+    /// Returns the nearest certain place above a change.
+    fn point_above(&self, change: &SpliceGroup) -> AlignedPoint {
+        let start = change.bytes.start;
+        let below = self.runs.partition_point(|run| run.bytes.start < start);
+        match below.checked_sub(1).map(|nth| &self.runs[nth]) {
+            Some(run) if run.bytes.end <= start => point(run, run.lines.end, run.bytes.end),
+            Some(run) => point(run, change.lines.start, start),
+            None => AlignedPoint { line: 0, byte: 0, current_line: 0, current_byte: 0 },
+        }
+    }
+
+    /// Returns the nearest certain place below a change; lines are counted from `from` on.
+    fn point_below(&self, change: &SpliceGroup, from: AlignedPoint) -> AlignedPoint {
+        let end = change.bytes.end;
+        match self.runs.get(self.runs.partition_point(|run| run.bytes.end <= end)) {
+            Some(run) if run.bytes.start >= end => point(run, run.lines.start, run.bytes.start),
+            Some(run) => point(run, change.lines.end, end),
+            None => AlignedPoint {
+                line: from.line + line_count(&self.base[from.byte..]),
+                byte: self.base.len(),
+                current_line: from.current_line + line_count(&self.current[from.current_byte..]),
+                current_byte: self.current.len(),
+            },
+        }
     }
 
     /// Carries changes between two places if all minimal alignments lead to one text.
@@ -327,36 +353,43 @@ impl Carrier<'_> {
         let Some(places) = agreed(base, current, &replacements, &mut self.points) else {
             return false;
         };
-        let (mut current_byte, mut current_line) = (from.current_byte, from.current_line);
+        let mut current_byte = from.current_byte;
+        let mut current_line = from.current_line;
         for (change, place) in changes.iter().zip(places) {
             while current_line < from.current_line + place {
                 current_byte = line_end(self.current, current_byte);
                 current_line += 1;
             }
-            let (line, byte) = (change.lines.start, change.bytes.start);
-            self.put(change, AlignedPoint { line, byte, current_line, current_byte });
+            let at = AlignedPoint {
+                line: change.lines.start,
+                byte: change.bytes.start,
+                current_line,
+                current_byte,
+            };
+            self.put(change, at);
         }
         true
     }
 
     /// Carries a change to a place where the current file has the lines that it replaces.
     fn put(&mut self, change: &SpliceGroup, at: AlignedPoint) {
-        let moved = |byte: usize| byte - at.byte + at.current_byte;
         for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
-            self.splices.push(moved(splice.start)..moved(splice.end), splice.text.clone());
+            let bytes = at.current_byte_of(splice.start)..at.current_byte_of(splice.end);
+            self.splices.push(bytes, splice.text.clone());
         }
         let end = AlignedPoint {
             line: change.lines.end,
             byte: change.bytes.end,
             current_line: at.current_line + change.lines.len(),
-            current_byte: moved(change.bytes.end),
+            current_byte: at.current_byte_of(change.bytes.end),
         };
         self.note(std::slice::from_ref(change), at, end, false);
     }
 
     /// Returns some bytes of the base after the edit.
     fn wanted(&self, bytes: Range<usize>, splices: Range<usize>) -> Vec<u8> {
-        let (mut wanted, mut at) = (Vec::new(), bytes.start);
+        let mut wanted = Vec::new();
+        let mut at = bytes.start;
         for splice in &self.edit.splices.as_slice()[splices] {
             wanted.extend_from_slice(&self.base[at..splice.start]);
             wanted.extend_from_slice(&splice.text);
@@ -384,15 +417,19 @@ impl Carrier<'_> {
         to: AlignedPoint,
         already_there: bool,
     ) {
-        let (above, below) = (usize::from(from.byte > 0), usize::from(to.byte < self.base.len()));
+        let above = usize::from(from.byte > 0);
+        let below = usize::from(to.byte < self.base.len());
         let lines = from.line + 1 - above..=to.line + below;
-        let (above, below) =
-            (usize::from(from.current_byte > 0), usize::from(to.current_byte < self.current.len()));
+        let above = usize::from(from.current_byte > 0);
+        let below = usize::from(to.current_byte < self.current.len());
         let current = from.current_line + 1 - above..=to.current_line + below;
         for hunk in self.hunks_of(changes) {
-            let (from, to) = (lines.clone(), current.clone());
-            let noted =
-                self.hunks.entry(hunk).or_insert(CarriedHunk { hunk, from, to, already_there });
+            let noted = self.hunks.entry(hunk).or_insert(CarriedHunk {
+                hunk,
+                from: lines.clone(),
+                to: current.clone(),
+                already_there,
+            });
             noted.from = *noted.from.start()..=*lines.end();
             noted.to = *noted.to.start()..=*current.end();
             noted.already_there &= already_there;
@@ -411,16 +448,12 @@ impl Carrier<'_> {
         let base = &self.base[from.byte..to.byte];
         let current = &self.current[from.current_byte..to.current_byte];
         let (above, below) = common_lines([base, current, wanted]);
-        let excerpt = |text: &[u8], line: usize| {
-            let start = line + 1 + line_count(&text[..above]);
-            let text = &text[above..text.len() - below];
-            Excerpt { lines: start..start + line_count(text), text: text.to_vec() }
-        };
+        let wanted_line = (from.line as isize + self.grown) as usize;
         self.conflicts.push(Conflict {
             hunks: self.hunks_of(changes),
-            base: excerpt(base, from.line),
-            current: excerpt(current, from.current_line),
-            wanted: excerpt(wanted, (from.line as isize + self.grown) as usize),
+            base: excerpt(base, from.line, above, below),
+            current: excerpt(current, from.current_line, above, below),
+            wanted: excerpt(wanted, wanted_line, above, below),
         });
     }
 
@@ -445,24 +478,33 @@ fn point(run: &Run, line: usize, byte: usize) -> AlignedPoint {
     }
 }
 
+/// Returns the lines of a text without the bytes `above` and `below` them. The text begins below
+/// `line` lines of its file.
+fn excerpt(text: &[u8], line: usize, above: usize, below: usize) -> Excerpt {
+    let start = line + 1 + line_count(&text[..above]);
+    let text = &text[above..text.len() - below];
+    Excerpt { lines: start..start + line_count(text), text: text.to_vec() }
+}
+
 /// Counts the bytes of whole lines that three texts have in common at their beginnings, and in the
 /// rest at their ends.
 fn common_lines(texts: [&[u8]; 3]) -> (usize, usize) {
-    let same = |mut lines: [&mut dyn Iterator<Item = &[u8]>; 3]| {
-        let mut len = 0;
-        loop {
-            let [one, two, three] = lines.each_mut().map(|lines| lines.next());
-            match one {
-                Some(line) if one == two && two == three => len += line.len(),
-                _ => return len,
-            }
+    let above = common_bytes(texts.map(lines));
+    (above, common_bytes(texts.map(|text| lines(&text[above..]).rev())))
+}
+
+fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n')
+}
+
+/// Counts the bytes of the lines that are the same in all three texts, up to the first others.
+fn common_bytes<'t>(mut texts: [impl Iterator<Item = &'t [u8]>; 3]) -> usize {
+    let mut len = 0;
+    loop {
+        let [one, two, three] = texts.each_mut().map(Iterator::next);
+        match one {
+            Some(line) if one == two && two == three => len += line.len(),
+            _ => return len,
         }
-    };
-    fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-        text.split_inclusive(|&byte| byte == b'\n')
     }
-    let [mut one, mut two, mut three] = texts.map(lines);
-    let above = same([&mut one, &mut two, &mut three]);
-    let [mut one, mut two, mut three] = texts.map(|text| lines(&text[above..]).rev());
-    (above, same([&mut one, &mut two, &mut three]))
 }

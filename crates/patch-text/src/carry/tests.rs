@@ -17,34 +17,36 @@ use crate::text::splices::Splices;
 use testutils::holds::holds;
 use testutils::share::{share, whole};
 
-/// Every minimal alignment, one by one.
-fn minimal_alignments(base: &[&[u8]], current: &[&[u8]]) -> Vec<Pairs> {
-    fn all(
-        base: &[&[u8]],
-        current: &[&[u8]],
-        from: (usize, usize),
-        so_far: &mut Pairs,
-        found: &mut BTreeSet<Pairs>,
-    ) {
-        // Each alignment is made by choosing its next match.
-        found.insert(so_far.clone());
-        for i in from.0..base.len() {
-            for j in from.1..current.len() {
-                if base[i] == current[j] {
-                    so_far.push((i, j));
-                    all(base, current, (i + 1, j + 1), so_far, found);
-                    so_far.pop();
-                }
+/// Adds every alignment that begins with these matches.
+fn add_alignments(
+    base: &[&[u8]],
+    current: &[&[u8]],
+    matches: &mut Pairs,
+    found: &mut BTreeSet<Pairs>,
+) {
+    // Each alignment is made by choosing its next match.
+    found.insert(matches.clone());
+    let (first, current_first) = matches.last().map_or((0, 0), |&(i, j)| (i + 1, j + 1));
+    for i in first..base.len() {
+        for j in current_first..current.len() {
+            if base[i] == current[j] {
+                matches.push((i, j));
+                add_alignments(base, current, matches, found);
+                matches.pop();
             }
         }
     }
+}
+
+/// Every minimal alignment, one by one.
+fn minimal_alignments(base: &[&[u8]], current: &[&[u8]]) -> Vec<Pairs> {
     let mut found = BTreeSet::new();
-    all(base, current, (0, 0), &mut Vec::new(), &mut found);
+    add_alignments(base, current, &mut Vec::new(), &mut found);
     let longest = found.iter().map(Vec::len).max().expect("the empty one at least");
     found.into_iter().filter(|alignment| alignment.len() == longest).collect()
 }
 
-/// What all of them have.
+/// The pairs that all minimal alignments have.
 fn certain_pairs_slowly(base: &[u8], current: &[u8]) -> Pairs {
     let all = minimal_alignments(&lines(base), &lines(current));
     all[0]
@@ -94,23 +96,26 @@ fn text_and_moved(
     })
 }
 
-/// Sixty blocks of the same lines, but for one in each, and the next sixty; every fourth has
-/// another line that is in both at the same place. In each block the two differ in one line only;
-/// but it takes less to drop the first block.
+/// Sixty blocks of the same lines, but for one in each, which is of a kind from `from` on; every
+/// fourth may have another line, which does not depend on `from`.
+fn similar_blocks(from: u8, landmarks: bool) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for block in 0..60 {
+        lines.extend((0..20).map(|line| match line {
+            10 => 30 + from + block,
+            5 if landmarks && block % 4 == 2 => 100 + block / 4,
+            _ => line,
+        }));
+    }
+    text(&lines, true)
+}
+
+/// In each block the two files differ in one line only; but it takes less to drop the first block.
 #[test]
 fn files_are_not_cut_along_lines_that_are_there_often() {
     for landmarks in [false, true] {
-        let blocks = |from: u8| {
-            let line = |block: u8, line: u8| match line {
-                10 => 30 + from + block,
-                5 if landmarks && block % 4 == 2 => 100 + block / 4,
-                _ => line,
-            };
-            let lines: Vec<u8> =
-                (0..60).flat_map(|block| (0..20).map(move |nth| line(block, nth))).collect();
-            text(&lines, true)
-        };
-        let (base, current) = (blocks(0), blocks(1));
+        let base = similar_blocks(0, landmarks);
+        let current = similar_blocks(1, landmarks);
         let whole =
             certain_in_pieces(&base, &current, isize::MAX, usize::MAX).expect("they are small");
         assert!(whole.iter().any(|run| run.lines.start == run.current_line + 20), "{whole:?}");
@@ -232,13 +237,22 @@ fn what_all_minimal_alignments_match_is_found_in_random_texts() {
     }
 }
 
+/// The bytes where the lines of a text begin, and the end of the text.
+fn line_starts(text: &[u8]) -> Vec<usize> {
+    let mut starts = vec![0];
+    for line in lines(text) {
+        starts.push(starts[starts.len() - 1] + line.len());
+    }
+    starts
+}
+
 /// The splices that replace these lines.
 fn edit_of(base: &[u8], changes: &[Replaced]) -> Edit {
-    let old = lines(base);
-    let byte = |line: usize| old[..line].concat().len();
+    let starts = line_starts(base);
     let mut splices = Splices::new();
     for change in changes {
-        splices.push(byte(change.lines.start)..byte(change.lines.end), change.new.clone());
+        let bytes = starts[change.lines.start]..starts[change.lines.end];
+        splices.push(bytes, change.new.clone());
     }
     Edit {
         sources: (0..changes.len()).map(|change| vec![change]).collect(),
@@ -293,7 +307,8 @@ fn an_edit_is_carried_by_the_rule_or_not_at_all() {
                         carried.hunks.iter().map(|carried| carried.hunk).collect();
                     assert_eq!(hunks, (0..changes.len()).collect::<Vec<_>>());
                     for carried in &carried.hunks {
-                        let (base, current) = (lines(&base), lines(&current));
+                        let base = lines(&base);
+                        let current = lines(&current);
                         assert!(1 <= *carried.from.start());
                         assert!(*carried.from.end() <= base.len());
                         assert!(1 <= *carried.to.start());
@@ -339,26 +354,21 @@ fn a_file_that_did_not_change_takes_the_edit_as_it_is() {
     });
 }
 
-/// The edit of one alignment: what it does not match is replaced.
+/// The edit of one alignment: the lines without a match are replaced.
 fn edit_of_alignment(base: &[u8], wanted: &[u8], alignment: &Pairs) -> Edit {
-    let starts = |text: &[u8]| -> Vec<usize> {
-        std::iter::once(0)
-            .chain(lines(text).iter().scan(0, |at, line| {
-                *at += line.len();
-                Some(*at)
-            }))
-            .collect()
-    };
-    let (base_starts, wanted_starts) = (starts(base), starts(wanted));
+    let base_starts = line_starts(base);
+    let wanted_starts = line_starts(wanted);
     let ends = (base_starts.len() - 1, wanted_starts.len() - 1);
     let mut splices = Splices::new();
-    let (mut at, mut wanted_at) = (0, 0);
+    let mut at = 0;
+    let mut wanted_at = 0;
     for &(line, wanted_line) in alignment.iter().chain([&ends]) {
         if (at, wanted_at) != (line, wanted_line) {
             let text = &wanted[wanted_starts[wanted_at]..wanted_starts[wanted_line]];
             splices.push(base_starts[at]..base_starts[line], text.to_vec());
         }
-        (at, wanted_at) = (line + 1, wanted_line + 1);
+        at = line + 1;
+        wanted_at = wanted_line + 1;
     }
     let sources = (0..splices.as_slice().len()).map(|hunk| vec![hunk]).collect();
     Edit { splices, sources, ..Edit::default() }
