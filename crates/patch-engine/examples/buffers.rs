@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What the editor does, and what its buffers are afterwards.
+/// Runs the editor, and returns its buffers afterwards.
 fn session() -> Result<String, Box<dyn std::error::Error>> {
     let mut shown = String::new();
     let editor: Editor = Arc::default();

@@ -22,29 +22,31 @@ fn plain(lines: usize, profile: Profile) -> Case {
     let file: String = (0..lines).map(number).collect();
     let mut body = String::new();
     for at in (500..lines.saturating_sub(10)).step_by(1000) {
-        let context = |line: usize| format!(" {}", number(line));
-        body += &format!("@@\n{}{}{}", context(at - 3), context(at - 2), context(at - 1));
+        body += &format!("@@\n {} {} {}", number(at - 3), number(at - 2), number(at - 1));
         body += &format!("-{}+    changed()\n", number(at));
-        body += &format!("{}{}", context(at + 1), context(at + 2));
+        body += &format!(" {} {}", number(at + 1), number(at + 2));
     }
     (file, body, profile, true)
 }
 
-/// Nearly identical lines, hunks of 50 lines that differ in the last.
-fn alike(lines: usize, profile: Profile, pad: &str) -> Case {
-    let line = |index: usize| match index % 100 {
+fn alike_line(index: usize) -> String {
+    match index % 100 {
         99 => format!("    marker {}\n", index / 100),
         _ => "    the same line again and again\n".to_owned(),
-    };
-    let file: String = (0..lines).map(line).collect();
+    }
+}
+
+/// Nearly identical lines, hunks of 50 lines that differ in the last.
+fn alike(lines: usize, profile: Profile, pad: &str) -> Case {
+    let file: String = (0..lines).map(alike_line).collect();
     let mut body = String::new();
     for block in 0..lines / 2000 {
         let end = block * 2000 + 99;
         body += "@@\n";
         for index in end - 49..end {
-            body += &format!(" {pad}{}", line(index));
+            body += &format!(" {pad}{}", alike_line(index));
         }
-        body += &format!("-{pad}{}+{pad}    changed {block}\n", line(end));
+        body += &format!("-{pad}{}+{pad}    changed {block}\n", alike_line(end));
     }
     (file, body, profile, true)
 }
@@ -63,11 +65,14 @@ fn nowhere(lines: usize, pattern: usize, profile: Profile) -> Case {
     (file, body, profile, false)
 }
 
-/// Hunks that fit nowhere, more of them the longer the file is: what explaining them costs.
+/// Hunks that fit nowhere, more of them the longer the file is: the cost of their explanations.
 fn bad(lines: usize, profile: Profile) -> Case {
     let file: String = (0..lines).map(number).collect();
-    let hunk = |at: usize| format!("@@\n {}-    gone {at}\n+    new\n", number(at));
-    (file, (0..lines).step_by(100).map(hunk).collect(), profile, false)
+    let body: String = (0..lines)
+        .step_by(100)
+        .map(|at| format!("@@\n {}-    gone {at}\n+    new\n", number(at)))
+        .collect();
+    (file, body, profile, false)
 }
 
 /// Equal lines and hunks of every length: each fits in more places than are listed.
@@ -95,15 +100,18 @@ fn stacked(lines: usize, profile: Profile) -> Case {
 /// Scopes within scopes: each line names one that goes on to the end of the file, and every hunk
 /// has another outermost one.
 fn scopes(lines: usize, profile: Profile) -> Case {
-    let line = |index: usize| match index % 4 {
-        0 => format!("  {index}\n"),
-        1 => "  x\n".to_owned(),
-        2 => "    1 y\n".to_owned(),
-        _ => "    2 z\n".to_owned(),
-    };
-    let file: String = (0..lines).map(line).collect();
-    let hunk = |index: usize| format!("@@ {}\n@@ x\n@@ 1 y\n@@ 2 z\n-    2 z\n", index * 4);
-    (file, (0..lines / 100).map(hunk).collect(), profile, false)
+    let file: String = (0..lines)
+        .map(|index| match index % 4 {
+            0 => format!("  {index}\n"),
+            1 => "  x\n".to_owned(),
+            2 => "    1 y\n".to_owned(),
+            _ => "    2 z\n".to_owned(),
+        })
+        .collect();
+    let body: String = (0..lines / 100)
+        .map(|index| format!("@@ {}\n@@ x\n@@ 1 y\n@@ 2 z\n-    2 z\n", index * 4))
+        .collect();
+    (file, body, profile, false)
 }
 
 /// Hunks that fit outside the scope of their header, and everywhere there.
@@ -114,10 +122,12 @@ fn outside(lines: usize, profile: Profile) -> Case {
 
 /// Many equal hunks, and places for them that are few and far between.
 fn scattered(lines: usize, profile: Profile) -> Case {
-    let line = |index: usize| {
-        if (index + 1).is_multiple_of(lines / 80) { "same\n".to_owned() } else { number(index) }
-    };
-    let file: String = (0..lines).map(line).collect();
+    let file: String = (0..lines)
+        .map(|index| {
+            let is_same = (index + 1).is_multiple_of(lines / 80);
+            if is_same { "same\n".to_owned() } else { number(index) }
+        })
+        .collect();
     (file, "@@\n-same\n".repeat(lines / 100), profile, false)
 }
 
@@ -134,10 +144,15 @@ fn later(name: &str, file: &str) -> Option<(String, bool)> {
     Some(match name {
         // One line in a thousand is another one.
         "carry" => {
-            let line = |(nth, line): (usize, &&str)| {
-                if nth % 1000 == 0 { format!("other {nth}\n") } else { (*line).to_owned() }
-            };
-            (lines.iter().enumerate().map(line).collect(), true)
+            let mut changed = String::with_capacity(file.len());
+            for (nth, line) in lines.iter().enumerate() {
+                if nth % 1000 == 0 {
+                    changed += &format!("other {nth}\n");
+                } else {
+                    changed += line;
+                }
+            }
+            (changed, true)
         }
         "carry-equal" => (file.to_owned() + &"same\n".repeat(half), false),
         "carry-reversed" => (lines.iter().rev().copied().collect(), false),

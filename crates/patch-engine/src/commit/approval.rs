@@ -126,12 +126,8 @@ impl Approvals {
         host: &mut dyn Host,
     ) -> Result<Decision, fs_guard::Error> {
         let Request { plan, edited, .. } = *request;
-        let decided = |host: &mut dyn Host, decision: Decision, asked| {
-            host.event(&Event::Decided { approved: decision.approves(), asked });
-            Ok(decision)
-        };
         if edited || self.policy == ApprovalPolicy::Never {
-            return decided(host, Decision::Approve, edited);
+            return Ok(decided(host, Decision::Approve, edited));
         }
         let moved = moved(plan);
         let open: Vec<Vec<Reason>> = plan
@@ -150,7 +146,7 @@ impl Approvals {
             && self.policy == ApprovalPolicy::Always
             && !self.is_approved_for_turn(&[]);
         if open.is_empty() && !empty {
-            return decided(host, Decision::Approve, false);
+            return Ok(decided(host, Decision::Approve, false));
         }
         let reasons: Vec<_> = open.into_iter().flatten().collect();
         let kinds: Vec<_> = reasons.iter().map(kind).collect();
@@ -165,7 +161,7 @@ impl Approvals {
             }
             _ => {}
         }
-        decided(host, decision, true)
+        Ok(decided(host, decision, true))
     }
 
     fn is_approved_for_turn(&self, reasons: &[Reason]) -> bool {
@@ -196,6 +192,12 @@ impl Approvals {
         }
         reasons
     }
+}
+
+/// Tells the host about a decision.
+fn decided(host: &mut dyn Host, decision: Decision, asked: bool) -> Decision {
+    host.event(&Event::Decided { approved: decision.approves(), asked });
+    decision
 }
 
 /// A host behind the approvals of a session; see [`Approvals::ask`].

@@ -101,9 +101,9 @@ mod tests {
     /// Creates 200 files, of which number `there` exists, and takes those that `wants` says.
     fn taken(there: usize, wants: impl Fn(usize) -> bool) -> Vec<usize> {
         let dir = tempfile::tempdir().unwrap();
-        let (policy, key) = (crate::policy(), KeyPlace::Nowhere);
+        let place = StatePlace::default();
         let workspace =
-            Workspace::open_keyed(dir.path(), policy, StatePlace::default(), key).unwrap();
+            Workspace::open_keyed(dir.path(), crate::policy(), place, KeyPlace::Nowhere).unwrap();
         let state = workspace.create_state_dir().unwrap();
         std::fs::write(dir.path().join(format!(".apply-patch/{there}")), "").unwrap();
         let files = (0..200).filter(|index| index % 3 != 0).map(|index| ToCreate {
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn files_are_taken_in_order_up_to_the_first_that_cannot_be_created() {
-        let before = |end| (0..end).filter(|index| index % 3 != 0).collect::<Vec<usize>>();
         for there in [1, 14, 16, 50, 199, 1000] {
-            assert_eq!(taken(there, |_| true), before(there.min(200)), "{there}");
+            let before: Vec<usize> = (0..there.min(200)).filter(|index| index % 3 != 0).collect();
+            assert_eq!(taken(there, |_| true), before, "{there}");
         }
     }
 

@@ -509,9 +509,12 @@ mod tests {
         [format!("{error:?}"), error.to_string()]
     }
 
+    fn missing() -> Reject {
+        Reject::of("a.txt", Problem::Missing)
+    }
+
     #[test]
     fn what_unwrap_prints_is_the_sentence() {
-        let missing = || Reject::of("a.txt", Problem::Missing);
         for ([debug, display], sentence) in [
             (printed(Problem::Missing), "there is no such file"),
             (printed(missing()), "a.txt: there is no such file"),

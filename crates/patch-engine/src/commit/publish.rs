@@ -227,18 +227,23 @@ pub(super) fn sort(journal: &mut Journal) {
     let made = created(journal);
     let over: BTreeSet<String> =
         taken_over(journal, &records).into_iter().map(str::to_owned).collect();
-    let rank = |record: &Record| match record.operation() {
-        Operation::Delete if gives_way(&made, record) => 0,
+    // Plans without directories are in this order already, and sorting would allocate room for half
+    // of the records.
+    if !records.is_sorted_by_key(|record| rank(record, &made, &over)) {
+        records.sort_by_key(|record| rank(record, &made, &over));
+    }
+    journal.records = records;
+}
+
+/// Returns the place of a record in the order of publication, with the directories that are `made`
+/// and the paths of files that take `over` from directories.
+fn rank(record: &Record, made: &BTreeSet<&str>, over: &BTreeSet<String>) -> u8 {
+    match record.operation() {
+        Operation::Delete if gives_way(made, record) => 0,
         Operation::Delete => 2,
         Operation::Add if over.contains(&*record.path) => 3,
         Operation::Add | Operation::Update => 1,
-    };
-    // Plans without directories are in this order already, and sorting would allocate room for half
-    // of the records.
-    if !records.is_sorted_by_key(rank) {
-        records.sort_by_key(rank);
     }
-    journal.records = records;
 }
 
 /// Returns the displaced file of a transition.

@@ -22,26 +22,35 @@ impl Publication<'_> {
         // A file replaced by a directory is restored after the directory is removed.
         let (files, before_dirs): (Vec<_>, Vec<_>) =
             records.partition(|(record, _)| !gives_way(&made, record));
-        let mut undo = |(record, path): (&Record, &Target)| -> Result<(), CommitError> {
-            if !self.undo(path, record, touched.contains(&record.path))? {
-                left.push(record.path.clone());
-            }
-            Ok(())
-        };
         let (last, files): (Vec<_>, Vec<_>) =
             files.into_iter().partition(|(record, _)| over.contains(&*record.path));
-        last.into_iter().try_for_each(&mut undo)?;
+        self.undo_all(last, touched, &mut left)?;
         if remake {
             self.make_removed_dirs()?;
         }
-        files.into_iter().try_for_each(&mut undo)?;
+        self.undo_all(files, touched, &mut left)?;
         // Staged files may be in the directories to remove next.
         siblings::remove_staged(self.dirs, self.journal);
         for (dir, _) in self.created.iter().rev() {
             self.dirs.remove_dir(dir)?;
         }
-        before_dirs.into_iter().try_for_each(&mut undo)?;
+        self.undo_all(before_dirs, touched, &mut left)?;
         Ok(left)
+    }
+
+    /// Undoes some records, and adds to `left` the paths that someone else has changed since.
+    fn undo_all(
+        &self,
+        records: Vec<(&Record, &Target)>,
+        touched: &[String],
+        left: &mut Vec<String>,
+    ) -> Result<(), CommitError> {
+        for (record, path) in records {
+            if !self.undo(path, record, touched.contains(&record.path))? {
+                left.push(record.path.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether removed directories have to be created again. If nothing is left to undo, a

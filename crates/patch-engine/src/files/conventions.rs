@@ -7,7 +7,7 @@
 //! ignored, as git and editors do. Without the feature `editorconfig` neither is read.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[cfg(feature = "editorconfig")]
 use fs_guard::ConventionGlob;
@@ -101,7 +101,8 @@ impl<'r> Conventions<'r> {
         let chain: Vec<_> = self.chain(path).collect();
         let top = chain.iter().rposition(|(_, directory)| directory.is_top).unwrap_or(0);
         let mut found = Convention::default();
-        let (mut attributes, mut editor) = (None, None);
+        let mut attributes = None;
+        let mut editor = None;
         for (nth, (dir, directory)) in chain.iter().enumerate() {
             let own = seen_from(dir, path);
             for (name, value) in settings_of(&directory.attributes, own) {
@@ -129,8 +130,8 @@ impl<'r> Conventions<'r> {
                 }
             }
         }
-        let says = |crlf: Option<bool>, file| crlf.map(|crlf| (crlf, file));
-        found.crlf = says(attributes, ATTRIBUTES).or(says(editor, EDITOR));
+        let by_attributes = attributes.map(|crlf| (crlf, ATTRIBUTES));
+        found.crlf = by_attributes.or(editor.map(|crlf| (crlf, EDITOR)));
         found
     }
 
@@ -139,22 +140,11 @@ impl<'r> Conventions<'r> {
     pub(crate) fn whitespace(&self, path: &RelPath, default: WhitespaceRules) -> WhitespaceRules {
         let path = path.as_str();
         let mut found = default;
-        let mut take = |rules: &[ConventionRule], path: &str| {
-            for (name, value) in settings_of(rules, path) {
-                found = match (&**name, &**value) {
-                    ("whitespace", "") => default.all(),
-                    ("whitespace", list) => WhitespaceRules::of_attribute(list),
-                    ("-whitespace", _) => default.none(),
-                    ("!whitespace", _) => default,
-                    _ => found,
-                };
-            }
-        };
         for Above { way, attributes } in self.above.get_or_init(|| above(self.files)) {
-            take(attributes, &format!("{way}{path}"));
+            found = whitespace_by(attributes, &format!("{way}{path}"), found, default);
         }
         for (dir, directory) in self.chain(path) {
-            take(&directory.attributes, seen_from(dir, path));
+            found = whitespace_by(&directory.attributes, seen_from(dir, path), found, default);
         }
         found
     }
@@ -166,28 +156,51 @@ impl<'r> Conventions<'r> {
     }
 
     fn directory(&self, dir: &str) -> Arc<Directory> {
-        let lock = || self.directories.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(dir) {
+        if let Some(known) = self.lock().get(dir) {
             return Arc::clone(known);
         }
-        let read = |name: &str| {
-            let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-            let path = self.files.check(&path, Access::Read).ok()?;
-            let (bytes, _) = self.files.read(&path, MAX_SIZE).ok()?;
-            std::str::from_utf8(&bytes).ok().map(str::to_owned)
-        };
         let mut directory = Directory::default();
-        let read = |name| cfg!(feature = "editorconfig").then(|| read(name)).flatten();
-        if let Some(text) = read(ATTRIBUTES) {
+        if let Some(text) = self.read(dir, ATTRIBUTES) {
             directory.attributes = attributes(&text);
         }
-        if let Some(text) = read(EDITOR) {
+        if let Some(text) = self.read(dir, EDITOR) {
             (directory.is_top, directory.editor) = sections(&text);
         }
         let directory = Arc::new(directory);
-        lock().insert(dir.to_owned(), Arc::clone(&directory));
+        self.lock().insert(dir.to_owned(), Arc::clone(&directory));
         directory
     }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Directory>>> {
+        self.directories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads a file of conventions in a directory.
+    fn read(&self, dir: &str, name: &str) -> Option<String> {
+        if !cfg!(feature = "editorconfig") {
+            return None;
+        }
+        let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+        let path = self.files.check(&path, Access::Read).ok()?;
+        let (bytes, _) = self.files.read(&path, MAX_SIZE).ok()?;
+        std::str::from_utf8(&bytes).ok().map(str::to_owned)
+    }
+}
+
+/// Returns the whitespace rules after those of one file of attributes.
+fn whitespace_by(
+    rules: &[ConventionRule],
+    path: &str,
+    found: WhitespaceRules,
+    default: WhitespaceRules,
+) -> WhitespaceRules {
+    settings_of(rules, path).fold(found, |found, (name, value)| match (&**name, &**value) {
+        ("whitespace", "") => default.all(),
+        ("whitespace", list) => WhitespaceRules::of_attribute(list),
+        ("-whitespace", _) => default.none(),
+        ("!whitespace", _) => default,
+        _ => found,
+    })
 }
 
 /// Returns the directories from the top of git's work tree down to the root of the files, which is
@@ -200,13 +213,7 @@ fn above(files: &Files) -> Vec<Above> {
     for above in root.enclosing(root.policy()) {
         // Where a link or a mount point is on the way, git would not come from there.
         let Some(way) = &above.way else { return Vec::new() };
-        let read = |root: &Root| {
-            let path = root.check(ATTRIBUTES, Access::Read).ok()?;
-            let (bytes, _) = root.read(&path, MAX_SIZE).ok()?;
-            Some(attributes(std::str::from_utf8(&bytes).ok()?))
-        };
-        let is_enabled = cfg!(feature = "editorconfig");
-        let attributes = is_enabled.then(|| read(&above.root)).flatten().unwrap_or_default();
+        let attributes = attributes_at(&above.root).unwrap_or_default();
         found.push(Above { way: format!("{way}/"), attributes });
         if above.root.is_work_tree() {
             found.reverse();
@@ -214,6 +221,16 @@ fn above(files: &Files) -> Vec<Above> {
         }
     }
     Vec::new()
+}
+
+/// Reads the attributes in a directory above the root of the files.
+fn attributes_at(root: &Root) -> Option<Vec<ConventionRule>> {
+    if !cfg!(feature = "editorconfig") {
+        return None;
+    }
+    let path = root.check(ATTRIBUTES, Access::Read).ok()?;
+    let (bytes, _) = root.read(&path, MAX_SIZE).ok()?;
+    Some(attributes(std::str::from_utf8(&bytes).ok()?))
 }
 
 /// Returns a path as a directory above it sees it.
@@ -257,7 +274,8 @@ fn attribute(line: &str) -> Option<ConventionRule> {
 
 /// Reads the sections of an `.editorconfig` file, and whether it is the topmost one that counts.
 fn sections(text: &str) -> (bool, Vec<ConventionRule>) {
-    let (mut is_top, mut sections) = (false, Vec::<(&str, Vec<(String, String)>)>::new());
+    let mut is_top = false;
+    let mut sections: Vec<(&str, Vec<(String, String)>)> = Vec::new();
     for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
         if line.starts_with(['#', ';']) {
             continue;
@@ -265,7 +283,8 @@ fn sections(text: &str) -> (bool, Vec<ConventionRule>) {
         if let Some(pattern) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             sections.push((pattern, Vec::new()));
         } else if let Some((name, value)) = line.split_once('=') {
-            let (name, value) = (name.trim().to_lowercase(), value.trim().to_lowercase());
+            let name = name.trim().to_lowercase();
+            let value = value.trim().to_lowercase();
             match sections.last_mut() {
                 None => is_top |= name == "root" && value == "true",
                 Some((_, settings)) if matches!(&*name, "end_of_line" | "charset") => {
@@ -312,27 +331,30 @@ mod tests {
         }
     }
 
+    fn write(dir: &tempfile::TempDir, path: &str, text: &str) {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+
     #[test]
     fn the_nearest_word_counts_and_git_goes_before_the_editor() {
         let dir = tempfile::tempdir().expect("a directory");
-        let write = |path: &str, text: &str| {
-            let path = dir.path().join(path);
-            std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-            std::fs::write(path, text).expect("written");
-        };
         write(
+            &dir,
             ".gitattributes",
             "# comment\n*.bat text eol=crlf\n\"a b.txt\" eol=crlf\n*.bin eol=crlf\n*.bin binary\n",
         );
-        write("sub/.gitattributes", "x.bat eol=lf\n");
+        write(&dir, "sub/.gitattributes", "x.bat eol=lf\n");
         write(
+            &dir,
             ".editorconfig",
             "\u{feff}root = true\n[*]\nend_of_line = lf\n[*.{cs,bat}]\nEnd_Of_Line=CRLF\n[*.rc]\n\
              charset = utf-16le\n[*.csv]\ncharset=utf-8-bom\n[*.old]\ncharset=latin1\n",
         );
-        write("sub/.editorconfig", "[*.cs]\nend_of_line = unset\n");
-        write("top/.editorconfig", "root=true\n[*.txt]\nend_of_line=crlf\n");
-        write("link/real", "");
+        write(&dir, "sub/.editorconfig", "[*.cs]\nend_of_line = unset\n");
+        write(&dir, "top/.editorconfig", "root=true\n[*.txt]\nend_of_line=crlf\n");
+        write(&dir, "link/real", "");
         let root = Arc::new(fs_guard::Root::open(dir.path(), crate::policy()).expect("a root"));
         let files = Files::from(&root);
         let conventions = Conventions::new(&files);

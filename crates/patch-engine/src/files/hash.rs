@@ -100,7 +100,8 @@ mod tests {
     #[test]
     fn a_hash_is_that_of_the_bytes_whenever_it_is_computed() {
         let bytes = Arc::new(b"one\n".to_vec());
-        let (known, mut later) = (LazyHash::from(Sha256::of(&bytes)), LazyHash::later(&bytes));
+        let known = LazyHash::from(Sha256::of(&bytes));
+        let mut later = LazyHash::later(&bytes);
         assert!(known.is_known());
         assert!(!later.is_known());
         for hash in [&known, &later] {

@@ -14,7 +14,7 @@ use patch_text::cancel::Cancel;
 
 use hash::{LazyHash, PIECE};
 
-/// What is at a path, and the bytes of a file where they were read.
+/// The metadata at a path, and the bytes of a file where they were read.
 pub(crate) type Unhashed = (Metadata, Option<Arc<Vec<u8>>>);
 
 /// The files that a plan is made for, with the rules for them. A clone has the same files.

@@ -147,7 +147,8 @@ mod tests {
             let lines = AddedLines { text: text.as_bytes(), endings, no_newline, last: None };
             assert_eq!(added(&lines, AddNewline::Joined), expected.as_bytes(), "{text:?}");
             for size in 1..9 {
-                let (mut all, mut longest) = (Vec::new(), 0);
+                let mut all = Vec::new();
+                let mut longest = 0;
                 let Ok(()) = added_in_pieces(&lines, AddNewline::Joined, size, |piece| {
                     longest = longest.max(piece.len());
                     all.extend_from_slice(piece);

@@ -256,34 +256,42 @@ mod tests {
 
     /// Writes the section of a git diff: the kind of change, from one path to another.
     fn section((kind, from, to): (usize, &str, &str)) -> String {
-        let moved = |word: &str| {
-            format!("diff --git a/{from} b/{to}\n{word} from {from}\n{word} to {to}\n")
-        };
-        let edit = |above: &str, old: &str, new: &str| {
-            format!("diff --git a/{from} b/{from}\n{above}--- {old}\n+++ {new}\n")
-        };
-        let (old, new, none) = (&format!("a/{from}"), &format!("b/{from}"), "/dev/null");
         match kind {
-            0 => moved("rename"),
-            1 => moved("copy"),
-            2 => edit("", old, new) + "@@ -1 +1 @@\n-x\n+y\n",
-            3 => edit("deleted file mode 100644\n", old, none) + "@@ -1 +0,0 @@\n-x\n",
-            _ => edit("new file mode 100644\n", none, new) + "@@ -0,0 +1 @@\n+x\n",
+            0 => moved("rename", from, to),
+            1 => moved("copy", from, to),
+            2 => format!(
+                "diff --git a/{from} b/{from}\n--- a/{from}\n+++ b/{from}\n@@ -1 +1 @@\n-x\n+y\n"
+            ),
+            3 => format!(
+                "diff --git a/{from} b/{from}\ndeleted file mode 100644\n\
+                 --- a/{from}\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+            ),
+            _ => format!(
+                "diff --git a/{from} b/{from}\nnew file mode 100644\n\
+                 --- /dev/null\n+++ b/{from}\n@@ -0,0 +1 @@\n+x\n"
+            ),
         }
+    }
+
+    fn moved(word: &str, from: &str, to: &str) -> String {
+        format!("diff --git a/{from} b/{to}\n{word} from {from}\n{word} to {to}\n")
     }
 
     /// Whether two sections have to be planned together, by what each of them says.
     fn depend(one: &Section<'_>, other: &Section<'_>) -> bool {
-        let is_above = |dir: &str, path: &str| above(path).any(|above| above == dir);
-        let meet =
-            |path: &str, with: &str| path == with || is_above(path, with) || is_above(with, path);
-        let replaces = |gone: &Section<'_>, new: &Section<'_>| {
-            taken(gone).zip(made(new)).is_some_and(|(gone, new)| meet(gone, new))
-        };
-        let copies = |copy: &Section<'_>, change: &Section<'_>| {
-            copied(copy).is_some_and(|path| [taken(change), target(change)].contains(&Some(path)))
-        };
         replaces(one, other) || replaces(other, one) || copies(one, other) || copies(other, one)
+    }
+
+    /// Whether one section makes way for another.
+    fn replaces(gone: &Section<'_>, new: &Section<'_>) -> bool {
+        taken(gone).zip(made(new)).is_some_and(|(gone, new)| {
+            gone == new || above(new).any(|dir| dir == gone) || above(gone).any(|dir| dir == new)
+        })
+    }
+
+    /// Whether one section copies a file that another one changes.
+    fn copies(copy: &Section<'_>, change: &Section<'_>) -> bool {
+        copied(copy).is_some_and(|path| [taken(change), target(change)].contains(&Some(path)))
     }
 
     proptest! {
@@ -300,10 +308,9 @@ mod tests {
             let diff = &indexed[..of_one_diff(&indexed, &diffs, |_| true)];
             let mut expected: Vec<Vec<usize>> = Vec::new();
             for (index, section) in diff {
-                let joins = |step: &Vec<usize>| {
+                let (joined, apart): (Vec<_>, Vec<_>) = expected.into_iter().partition(|step| {
                     step.iter().any(|&other| depend(section, &patch.sections()[other]))
-                };
-                let (joined, apart): (Vec<_>, Vec<_>) = expected.into_iter().partition(joins);
+                });
                 let mut step = joined.concat();
                 step.push(*index);
                 step.sort_unstable();

@@ -162,10 +162,9 @@ fn a_path_that_the_policy_refuses_is_not_committed_whoever_made_the_plan() {
     ] {
         let dir = TempDir::new().unwrap();
         fs::write(dir.path().join("a"), "A\n").unwrap();
-        let globs = |glob| Globs::new([glob]).unwrap();
         let policy = fs_guard::Policy {
-            forbidden: globs("secret"),
-            guarded: globs("guarded"),
+            forbidden: Globs::new(["secret"]).unwrap(),
+            guarded: Globs::new(["guarded"]).unwrap(),
             ..crate::policy()
         };
         let strict = workspace(&dir, policy);

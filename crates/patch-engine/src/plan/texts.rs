@@ -113,13 +113,16 @@ mod tests {
     use super::*;
     use crate::commit::memory::MemoryTree;
 
+    fn add(name: &str, lines: usize) -> String {
+        format!("*** Add File: {name}\n{}", "+1234567\n".repeat(lines))
+    }
+
+    fn update(lines: usize) -> String {
+        format!("*** Update File: old\n@@\n{}-x\n", " 1234567\n".repeat(lines))
+    }
+
     #[test]
     fn the_text_is_kept_where_most_of_it_is_new_files() {
-        let add = |name: &str, lines: usize| {
-            format!("*** Add File: {name}\n{}", "+1234567\n".repeat(lines))
-        };
-        let update =
-            |lines: usize| format!("*** Update File: old\n@@\n{}-x\n", " 1234567\n".repeat(lines));
         for (text, convention, expected) in [
             (add("a", 50), "", &[true][..]),
             (add("a", 50) + &add("b", 50), "", &[true, true]),

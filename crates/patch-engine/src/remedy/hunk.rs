@@ -1,4 +1,4 @@
-//! What can be done about a hunk that was not placed.
+//! The remedies for a hunk that was not placed.
 
 use std::ops::RangeInclusive;
 
@@ -10,10 +10,6 @@ impl Remedy {
     /// Returns the remedies for a hunk that was not placed in the file at `path`.
     #[must_use]
     pub fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Self> {
-        let read = |lines: &RangeInclusive<usize>| Remedy::ReadAgain {
-            path: path.into(),
-            lines: Some(lines.clone()),
-        };
         vec![match reason {
             RejectReason::ContextNotFound { nearest: Some(nearest) } => {
                 if let Some(edge) = &nearest.not_at {
@@ -22,14 +18,18 @@ impl Remedy {
                     let elsewhere = within(edge, *nearest.lines.start());
                     // With the marker, the same lines would be refused again.
                     let marker = elsewhere == Remedy::LeaveOut(Part::NoNewline);
-                    let read = (!marker).then(|| read(&nearest.lines));
+                    let read = (!marker).then(|| read_lines(path, &nearest.lines));
                     return zero.into_iter().chain([elsewhere]).chain(read).collect();
                 }
                 let paste = (!nearest.paste.is_empty())
                     .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
                 let pass = nearest.pass.filter(|_| nearest.untold.is_none());
                 let fuzz = pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
-                return paste.into_iter().chain([read(&nearest.lines)]).chain(fuzz).collect();
+                return paste
+                    .into_iter()
+                    .chain([read_lines(path, &nearest.lines)])
+                    .chain(fuzz)
+                    .collect();
             }
             RejectReason::MultipleMatches { candidates, .. }
             | RejectReason::OutsideScope { candidates, .. }
@@ -45,11 +45,11 @@ impl Remedy {
                     (_, [place]) => {
                         Remedy::UseHeader { means_line: *place.lines.start(), header: None }
                     }
-                    (_, [place, ..]) => read(&place.lines),
+                    (_, [place, ..]) => read_lines(path, &place.lines),
                     (_, []) => Remedy::read_again(path),
                 }
             }
-            RejectReason::Indentation { lines, .. } => read(lines),
+            RejectReason::Indentation { lines, .. } => read_lines(path, lines),
             RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
             RejectReason::AlreadyApplied { .. } => {
                 return vec![Remedy::LeaveOut(Part::Hunk), Remedy::Set(Setting::SkipApplied)];
@@ -86,6 +86,11 @@ impl Remedy {
             _ => Remedy::read_again(path),
         }]
     }
+}
+
+/// The remedy to read lines of a file again.
+fn read_lines(path: &str, lines: &RangeInclusive<usize>) -> Remedy {
+    Remedy::ReadAgain { path: path.into(), lines: Some(lines.clone()) }
 }
 
 /// Returns what makes a hunk mean this place; `bare` if its header has to go.

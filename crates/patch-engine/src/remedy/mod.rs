@@ -1,5 +1,5 @@
-//! What can be done about an error, as data; each error of the engine says which of it helps. Who
-//! tells it puts it in the words of the receiver: the flags of a program, the arguments of a tool.
+//! The remedies for an error, as data; each error of the engine has its own. The caller words them
+//! for the receiver: as the flags of a program, or the arguments of a tool.
 
 mod hunk;
 
@@ -26,7 +26,7 @@ pub enum Remedy {
     Arguments(Vec<ArgumentChange>),
     /// Do this first or instead.
     Use {
-        /// What to do.
+        /// The action.
         action: Action,
         /// The file or directory that it is about; empty if it is about none.
         path: String,
@@ -71,9 +71,9 @@ pub enum Remedy {
     AddText {
         /// The line of that place in the file.
         means_line: usize,
-        /// What to put before both texts.
+        /// The text to put before both.
         before: String,
-        /// What to put after both texts.
+        /// The text to put after both.
         after: String,
     },
     /// Begin the hunk with this header: then it means one place.
@@ -94,7 +94,7 @@ pub enum Remedy {
     ChoosePath {
         /// The path that cannot be.
         path: String,
-        /// What the other one must be like.
+        /// The kind of path that will do.
         like: PathLike,
     },
     /// Put the hunk beneath another file's header.
@@ -129,8 +129,8 @@ pub enum Remedy {
     CorrectLine {
         /// The line, from 1.
         line: u32,
-        /// What should stand there; where it begins with a blank, the very line: context that has
-        /// lost its blank.
+        /// The line that should stand there, in words; verbatim where it begins with a blank, as a
+        /// context line that has lost its blank.
         wanted: String,
     },
     /// Undo this one, a transaction or a turn, in place of the newest.
@@ -203,7 +203,7 @@ pub enum Setting {
     AllowCheckedOut,
 }
 
-/// What to change in the arguments of a call.
+/// A change to the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -223,7 +223,7 @@ pub enum ArgumentChange {
     Give {
         /// Its name.
         argument: String,
-        /// What it must be.
+        /// The kind of value, in words.
         wanted: String,
     },
     /// Give the argument another name.
@@ -255,7 +255,7 @@ pub enum ArgumentValue {
     List(Vec<String>),
 }
 
-/// What can be done with files.
+/// An action on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they are their names")]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
@@ -270,7 +270,7 @@ pub enum Action {
     Patch,
 }
 
-/// What shows what to name.
+/// A listing that shows the names to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Listing {
@@ -284,7 +284,7 @@ pub enum Listing {
     Tools,
 }
 
-/// What has to be done before the same can succeed.
+/// A step that has to come before the same can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Step {
@@ -304,7 +304,7 @@ pub enum Step {
     },
 }
 
-/// What a person can decide or do.
+/// A decision or an action that only a person can take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum ForPerson {
@@ -372,11 +372,11 @@ pub enum ForPerson {
         /// The argument.
         argument: String,
     },
-    /// What the program that asks has to say itself: the end of a sentence.
+    /// A sentence of the program that asks, of which this is the end.
     Own(String),
 }
 
-/// What a path must be like.
+/// The kind of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum PathLike {
@@ -519,10 +519,9 @@ impl Remedy {
                 Self::Ask(ForPerson::RunAs { owner: owner.clone() })
             }
             Error::OthersState { user, .. } => {
-                let (path, user) = (path.to_owned(), user.clone());
                 return vec![
-                    Self::First(Step::Own { path: path.clone(), user: user.clone() }),
-                    Self::Ask(ForPerson::GiveBack { path, user }),
+                    Self::First(Step::Own { path: path.to_owned(), user: user.clone() }),
+                    Self::Ask(ForPerson::GiveBack { path: path.to_owned(), user: user.clone() }),
                 ];
             }
             // One of the program's own files.
@@ -596,11 +595,6 @@ impl Remedy {
         let is_diff = ["diff --git ", "--- ", "Index: "].iter().any(|it| seen.starts_with(it));
         let correct =
             || Self::CorrectLine { line: error.line, wanted: error.expected.join(" or ") };
-        // A marker, a fence or a line that is cut is something else than a line without its blank.
-        let may_be_context = || {
-            !["***", "```", "~~~", "@@"].iter().any(|it| seen.starts_with(it))
-                && seen.chars().count() < 80
-        };
         match &error.kind {
             ParseErrorKind::OtherEnvironment { id } => {
                 vec![Self::Ask(ForPerson::Allow(Setting::Environment(id.clone())))]
@@ -619,7 +613,7 @@ impl Remedy {
                 "bad_path" if other_prefixes(seen) => {
                     vec![Self::Set(Setting::Strip(1)), correct()]
                 }
-                "no_prefix" if may_be_context() => {
+                "no_prefix" if may_be_context(seen) => {
                     vec![Self::CorrectLine { line: error.line, wanted: format!(" {seen}") }]
                 }
                 "no_patch" => vec![Self::SendOne],
@@ -638,12 +632,21 @@ impl Remedy {
     }
 }
 
+/// Returns whether a line may be context without its blank, and not a marker, a fence or a cut-off
+/// line.
+fn may_be_context(line: &str) -> bool {
+    !["***", "```", "~~~", "@@"].iter().any(|mark| line.starts_with(mark))
+        && line.chars().count() < 80
+}
+
 /// Returns whether a `diff --git` line has the same path twice, after two prefixes that are not
 /// those of git.
 fn other_prefixes(line: &str) -> bool {
     let paths = line.strip_prefix("diff --git ").and_then(|paths| paths.split_once(' '));
-    let bare = |path: &str| path.split_once('/').map(|(_, bare)| bare.to_owned());
-    paths.is_some_and(|(old, new)| old != new && bare(old).is_some() && bare(old) == bare(new))
+    paths.is_some_and(|(old, new)| {
+        let bare = old.split_once('/').map(|(_, bare)| bare);
+        old != new && bare.is_some() && bare == new.split_once('/').map(|(_, bare)| bare)
+    })
 }
 
 /// Returns whether a path, as messages have it, is one of the program's own files.

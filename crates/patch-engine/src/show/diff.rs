@@ -70,20 +70,22 @@ pub(crate) fn header(
     new: Option<Side<'_>>,
     same_bytes: bool,
 ) {
-    let mode = |side: Side<'_>| git_mode(side.mode);
-    let (Some(left), Some(right)) = (old.or(new), new.or(old)) else { return };
+    let Some(left) = old.or(new) else { return };
+    let right = new.unwrap_or(left);
     out.extend_from_slice(b"diff --git ");
     push_quoted(out, prefixes.old, left.path);
     out.push(b' ');
     push_quoted(out, prefixes.new, right.path);
     out.push(b'\n');
     match (old, new) {
-        (None, Some(new)) => push_line(out, "new file mode ", mode(new)),
-        (Some(old), None) => push_line(out, "deleted file mode ", mode(old)),
+        (None, Some(new)) => push_line(out, "new file mode ", git_mode(new.mode)),
+        (Some(old), None) => push_line(out, "deleted file mode ", git_mode(old.mode)),
         (Some(old), Some(new)) => {
-            if mode(old) != mode(new) {
-                push_line(out, "old mode ", mode(old));
-                push_line(out, "new mode ", mode(new));
+            let old_mode = git_mode(old.mode);
+            let new_mode = git_mode(new.mode);
+            if old_mode != new_mode {
+                push_line(out, "old mode ", old_mode);
+                push_line(out, "new mode ", new_mode);
             }
             if old.path != new.path {
                 if same_bytes {
@@ -109,21 +111,9 @@ pub(crate) fn body<'a>(
     new: Option<Side<'a>>,
     hunks: impl FnOnce(&mut Vec<u8>) -> Option<()>,
 ) {
-    let name = |out: &mut Vec<u8>, prefix: &str, side: Option<Side<'_>>| match side {
-        Some(side) => push_quoted(out, prefix, side.path),
-        None => out.extend_from_slice(b"/dev/null"),
-    };
-    let line = |out: &mut Vec<u8>, sign: &[u8], prefix: &str, side: Option<Side<'_>>| {
-        out.extend_from_slice(sign);
-        let from = out.len();
-        name(out, prefix, side);
-        // As git does: for patch(1) a name ends at a blank, unless a tab follows it.
-        let end: &[u8] = if out[from..].contains(&b' ') { b"\t\n" } else { b"\n" };
-        out.extend_from_slice(end);
-    };
     let from = out.len();
-    line(out, b"--- ", prefixes.old, old);
-    line(out, b"+++ ", prefixes.new, new);
+    push_name_line(out, b"--- ", prefixes.old, old);
+    push_name_line(out, b"+++ ", prefixes.new, new);
     let named = out.len();
     match hunks(out) {
         Some(()) if out.len() > named => {}
@@ -131,15 +121,31 @@ pub(crate) fn body<'a>(
         None => {
             out.truncate(from);
             out.extend_from_slice(b"Binary files ");
-            name(out, prefixes.old, old);
+            push_name(out, prefixes.old, old);
             out.extend_from_slice(b" and ");
-            name(out, prefixes.new, new);
+            push_name(out, prefixes.new, new);
             out.extend_from_slice(b" differ\n");
         }
     }
 }
 
-/// What a diff of one change has besides hunks.
+fn push_name(out: &mut Vec<u8>, prefix: &str, side: Option<Side<'_>>) {
+    match side {
+        Some(side) => push_quoted(out, prefix, side.path),
+        None => out.extend_from_slice(b"/dev/null"),
+    }
+}
+
+fn push_name_line(out: &mut Vec<u8>, sign: &[u8], prefix: &str, side: Option<Side<'_>>) {
+    out.extend_from_slice(sign);
+    let from = out.len();
+    push_name(out, prefix, side);
+    // As git does: for patch(1) a name ends at a blank, unless a tab follows it.
+    let end: &[u8] = if out[from..].contains(&b' ') { b"\t\n" } else { b"\n" };
+    out.extend_from_slice(end);
+}
+
+/// The parts of the diff of one change besides its hunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiffForm {
     /// Nothing.
@@ -194,13 +200,15 @@ impl Images<'_> {
     ///
     /// Those of [`diff`](Self::diff).
     pub fn plain_diff(&self, change: &Change) -> Result<Option<Vec<u8>>, fs_guard::Error> {
-        let sides = (self.old_side(change), self.new_side(change));
+        let old = self.old_side(change);
+        let new = self.new_side(change);
         // A reader of the diff takes the mode of the old file, or that of a plain new one.
-        let unsaid = match sides {
+        let unsaid = match (old, new) {
             (Some(old), None) => kind_of(old.mode) != 0,
             (old, new) => {
-                let mode = |side: Option<Side<'_>>| side.map_or("100644", |it| git_mode(it.mode));
-                mode(old) != mode(new) || new.is_some_and(|new| kind_of(new.mode) != 0)
+                let old_mode = old.map_or("100644", |old| git_mode(old.mode));
+                let new_mode = new.map_or("100644", |new| git_mode(new.mode));
+                old_mode != new_mode || new.is_some_and(|new| kind_of(new.mode) != 0)
             }
         };
         if change.to_path.is_some() || unsaid {
@@ -251,40 +259,47 @@ impl Images<'_> {
     /// Returns whether the diff of a change can be made without reading a file.
     #[must_use]
     pub fn is_in_memory(&self, change: &Change) -> bool {
-        let kept = |path| self.plan.pre_image(path).is_some_and(|(_, image)| image.bytes.is_some());
         let after = match self.plan.transition_of(change).after.as_ref().map(|after| &after.image) {
             Some(Image::Stored(..)) => false,
             Some(Image::Kept(_) | Image::Lines(_) | Image::OnDisk(_) | Image::Spliced(..))
             | None => true,
         };
         (change.before == change.after
-            || (after && (change.before.is_none() || kept(&change.path))))
-            && (change.replaces.is_none() || kept(change.last_path()))
+            || (after && (change.before.is_none() || self.has_bytes(&change.path))))
+            && (change.replaces.is_none() || self.has_bytes(change.last_path()))
+    }
+
+    /// Returns whether the bytes of a file before the plan are in memory.
+    fn has_bytes(&self, path: &RelPath) -> bool {
+        self.plan.pre_image(path).is_some_and(|(_, image)| image.bytes.is_some())
+    }
+
+    /// Returns the size of a file before the plan.
+    fn size_before(&self, path: &RelPath) -> u64 {
+        self.plan.pre_image(path).map_or(0, |(_, image)| image.metadata.size)
     }
 
     /// Estimates how many bytes are compared for the diff of a change.
     #[must_use]
     pub fn compared(&self, change: &Change) -> u64 {
-        let size = |path| self.plan.pre_image(path).map_or(0, |(_, image)| image.metadata.size);
-        let lost = change.replaces.map_or(0, |_| size(change.last_path()));
+        let lost = change.replaces.map_or(0, |_| self.size_before(change.last_path()));
         lost + match &self.plan.transition_of(change).after {
             _ if change.before == change.after => 0,
             Some(PostImage { image: Image::Spliced(_, splices), .. }) => splices.len() as u64,
-            Some(after) => after.size + size(&change.path),
-            None => size(&change.path),
+            Some(after) => after.size + self.size_before(&change.path),
+            None => self.size_before(&change.path),
         }
     }
 
     /// Returns a lower bound for the length of a change's diff, without making it.
     #[must_use]
     pub fn least_diff(&self, change: &Change) -> usize {
-        let text = |bytes: &[u8]| if is_binary(bytes) { 0 } else { bytes.len() };
         match (&self.plan.transition_of(change).after, self.plan.pre_image(&change.path)) {
-            (Some(PostImage { image: Image::Kept(bytes), .. }), None) => text(bytes),
+            (Some(PostImage { image: Image::Kept(bytes), .. }), None) => text_len(bytes),
             (Some(PostImage { image: Image::Lines(lines), size, .. }), None) if lines.is_text() => {
                 *size as usize
             }
-            (None, Some((_, PreImage { bytes: Some(bytes), .. }))) => text(bytes),
+            (None, Some((_, PreImage { bytes: Some(bytes), .. }))) => text_len(bytes),
             _ => 0,
         }
     }
@@ -325,29 +340,20 @@ impl Images<'_> {
                 body(out, prefixes, Some(lost), None, |out| whole(out, &bytes, b""));
             }
         }
-        let (old, new) = (self.old_side(change), self.new_side(change));
+        let old = self.old_side(change);
+        let new = self.new_side(change);
         let same_bytes = change.before == change.after;
-        let unchanged = |(old, new): (Side<'_>, Side<'_>)| {
-            old.path == new.path && git_mode(old.mode) == git_mode(new.mode)
-        };
-        if same_bytes && old.zip(new).is_some_and(unchanged) {
+        if same_bytes
+            && let (Some(old), Some(new)) = (old, new)
+            && old.path == new.path
+            && git_mode(old.mode) == git_mode(new.mode)
+        {
             return Ok(());
         }
         if let (Some(gone), Some(made)) = (old, new)
             && kind_of(gone.mode) != kind_of(made.mode)
         {
-            // For git a file, a link and a submodule are different things.
-            let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
-            for (old, new, old_bytes, new_bytes) in
-                [(Some(gone), None, &before[..], &b""[..]), (None, Some(made), b"", &after[..])]
-            {
-                header(out, prefixes, old, new, false);
-                let sides = (old.map(|_| old_bytes), new.map(|_| new_bytes));
-                if !write_binary(form, out, sides.0, sides.1) {
-                    body(out, prefixes, old, new, |out| whole(out, old_bytes, new_bytes));
-                }
-            }
-            return Ok(());
+            return self.write_new_kind(change, prefixes, form, [gone, made], out);
         }
         if form != DiffForm::Plain {
             header(out, prefixes, old, new, same_bytes);
@@ -365,9 +371,9 @@ impl Images<'_> {
         }
         #[cfg(feature = "binary-diffs")]
         if form == DiffForm::GitBinary {
-            let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
-            let (before, after) = (old.map(|_| &before[..]), new.map(|_| &after[..]));
-            if write_binary(form, out, before, after) {
+            let before = self.old_bytes(change)?;
+            let after = self.new_bytes(change)?;
+            if write_binary(form, out, old.map(|_| &before[..]), new.map(|_| &after[..])) {
                 return Ok(());
             }
         }
@@ -381,9 +387,33 @@ impl Images<'_> {
                 });
             }
             _ => {
-                let (before, after) = (self.old_bytes(change)?, self.new_bytes(change)?);
+                let before = self.old_bytes(change)?;
+                let after = self.new_bytes(change)?;
                 body(out, prefixes, old, new, |out| whole(out, &before, &after));
             }
+        }
+        Ok(())
+    }
+
+    /// Writes a change of kind as a deletion and a creation: for git a file, a link and a submodule
+    /// are different things.
+    fn write_new_kind(
+        &self,
+        change: &Change,
+        prefixes: Prefixes<'_>,
+        form: DiffForm,
+        [gone, made]: [Side<'_>; 2],
+        out: &mut Vec<u8>,
+    ) -> Result<(), fs_guard::Error> {
+        let before = self.old_bytes(change)?;
+        let after = self.new_bytes(change)?;
+        header(out, prefixes, Some(gone), None, false);
+        if !write_binary(form, out, Some(&before), None) {
+            body(out, prefixes, Some(gone), None, |out| whole(out, &before, b""));
+        }
+        header(out, prefixes, None, Some(made), false);
+        if !write_binary(form, out, None, Some(&after)) {
+            body(out, prefixes, None, Some(made), |out| whole(out, b"", &after));
         }
         Ok(())
     }
@@ -407,17 +437,29 @@ fn write_binary(
     let binary = [before, after].into_iter().flatten().any(is_binary);
     let is = form == DiffForm::GitBinary && binary;
     if is {
-        let id = |file: Option<&[u8]>| file.map_or_else(|| "0".repeat(40), blob_id);
-        push_line(out, "index ", &format!("{}..{}", id(before), id(after)));
+        push_line(out, "index ", &format!("{}..{}", id_of(before), id_of(after)));
         binary::write(out, before.unwrap_or_default(), after.unwrap_or_default());
     }
     is
 }
 
+/// Returns the id of a file in git; of no file, zeros.
+#[cfg(feature = "binary-diffs")]
+fn id_of(file: Option<&[u8]>) -> String {
+    file.map_or_else(|| "0".repeat(40), blob_id)
+}
+
+/// Returns the length of a text, and none for a binary file.
+fn text_len(bytes: &[u8]) -> usize {
+    if is_binary(bytes) { 0 } else { bytes.len() }
+}
+
 /// Counts the lines that a diff in git's form inserts and deletes.
 #[must_use]
 pub fn line_counts(diff: &[u8]) -> (usize, usize) {
-    let (mut inserted, mut deleted, mut in_hunk) = (0, 0, false);
+    let mut inserted = 0;
+    let mut deleted = 0;
+    let mut in_hunk = false;
     for line in diff.split(|&byte| byte == b'\n') {
         match line.first() {
             Some(b'@') => in_hunk = true,
@@ -458,19 +500,25 @@ pub(super) fn left_bytes(
     record: &Record,
     state: &FileState,
 ) -> Option<Vec<u8>> {
-    let own = || {
-        let (root, path) = workspace.locate(&record.path, true).ok()?;
-        if state.link {
-            root.read_link(&path).ok()
-        } else {
-            root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
-        }
-    };
-    let displaced = || {
-        let entry = kept.find(id, state.sha256, |entry| Ok(Some(entry.clone()))).ok()??;
-        kept_bytes(&kept.store.slot(entry.id, entry.slot).ok()?, state)
-    };
-    own().filter(|bytes| Sha256::of(bytes) == state.sha256).or_else(displaced)
+    bytes_in_place(workspace, record, state)
+        .filter(|bytes| Sha256::of(bytes) == state.sha256)
+        .or_else(|| displaced_bytes(kept, id, state))
+}
+
+/// Returns the bytes at the path of a record.
+fn bytes_in_place(workspace: &Workspace, record: &Record, state: &FileState) -> Option<Vec<u8>> {
+    let (root, path) = workspace.locate(&record.path, true).ok()?;
+    if state.link {
+        root.read_link(&path).ok()
+    } else {
+        root.read(&path, MAX_FILE_SIZE).ok().map(|(bytes, _)| bytes)
+    }
+}
+
+/// Returns the bytes of a file that a later transaction has displaced.
+fn displaced_bytes(kept: &KeptFiles<'_>, id: TransactionId, state: &FileState) -> Option<Vec<u8>> {
+    let entry = kept.find(id, state.sha256, |entry| Ok(Some(entry.clone()))).ok()??;
+    kept_bytes(&kept.store.slot(entry.id, entry.slot).ok()?, state)
 }
 
 fn push_line(out: &mut Vec<u8>, words: &str, value: &str) {

@@ -1,6 +1,8 @@
 //! Plans and rejects as data. Keys are in camel case, hashes in hexadecimal; indices count from 0,
 //! lines from 1.
 
+use std::ops::RangeInclusive;
+
 use patch_text::carry::Excerpt;
 use patch_text::locate::{Advice, Candidate, RejectReason};
 use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
@@ -65,89 +67,108 @@ fn of_reject(reject: &Reject) -> Value {
         "path": reject.path,
         "reason": reject.reason(),
     });
-    // What is not known is left out.
-    let mut set = |key: &str, what: Value| {
-        if !what.is_null() {
-            value[key] = what;
-        }
-    };
-    set("section", reject.section.into());
-    set("hunkIndex", reject.hunk.into());
-    set("patchLine", reject.patch_line.into());
-    set("didYouMean", reject.near.clone().into());
-    match &reject.problem {
+    set(&mut value, "section", reject.section);
+    set(&mut value, "hunkIndex", reject.hunk);
+    set(&mut value, "patchLine", reject.patch_line);
+    set(&mut value, "didYouMean", reject.near.clone());
+    set_problem(&mut value, &reject.problem);
+    if let Some(reason) = reject.hunk_reason() {
+        set_hunk_reason(&mut value, reason);
+    }
+    value
+}
+
+/// Adds a detail, unless it is unknown.
+fn set(value: &mut Value, key: &str, detail: impl Into<Value>) {
+    let detail = detail.into();
+    if !detail.is_null() {
+        value[key] = detail;
+    }
+}
+
+/// Adds the details of a problem with a file.
+fn set_problem(value: &mut Value, problem: &Problem) {
+    match problem {
         Problem::Stale { expected, actual } => {
             let expected = match expected {
                 Expected::Absent => String::new(),
                 Expected::Hash(hash) => hash.to_string(),
             };
-            set("expectedSha256", expected.into());
-            set("actualSha256", actual.map_or_else(String::new, |hash| hash.to_string()).into());
+            set(value, "expectedSha256", expected);
+            set(value, "actualSha256", actual.map_or_else(String::new, |hash| hash.to_string()));
         }
         Problem::Conflict(conflict) => {
-            set("base", of_excerpt(&conflict.base));
-            set("current", of_excerpt(&conflict.current));
-            set("wanted", of_excerpt(&conflict.wanted));
+            set(value, "base", of_excerpt(&conflict.base));
+            set(value, "current", of_excerpt(&conflict.current));
+            set(value, "wanted", of_excerpt(&conflict.wanted));
         }
         Problem::Binary { size, sha256 } => {
-            set("sizeBytes", (*size).into());
-            set("sha256", sha256.to_string().into());
+            set(value, "sizeBytes", *size);
+            set(value, "sha256", sha256.to_string());
         }
         Problem::Guard(fs_guard::Error::Symlink { real_path, .. }) => {
-            set("realPath", real_path.clone().into())
+            set(value, "realPath", real_path.clone());
         }
         Problem::Syntax(fault) => {
-            set("format", fault.format.into());
-            set("line", fault.line.into());
-            set("column", fault.column.into());
+            set(value, "format", fault.format);
+            set(value, "line", fault.line);
+            set(value, "column", fault.column);
         }
         Problem::NotFormatted(failure) => {
             if let Value::Object(details) = of_failure(failure) {
-                details.into_iter().for_each(|(key, detail)| set(&key, detail));
+                details.into_iter().for_each(|(key, detail)| set(value, &key, detail));
             }
         }
         Problem::InOtherFile { file, line, .. } => {
-            set("otherFile", file.clone().into());
-            set("otherLine", (*line).into());
+            set(value, "otherFile", file.clone());
+            set(value, "otherLine", *line);
         }
         _ => {}
     }
-    match reject.hunk_reason() {
-        Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
-            set("nearest", json!(nearest));
+}
+
+/// Adds the details of a hunk that was not placed.
+fn set_hunk_reason(value: &mut Value, reason: &RejectReason) {
+    match reason {
+        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+            set(value, "nearest", json!(nearest));
         }
-        Some(RejectReason::MultipleMatches { candidates, more, .. }) => {
-            set("candidates", candidates.iter().map(of_candidate).collect());
-            set("moreCandidates", (*more).into());
+        RejectReason::MultipleMatches { candidates, more, .. } => {
+            set_candidates(value, candidates, *more);
         }
-        Some(
-            RejectReason::OutsideScope { header, candidates, more }
-            | RejectReason::HeaderNotFound { header, candidates, more },
-        ) => {
-            set("header", header.clone().into());
-            set("candidates", candidates.iter().map(of_candidate).collect());
-            set("moreCandidates", (*more).into());
+        RejectReason::OutsideScope { header, candidates, more }
+        | RejectReason::HeaderNotFound { header, candidates, more } => {
+            set(value, "header", header.clone());
+            set_candidates(value, candidates, *more);
         }
-        Some(RejectReason::Indentation { lines, patch_line, .. }) => {
-            set("matchedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
-            set("indentedLine", (*patch_line).into());
+        RejectReason::Indentation { lines, patch_line, .. } => {
+            set(value, "matchedLines", of_lines(lines));
+            set(value, "indentedLine", *patch_line);
         }
-        Some(RejectReason::CutOff { promised, missing: (old, new) }) => {
-            set("promisedLines", json!([promised.0, promised.1]));
-            set("missingLines", json!([old, new]));
+        RejectReason::CutOff { promised, missing } => {
+            set(value, "promisedLines", json!([promised.0, promised.1]));
+            set(value, "missingLines", json!([missing.0, missing.1]));
         }
-        Some(RejectReason::AlreadyApplied { lines }) => {
-            set("appliedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+        RejectReason::AlreadyApplied { lines } => {
+            set(value, "appliedLines", of_lines(lines));
         }
-        Some(RejectReason::OverlappingEdits { other, lines }) => {
-            set("otherHunkIndex", (*other).into());
+        RejectReason::OverlappingEdits { other, lines } => {
+            set(value, "otherHunkIndex", *other);
             if let Some(lines) = lines {
-                set("sharedLines", json!({ "startLine": lines.start(), "endLine": lines.end() }));
+                set(value, "sharedLines", of_lines(lines));
             }
         }
         _ => {}
     }
-    value
+}
+
+fn set_candidates(value: &mut Value, candidates: &[Candidate], more: bool) {
+    set(value, "candidates", candidates.iter().map(of_candidate).collect::<Value>());
+    set(value, "moreCandidates", more);
+}
+
+fn of_lines(lines: &RangeInclusive<usize>) -> Value {
+    json!({ "startLine": lines.start(), "endLine": lines.end() })
 }
 
 /// Lines of one side of a conflict; long ones are cut.
@@ -172,8 +193,7 @@ fn of_excerpt(excerpt: &Excerpt) -> Value {
 }
 
 fn of_candidate(candidate: &Candidate) -> Value {
-    let mut value =
-        json!({ "startLine": candidate.lines.start(), "endLine": candidate.lines.end() });
+    let mut value = of_lines(&candidate.lines);
     match &candidate.advice {
         Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
         Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),
@@ -185,7 +205,7 @@ fn of_candidate(candidate: &Candidate) -> Value {
     value
 }
 
-/// The region of the file that is most like what was looked for.
+/// The command, the end of its output, and how it ended.
 fn of_failure(failure: &CommandFailure) -> Value {
     /// The most bytes of output that an answer shows, as JSON.
     const SHOWN: usize = 4096;

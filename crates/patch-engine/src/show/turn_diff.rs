@@ -1,4 +1,4 @@
-//! One diff of what several transactions did together.
+//! One diff of all that several transactions did.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,13 +27,13 @@ use crate::show::diff::{self, LINK, Side, kind_bits, left_bytes};
 /// The bytes of every file that was touched are held in memory, before and after.
 #[derive(Debug, Clone, Default)]
 pub struct TurnDiff {
-    /// What was at each path before the turn.
+    /// The file at each path before the turn.
     base: BTreeMap<String, Option<TurnFile>>,
-    /// What is there now, for the same paths.
+    /// The file there now, for the same paths.
     now: BTreeMap<String, Option<LocatedFile>>,
 }
 
-/// What a turn did to a file.
+/// The change of one file in a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TurnChange {
@@ -108,7 +108,8 @@ impl TurnDiff {
     /// that are not in memory are read from the workspace. A file that is gone, or that someone
     /// else has changed since, is named in the diff as binary.
     pub fn applied(&mut self, report: &Report) {
-        let (images, plan) = (report.images(), &report.plan);
+        let images = report.images();
+        let plan = &report.plan;
         self.begin(images);
         let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
         let moved: BTreeMap<usize, &RelPath> =
@@ -151,7 +152,8 @@ impl TurnDiff {
         if self.base.contains_key(path) {
             return;
         }
-        let (file, origin) = (before(), Some(path.to_owned()));
+        let file = before();
+        let origin = Some(path.to_owned());
         self.now.insert(path.to_owned(), file.clone().map(|file| LocatedFile { file, origin }));
         self.base.insert(path.to_owned(), file);
     }
@@ -204,79 +206,86 @@ impl TurnDiff {
     /// Returns what became of each file, in the order of the diff.
     #[must_use]
     pub fn changes(&self) -> Vec<TurnChange> {
-        let change = |(old, new): (Option<Placed<'_>>, Option<Placed<'_>>)| {
-            let (path, _) = old.or(new)?;
-            let moved_to = old.zip(new).map(|(_, (to, _))| to).filter(|to| *to != path);
-            let operation = match (old, new) {
-                (None, _) => ChangeKind::Create,
-                (_, None) => ChangeKind::Delete,
-                _ if moved_to.is_some() => ChangeKind::Move,
-                _ => ChangeKind::Update,
-            };
-            let sha256 = |placed: Option<Placed<'_>>| placed.map(|(_, file)| file.sha256);
-            Some(TurnChange {
-                operation,
-                path: path.clone(),
-                to_path: moved_to.cloned(),
-                before: sha256(old),
-                after: sha256(new),
-            })
-        };
-        self.pairs().into_iter().filter_map(change).collect()
+        self.pairs().into_iter().filter_map(|(old, new)| turn_change(old, new)).collect()
     }
 
     /// Pairs each old file with the one that it became: with itself when it is unchanged, else with
     /// the file that it moved to, else with the one in its place. Those that are unchanged are left
     /// out.
     fn pairs(&self) -> Vec<(Option<Placed<'_>>, Option<Placed<'_>>)> {
-        let now = |path: &String| self.now.get(path).and_then(Option::as_ref);
-        let before = |path: &String| self.base.get(path).and_then(Option::as_ref);
-        let mut taken: BTreeMap<&String, &String> = BTreeMap::new();
-        let mut given: BTreeSet<&String> = BTreeSet::new();
-        let mut give = |from: &'_ String, to: &'_ String| -> bool {
-            let (Some(old), Some(new)) = (before(from), now(to)) else { return false };
-            if given.contains(to) || old.is_link() != new.file.is_link() {
-                return false;
-            }
-            let (from, _) = self.base.get_key_value(from).expect("looked up above");
-            let (to, _) = self.now.get_key_value(to).expect("looked up above");
-            if taken.contains_key(from) {
-                return false;
-            }
-            taken.insert(from, to);
-            given.insert(to)
-        };
-        for path in self.base.keys() {
-            if before(path).zip(now(path)).is_some_and(|(old, new)| old.same(&new.file)) {
-                give(path, path);
+        let mut pairing = Pairing::default();
+        for (path, old) in &self.base {
+            let Some(new) = self.now.get(path).and_then(Option::as_ref) else { continue };
+            if old.as_ref().is_some_and(|old| old.same(&new.file)) {
+                pairing.add(self, path, path);
             }
         }
         for (path, located) in &self.now {
             if let Some(origin) = located.as_ref().and_then(|located| located.origin.as_ref()) {
-                give(origin, path);
+                pairing.add(self, origin, path);
             }
         }
         for path in self.base.keys() {
-            give(path, path);
+            pairing.add(self, path, path);
         }
 
         let mut pairs = Vec::new();
         // Deletions come first: another file may have the path now.
         for (path, old) in &self.base {
-            if let (Some(old), None) = (old, taken.get(path)) {
+            if let (Some(old), None) = (old, pairing.taken.get(path)) {
                 pairs.push((Some((path, old)), None));
             }
         }
-        let sources: BTreeMap<_, _> = taken.iter().map(|(from, to)| (*to, *from)).collect();
+        let sources: BTreeMap<_, _> = pairing.taken.iter().map(|(from, to)| (*to, *from)).collect();
         for (path, located) in &self.now {
             let Some(located) = located else { continue };
-            let old = sources.get(path).and_then(|from| Some((*from, before(from)?)));
+            let old =
+                sources.get(path).and_then(|from| Some((*from, self.base.get(*from)?.as_ref()?)));
             if old.is_none_or(|(from, old)| from != path || !old.same(&located.file)) {
                 pairs.push((old, Some((path, &located.file))));
             }
         }
         pairs
     }
+}
+
+/// Old files, each with the new one that it became.
+#[derive(Default)]
+struct Pairing<'t> {
+    taken: BTreeMap<&'t String, &'t String>,
+    given: BTreeSet<&'t String>,
+}
+
+impl<'t> Pairing<'t> {
+    /// Pairs the files at two paths, unless one has a pair, or only one of them is a link.
+    fn add(&mut self, turn: &'t TurnDiff, from: &String, to: &String) {
+        let Some((from, Some(old))) = turn.base.get_key_value(from) else { return };
+        let Some((to, Some(new))) = turn.now.get_key_value(to) else { return };
+        let is_free = !self.given.contains(to) && !self.taken.contains_key(from);
+        if is_free && old.is_link() == new.file.is_link() {
+            self.taken.insert(from, to);
+            self.given.insert(to);
+        }
+    }
+}
+
+/// Returns the change from an old file to a new one.
+fn turn_change(old: Option<Placed<'_>>, new: Option<Placed<'_>>) -> Option<TurnChange> {
+    let (path, _) = old.or(new)?;
+    let moved_to = old.zip(new).map(|(_, (to, _))| to).filter(|to| *to != path);
+    let operation = match (old, new) {
+        (None, _) => ChangeKind::Create,
+        (_, None) => ChangeKind::Delete,
+        _ if moved_to.is_some() => ChangeKind::Move,
+        _ => ChangeKind::Update,
+    };
+    Some(TurnChange {
+        operation,
+        path: path.clone(),
+        to_path: moved_to.cloned(),
+        before: old.map(|(_, file)| file.sha256),
+        after: new.map(|(_, file)| file.sha256),
+    })
 }
 
 impl Workspace {
@@ -315,8 +324,10 @@ impl<'s> HistoryDiffs<'s> {
     pub fn of(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
         let mut turn = TurnDiff::new();
         let Some(kept) = &self.kept else { return Ok(turn) };
-        let counts = |entry: &&LogEntry| newest_first.len() == 1 || !entry.aborted;
-        for entry in newest_first.iter().filter(counts).rev() {
+        for entry in newest_first.iter().rev() {
+            if entry.aborted && newest_first.len() > 1 {
+                continue;
+            }
             let Journal { header, records, .. } = &entry.journal;
             for record in records {
                 let spot = kept.store.slot(header.id, record.slot)?;
@@ -330,11 +341,12 @@ impl<'s> HistoryDiffs<'s> {
             let from: BTreeMap<u32, &str> =
                 moves.iter().map(|(from, to)| (to.slot, &*from.path)).collect();
             let left = records.iter().map(|record| {
-                let left = |state| {
-                    let elsewhere = || left_bytes(self.workspace, kept, header.id, record, state);
-                    recorded(state, left_files.bytes(record).or_else(elsewhere))
-                };
-                let file = record.after.as_ref().map(left);
+                let file = record.after.as_ref().map(|state| {
+                    let bytes = left_files
+                        .bytes(record)
+                        .or_else(|| left_bytes(self.workspace, kept, header.id, record, state));
+                    recorded(state, bytes)
+                });
                 (&*record.path, file, *from.get(&record.slot).unwrap_or(&&*record.path))
             });
             turn.leave(left);
@@ -357,18 +369,23 @@ fn recorded(state: &FileState, bytes: Option<Vec<u8>>) -> TurnFile {
 
 fn write(out: &mut Vec<u8>, old: Option<Placed<'_>>, new: Option<Placed<'_>>) {
     let same_bytes = old.zip(new).is_some_and(|((_, old), (_, new))| old.sha256 == new.sha256);
-    let (old_side, new_side) = (old.map(side), new.map(side));
+    let old_side = old.map(side);
+    let new_side = new.map(side);
     diff::header(out, diff::GIT, old_side, new_side, same_bytes);
     if same_bytes {
         return;
     }
-    let bytes = |file: Option<Placed<'_>>| match file {
-        Some((_, file)) => file.bytes.clone(),
-        None => Some(Arc::default()),
-    };
     diff::body(out, diff::GIT, old_side, new_side, |out| {
-        patch_text::diff::whole(out, &bytes(old)?, &bytes(new)?)
+        patch_text::diff::whole(out, bytes_of(old)?, bytes_of(new)?)
     });
+}
+
+/// Returns the bytes of a file, if they are known; of no file, none.
+fn bytes_of(file: Option<Placed<'_>>) -> Option<&[u8]> {
+    match file {
+        Some((_, file)) => file.bytes.as_ref().map(|bytes| &bytes[..]),
+        None => Some(&[]),
+    }
 }
 
 fn side<'f>((path, file): Placed<'f>) -> Side<'f> {
