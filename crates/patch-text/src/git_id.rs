@@ -3,15 +3,14 @@
 #[cfg(any(feature = "git-sha1", feature = "git-sha256"))]
 use sha2::Digest as _;
 
-/// The fewest digits of an id that tell files apart: as many as git abbreviates to.
+/// The fewest digits of a useful id: the default length of git's abbreviations.
 const FEWEST_DIGITS: usize = 7;
 
 /// How many digits an id has by SHA-1; more are SHA-256.
 const SHA1_DIGITS: usize = 40;
 
-/// Returns whether a file has this id in git, or one that begins with it; `None` if it has too few
-/// digits, is the one for no file, or is one by a hash that this is built without (the features
-/// `git-sha1` and `git-sha256`).
+/// Returns whether the id of a file in git begins with these digits; `None` for too few digits, for
+/// the id of no file, and for a hash without its feature (`git-sha1`, `git-sha256`).
 #[must_use]
 pub fn is_blob(id: &str, bytes: &[u8]) -> Option<bool> {
     if id.len() < FEWEST_DIGITS || id.bytes().all(|digit| digit == b'0') {

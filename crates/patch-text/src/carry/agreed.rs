@@ -18,14 +18,14 @@ pub(super) const MAX_POINTS: usize = 1 << 21;
 /// A change of a stretch of the base.
 #[derive(Debug)]
 pub(super) struct Replacement {
-    /// The 0-based lines of the stretch that it replaces.
+    /// The replaced 0-based lines of the stretch.
     pub(super) lines: Range<usize>,
     /// The new lines.
     pub(super) text: Vec<u8>,
 }
 
-/// Returns for each change the 0-based line of the current stretch that it begins at; `None` if
-/// that is not certain.
+/// Returns for each change its 0-based first line in the current stretch; `None` if the place is
+/// not certain.
 ///
 /// The changes are in order, with a line or more between two of them. What is above and below the
 /// stretches is matched in every minimal script. `points` is how many points of the grid may be
@@ -41,11 +41,11 @@ pub(super) fn agreed(
     grid.all_make(changes, &places).then_some(places)
 }
 
-/// The points of the grid, and which steps minimal scripts take.
+/// The points of the grid, and the steps of minimal scripts.
 struct Grid<'g> {
     base: Vec<&'g [u8]>,
     current: Vec<&'g [u8]>,
-    /// For each point, row by row, the steps from it that a minimal script takes.
+    /// For each point, row by row, the steps that minimal scripts take from there.
     steps: Vec<u8>,
 }
 
@@ -90,7 +90,7 @@ impl<'g> Grid<'g> {
         Some(grid)
     }
 
-    /// Removes the steps from points that no minimal script comes to.
+    /// Removes the steps from points outside all minimal scripts.
     fn forget_unreached(&mut self) {
         let moves = self.moves();
         let mut reached = vec![false; self.steps.len()];
@@ -177,8 +177,7 @@ impl<'g> Grid<'g> {
         true
     }
 
-    /// Returns whether every minimal script comes to a change so that it can be made, and its text
-    /// is wanted there.
+    /// Returns whether every minimal script can make a change, and its text is wanted there.
     fn all_take(&self, change: &Replacement, wanted: &WantedText) -> bool {
         let Range { start, end } = change.lines;
         let is_taken = (start..=end).all(|line| {
@@ -201,7 +200,7 @@ impl<'g> Grid<'g> {
     }
 }
 
-/// The text that has to come out.
+/// The one text that all scripts have to make.
 struct WantedText {
     /// The bytes before each line of the current file.
     before: Vec<usize>,

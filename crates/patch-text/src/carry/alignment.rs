@@ -1,42 +1,41 @@
 //! Which lines of two files are matched in every minimal alignment of the two.
 //!
-//! An alignment matches equal lines in ascending order; it is minimal when none matches more. It is
-//! a path through a grid that has the lines of the base along one side and those of the current
-//! file along the other, from corner to corner. A step along a side is a line without a match, and
-//! costs 1; a diagonal step is a match, and costs nothing. Minimal alignments are cheapest paths.
+//! An alignment matches equal lines in ascending order, and is minimal when none matches more. Draw
+//! a grid with the lines of the base along one side and the lines of the current file along the
+//! other: an alignment is a path from corner to corner. A step along a side is a line without a
+//! match, and costs 1; a diagonal step is a match, and costs nothing. Minimal alignments are
+//! cheapest paths.
 //!
-//! Where two paths cross, they share a point, since a square has only one diagonal; and from there
-//! on they can change places at no cost. So among the cheapest paths there is an outermost one on
-//! either side, and all others run between these two. A match that both outermost paths have is in
-//! every minimal alignment; a match that one of them lacks is not. Two paths are enough, and the
-//! answer is exact.
+//! Two paths that cross share a point, since a square has only one diagonal, and can swap their
+//! remainders there at no cost. So among the cheapest paths there is an outermost one on either
+//! side, and all others run between these two. A match is in every minimal alignment exactly when
+//! both outermost paths have it. Two paths are enough, and the answer is exact.
 //!
-//! The costs are those of the greedy algorithm of Myers (1986): for each cost and diagonal, the
-//! furthest point that is reached. Costs never fall along a diagonal, so the furthest points tell
-//! the cost of every other, and the outermost paths are found by going back from the end. What is
-//! equal is compared in blocks, and lines are looked for where the paths come to them.
+//! The search is the greedy algorithm of Myers (1986): for each cost and diagonal, find the
+//! furthest point. Costs never fall along a diagonal, so the furthest points give the cost of every
+//! other point, and a walk back from the end finds the outermost paths. Equal text is compared in
+//! blocks, and line ends are looked for only where a path arrives.
 //!
-//! This takes the time to compare the files, and the square of the number of lines without a match.
-//! Large files with many changes are cut first (see `pieces`), where enough lines that are unique
-//! tell that the answer stays the same.
+//! The time is that of comparing the files, plus the square of the number of lines without a match.
+//! Large files with many changes are cut first (see `pieces`), at places where enough unique lines
+//! prove that the answer stays the same.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::text::lines::split;
 
-/// The most lines without a match that a path may have. That is a second and a half of work for one
-/// core.
+/// The most lines without a match on a path: a second and a half of work for one core.
 const MAX_COST: isize = 8192;
 
-/// How often the files may be compared altogether. Only files that repeat themselves are compared
-/// more than once.
+/// How often the files may be compared altogether. Only repetitive files are compared more than
+/// once.
 const MAX_PASSES: usize = 8;
 
-/// Bytes that may be compared in addition, so that small files are always compared in full.
+/// A free budget of bytes on top, so small files are always compared in full.
 const FREE_BYTES: usize = 1 << 30;
 
-/// Lines that stand one after the other in both files, and are matched in every minimal alignment.
+/// Consecutive lines of both files that every minimal alignment matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
     /// The lines of the base.
@@ -50,8 +49,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns the place of a byte of the run in the current file. The end of the run counts as
-    /// part of it.
+    /// Returns the place of a byte of the run in the current file. The end of the run counts as a
+    /// part of the run.
     pub(super) fn current(&self, byte: usize) -> usize {
         self.current_byte + (byte - self.bytes.start)
     }
@@ -73,8 +72,8 @@ impl Run {
     }
 }
 
-/// Returns the runs of lines that are matched in every minimal alignment, in file order; `None`
-/// when the files differ too much to find out.
+/// Returns the runs of lines that every minimal alignment matches, in file order; `None` when the
+/// files differ too much to find out.
 pub(super) fn certain(base: &[u8], current: &[u8]) -> Option<Vec<Run>> {
     /// A smaller cost is not worth a cut.
     const WORTH_CUTTING: isize = 256;
@@ -148,8 +147,8 @@ struct Point {
 
 const START: Point = Point { line: 0, base: 0, current: 0 };
 
-/// The matches that end at the furthest point of one diagonal and one cost: the point after the last
-/// step that costs, and the line to which the matches go from there.
+/// The matches that end at the furthest point of one diagonal and one cost: the point after the
+/// last paid step, and the line that the matches reach from there.
 #[derive(Debug, Clone, Copy)]
 struct AlignedReach {
     start: Point,
@@ -157,7 +156,7 @@ struct AlignedReach {
 }
 
 impl AlignedReach {
-    /// Nothing is reached, or nothing that a cheapest path could come from.
+    /// No point is reached, or none on a cheapest path.
     const NONE: Self = Self { start: Point { line: 1, base: 0, current: 0 }, end: 0 };
 
     fn is_some(&self) -> bool {
@@ -177,11 +176,12 @@ impl AlignedFiles<'_> {
         point.base as usize == self.base.len() && point.current as usize == self.current.len()
     }
 
-    /// Returns the further of the two points that one step leads to: past a line of the base from
-    /// `below`, or past a line of the current file from `above`; and how many bytes that line has.
+    /// Takes one step: past a line of the base from `below`, or past a line of the current file
+    /// from `above`. Returns the further of the two points, and the length of the passed line in
+    /// bytes.
     ///
-    /// A point from which no step is left is on an edge of the grid, where the points behind it
-    /// lead nowhere at a lower cost.
+    /// A point without a step is on an edge of the grid, and the points behind it lead nowhere at a
+    /// lower cost.
     #[inline]
     fn start(&self, below: Option<Point>, above: Option<Point>) -> Option<(Point, usize)> {
         let below = below.filter(|point| (point.base as usize) < self.base.len());
@@ -199,7 +199,7 @@ impl AlignedFiles<'_> {
         }
     }
 
-    /// Returns the last point that matches lead to, and how many bytes were compared.
+    /// Follows matches to their last point. Returns the point and the number of compared bytes.
     #[inline]
     fn follow(&self, from: Point) -> (Point, usize) {
         let base = &self.base[from.base as usize..];
@@ -222,10 +222,10 @@ impl AlignedFiles<'_> {
         (to, same)
     }
 
-    /// Finds some path, perhaps not a cheapest one: as soon as enough lines match, it goes on from
-    /// there. Returns `None` when it costs too much.
+    /// Finds some path, perhaps not a cheapest one: as soon as enough lines match, the search
+    /// starts anew from there. Returns `None` when the path costs too much.
     ///
-    /// Only the longer rows of matches are returned, and those at both ends of the files, which may
+    /// Returns only the longer rows of matches, and the rows at both ends of the files, which may
     /// be empty.
     fn rough_path(&self, left: &mut usize) -> Option<Vec<Snake>> {
         /// So many lines are unlikely to match by accident.
@@ -265,21 +265,21 @@ impl AlignedFiles<'_> {
         Some(snakes)
     }
 
-    /// Cuts the files along a rough path, so that what is certain in a piece is certain in the
-    /// whole, and the reverse.
+    /// Cuts the files along a rough path, so that a match is certain in its piece exactly when it
+    /// is certain in the whole.
     ///
-    /// A *unique pair* is a match of the rough path whose line is there once in the base and once
-    /// in the current file, as far up and down as any path can come that is as cheap as the rough
-    /// one. A path that lacks the pair leaves both lines without a match, and pays 2 for that. So a
-    /// cheapest path lacks at most half as many unique pairs as the rough path costs, and of more
-    /// than that cost, any two cheapest paths have one in common.
+    /// A *unique pair* is a match of the rough path whose line occurs once in the base and once in
+    /// the current file, within the reach of any path as cheap as the rough one. A path without the
+    /// pair leaves both lines without a match, and pays 2. So a cheapest path lacks at most half as
+    /// many unique pairs as the rough path costs, and among more unique pairs than this cost, any
+    /// two cheapest paths share one.
     ///
-    /// A cut is between two stretches of the rough path that have so many unique pairs each. Both
-    /// stretches belong to both pieces. So a cheapest path of the whole and one of a piece meet
-    /// above and below the part that is taken from the piece: in the stretch above its first cut
-    /// and in the one below its last. Between the meetings both are equally cheap, and either could
-    /// go the way of the other. A match in this part that one cheapest path of the whole lacks is
-    /// lacking in one of the piece too, and the reverse.
+    /// A cut is between two stretches of the rough path with so many unique pairs each. Both
+    /// stretches belong to both pieces. So a cheapest path of the whole and a cheapest path of a
+    /// piece meet above and below the part taken from the piece: in the stretch above its first cut
+    /// and in the stretch below its last. Between these points both are equally cheap, and either
+    /// could take the way of the other. So a match in this part is missing from a cheapest path of
+    /// the whole exactly when it is missing from a cheapest path of the piece.
     fn pieces(&self, snakes: &[Snake], worth_cutting: isize) -> Vec<Piece> {
         /// More pieces take less time themselves, but more time to cut.
         const PIECES: isize = 8;
@@ -341,8 +341,7 @@ impl AlignedFiles<'_> {
     }
 }
 
-/// Returns the end of the shortest stretch of snakes from `first` on that has more than `least`
-/// lines.
+/// Returns the end of the shortest stretch of snakes from `first` on with more than `least` lines.
 fn stretch_end(snakes: &[Snake], first: usize, least: isize) -> Option<usize> {
     let mut lines = 0;
     for (nth, snake) in snakes.iter().enumerate().skip(first) {
@@ -354,7 +353,7 @@ fn stretch_end(snakes: &[Snake], first: usize, least: isize) -> Option<usize> {
     None
 }
 
-/// A row of matches of the rough path, and what that path costs before it.
+/// A row of matches of the rough path, and the cost of the path up to there.
 #[derive(Debug, Clone, Copy)]
 struct Snake {
     from: Point,
@@ -363,18 +362,19 @@ struct Snake {
     cost: isize,
 }
 
-/// A part of the files that is looked at on its own.
+/// A part of the files, aligned on its own.
 #[derive(Debug)]
 struct Piece {
-    /// It goes from the beginning of the first to the end of the last of these.
+    /// The snakes from which the piece is cut, from the beginning of the first to the end of the
+    /// last.
     snakes: Range<usize>,
-    /// The line of the base from which on its answer counts.
+    /// The line of the base from which the answer of the piece counts.
     from: Point,
-    /// The line up to which it counts.
+    /// The line up to which the answer counts.
     to: Point,
 }
 
-/// The furthest points of one cost: those of every second diagonal, from the lowest on.
+/// The furthest points of one cost, on every second diagonal from the lowest on.
 #[derive(Debug, Clone, Default)]
 struct Front {
     lowest: isize,
@@ -444,13 +444,12 @@ impl AlignedBlock {
 
 /// The furthest points for each cost, up to the cost of the end.
 ///
-/// Only the last block of them is kept. When a path comes back to an earlier block, that one is
-/// made again from the points of the cost before it: so the memory does not grow with the square of
-/// the cost.
+/// Only the last block is kept. When a path comes back to an earlier block, the block is made again
+/// from the points of the cost before: so memory does not grow with the square of the cost.
 struct Waves<'f> {
     files: AlignedFiles<'f>,
     bound: AlignedBound,
-    /// The first cost of each block before, and the points of the cost before that.
+    /// The first cost of each earlier block, and the points of the cost before.
     earlier: Vec<(usize, Front)>,
     block: AlignedBlock,
     end: Point,
@@ -458,7 +457,7 @@ struct Waves<'f> {
 }
 
 impl<'f> Waves<'f> {
-    /// Some path must have the cost of `bound`. A block ends with the cost at which it has `kept`
+    /// Some path must have the cost of `bound`. A block ends at the cost where it holds `kept`
     /// points.
     fn new(
         files: AlignedFiles<'f>,
@@ -574,8 +573,8 @@ impl<'f> Waves<'f> {
     }
 }
 
-/// An outermost cheapest path, from its end on: seen from there, it leaves out lines of its side as
-/// early as it can.
+/// An outermost cheapest path, walked back from its end: on the way back, it steps past lines of
+/// its side as early as possible.
 struct Path {
     side: AlignedSide,
     at: Point,
@@ -637,8 +636,7 @@ impl Path {
         }
     }
 
-    /// Goes back to a point of this diagonal, by matches, which stand before those that were found
-    /// already.
+    /// Goes back to a point of this diagonal, along matches above the ones found so far.
     fn back_to(&mut self, from: Point) {
         let to = std::mem::replace(&mut self.at, from);
         let mut run = Run {
@@ -668,8 +666,8 @@ fn line_start(file: &[u8], to: u32) -> u32 {
     memchr::memrchr(b'\n', &file[..to as usize - 1]).map_or(0, |at| at + 1) as u32
 }
 
-/// Returns the length in bytes of the last line, if both texts end in the same one. The longer line
-/// is not searched to its beginning, since this may be called often for it.
+/// Returns the length in bytes of the last line, if both texts end in the same one. The search
+/// never runs to the beginning of a longer line, which may be asked about often.
 fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     let mut window = 64;
     loop {
@@ -684,7 +682,7 @@ fn equal_last_line(one: &[u8], other: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the length in bytes of the last line of a text, if it is no longer than `window`.
+/// Returns the length in bytes of the last line of a text, up to `window`.
 fn last_line_within(text: &[u8], window: usize) -> Option<usize> {
     let before_last = text.len().checked_sub(1)?;
     let tail = &text[text.len().saturating_sub(window)..before_last];
@@ -694,8 +692,8 @@ fn last_line_within(text: &[u8], window: usize) -> Option<usize> {
     }
 }
 
-/// Counts the bytes that two texts have in common at their beginnings, when these are few and
-/// contain no line feed: the most frequent case by far, which takes a few instructions.
+/// Counts the leading bytes that two texts share, when these are few and have no line feed: by far
+/// the most frequent case, in a few instructions.
 #[inline]
 fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
     const FEEDS: u64 = u64::from_ne_bytes([b'\n'; 8]);
@@ -718,7 +716,7 @@ fn unequal_first_lines(one: &[u8], other: &[u8]) -> Option<usize> {
     None
 }
 
-/// Counts the bytes that two texts have in common at their beginnings.
+/// Counts the leading bytes that two texts share.
 fn common(one: &[u8], other: &[u8]) -> usize {
     /// A whole block is compared with one call; smaller ones at first, since most texts soon
     /// differ.

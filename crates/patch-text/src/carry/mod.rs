@@ -1,48 +1,45 @@
-//! Carries an edit to a file that changed since: from the base, which its author saw, to the
-//! current file.
+//! Carries an edit from the base, the file that the author of the edit saw, to the current file.
 //!
-//! The edit is known as what it replaces in the base. Each of its changes has a *footprint*: the
-//! lines that it removes, or the gap where it inserts, and one line more on either side; at an end
-//! of the file, that end. A change is carried only when every minimal alignment of base and current
-//! file keeps the lines of the footprint, side by side, and all alignments at the same place. There
-//! it removes the bytes that it removed in the base, and has the same neighbours.
+//! The edit is a list of replacements in the base. Each change has a *footprint*: the removed
+//! lines, or the gap of an insertion, and one more line on either side; at an end of the file, the
+//! end itself. A change is carried only when every minimal alignment of base and current file keeps
+//! the lines of the footprint side by side, and at the same place. There the change removes the
+//! same bytes as in the base, and has the same neighbours.
 //!
-//! Minimal alignments that differ about the footprint may still make the same text of the current
-//! file. If all do, and one of them keeps the footprint, the change is carried too (`agreed.rs`).
+//! Minimal alignments may disagree about the footprint and still turn the current file into the
+//! same text. If all do, and one of them keeps the footprint, the change is carried too
+//! (`agreed.rs`).
 //!
-//! Where neither holds, one more answer is certain. The nearest lines above and below that all
-//! minimal alignments keep at one place, and that the edit keeps too, enclose a stretch of the base
-//! and one of the current file. When the edit makes of the first what the second is already, the
-//! change is there. Everything else is a conflict, and then nothing is carried.
+//! Otherwise, one more answer is certain. Take the nearest lines above and below that the edit
+//! keeps and that all minimal alignments keep at one place. They enclose a stretch of the base and
+//! a stretch of the current file. When the edit turns the first into the second, the change is
+//! there already. Everything else is a conflict, and then nothing is carried.
 //!
 //! # Why it cannot misplace
 //!
-//! Which of its lines a file kept is not written anywhere; an alignment is one way in which it may
-//! have been. Often there is more than one minimal alignment: of two equal lines, either may be the
-//! new one. A tool that picks one of them guesses. Here a change needs all of them to agree about
-//! the lines that it touches and about their neighbours. So whichever of them it was, these lines
-//! are the ones that the author saw, with nothing put between them or taken away. Or whichever it
-//! was, the result is the same. Line numbers,
-//! likeness and the other context lines of a hunk decide nothing.
+//! No record says which lines a file kept; an alignment is one possible history. Often there is
+//! more than one minimal alignment: of two equal lines, either may be the new one. A tool that
+//! picks one alignment guesses. Here a change needs all alignments to agree about its lines and
+//! their neighbours. Then, whatever happened, these lines are the ones that the author saw, with
+//! nothing inserted between them or taken away; or else the result is the same in every case. Line
+//! numbers, similarity and the other context lines of a hunk decide nothing.
 //!
-//! One assumption remains: that the file did not lose a block and get the same block anew
-//! elsewhere, so that it only seems to have kept it. The texts alone do not show that, and every
-//! three-way merge assumes the same.
+//! One assumption remains: the file did not lose a block and get an equal block elsewhere. The
+//! texts alone cannot show such a move, and every three-way merge makes the same assumption.
 //!
 //! # Lines
 //!
-//! Lines are compared as bytes, with their terminators. A line that got CRLF for LF has changed,
-//! and so has a last line that got or lost its line feed: a change beside it is a conflict, and
-//! into a file whose line ends were all converted nothing is carried. To overlook this would mean
-//! to choose the terminators of the new lines, which the base does not answer. A byte-order mark
-//! belongs to the first line.
+//! Lines are compared as bytes, with their terminators. A line with CRLF in place of LF has
+//! changed, and so has a last line with or without its line feed: a change beside such a line is a
+//! conflict, and nothing is carried into a file whose line ends were all converted. Anything else
+//! would have to choose the terminators of the new lines, and the base does not tell. A byte-order
+//! mark belongs to the first line.
 //!
 //! # Limits
 //!
-//! When more than 8192 lines of both files together have no match in the first good alignment that
-//! is found, the files count as different, and nothing is certain about their lines. The same goes
-//! for files that repeat themselves so much that they would be compared many times over, and for
-//! files of 4 GiB.
+//! When more than 8192 lines of both files together have no match in the first good alignment, the
+//! files count as different, and nothing is certain about their lines. The same goes for files of 4
+//! GiB, and for files so repetitive that the search would compare them many times over.
 
 mod agreed;
 mod alignment;
@@ -62,9 +59,9 @@ use alignment::{Run, certain};
 /// An edit, carried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// The replacements in the current file, without changes that are there already.
+    /// The replacements in the current file, without the changes already there.
     pub splices: Splices,
-    /// Where the hunks went, ascending; those that change nothing are left out.
+    /// Where the hunks went, ascending, without hunks that change nothing.
     pub hunks: Vec<CarriedHunk>,
 }
 
@@ -73,18 +70,19 @@ pub struct Carried {
 pub struct CarriedHunk {
     /// The 0-based hunk.
     pub hunk: usize,
-    /// The 1-based lines of the base that it changes, and those next to them.
+    /// The 1-based lines of the base that the hunk changes, with their neighbours.
     pub from: RangeInclusive<usize>,
-    /// The 1-based lines of the current file where it goes, or is already, and those next to them.
+    /// The 1-based lines of the current file where the hunk goes, or is already, with their
+    /// neighbours.
     pub to: RangeInclusive<usize>,
-    /// Whether the current file has everything already that the hunk changes.
+    /// Whether the current file already has all changes of the hunk.
     pub already_there: bool,
 }
 
-/// A stretch of the base that was changed on both sides, as far as is known.
+/// A stretch of the base that may have been changed on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// The 0-based hunks that change it.
+    /// The 0-based hunks that change the stretch.
     pub hunks: Vec<usize>,
     /// The lines that the author of the edit saw.
     pub base: Excerpt,
@@ -97,7 +95,7 @@ pub struct Conflict {
 /// Lines of one of the three files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The 1-based lines; an empty range is before the line where it begins.
+    /// The 1-based lines; an empty range stands before its first line.
     pub lines: Range<usize>,
     /// Their bytes.
     pub text: Vec<u8>,
@@ -113,7 +111,7 @@ pub struct Excerpt {
 ///
 /// # Panics
 ///
-/// When the edit was not made for `base`: when it reaches beyond the end.
+/// When the edit reaches beyond the end of `base`, and so was not made for it.
 pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Conflict>> {
     let changes = changes(base, edit);
     if changes.is_empty() {
@@ -138,9 +136,8 @@ pub fn carry(base: &[u8], current: &[u8], edit: &Edit) -> Result<Carried, Vec<Co
     carrier.done()
 }
 
-/// Returns the edit that turns `base` into `wanted`. It replaces every line that some minimal
-/// alignment of the two does not keep, so that no alignment is chosen; each replaced stretch counts
-/// as a hunk.
+/// Returns the edit that turns `base` into `wanted`. To prefer no alignment, the edit replaces
+/// every line that is missing from some minimal alignment; each replaced stretch counts as a hunk.
 #[must_use]
 pub fn difference(base: &[u8], wanted: &[u8]) -> Edit {
     let mut splices = Splices::new();
@@ -163,12 +160,12 @@ fn push_replacement(splices: &mut Splices, bytes: Range<usize>, text: &[u8]) {
     }
 }
 
-/// Splices of the base that touch one another or are in the same line.
+/// Splices of the base that touch, or share a line.
 #[derive(Debug)]
 struct SpliceGroup {
     /// Which splices.
     splices: Range<usize>,
-    /// The whole lines that they replace, as bytes; empty for a gap where lines are inserted.
+    /// The replaced lines, as bytes; empty for the gap of an insertion.
     bytes: Range<usize>,
     /// The same as 0-based lines.
     lines: Range<usize>,
@@ -216,12 +213,12 @@ impl LineCounter<'_> {
     }
 }
 
-/// Returns the beginning of the line that byte `at` is in.
+/// Returns the beginning of the line at byte `at`.
 fn line_start(file: &[u8], at: usize) -> usize {
     memchr::memrchr(b'\n', &file[..at]).map_or(0, |feed| feed + 1)
 }
 
-/// Returns the end of the line that byte `at` is in.
+/// Returns the end of the line at byte `at`.
 fn line_end(file: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &file[at..]).map_or(file.len(), |feed| at + feed + 1)
 }
@@ -248,7 +245,7 @@ impl AlignedPoint {
     }
 }
 
-/// Sorts changes into those that are carried, those that are there already, and conflicts.
+/// Sorts the changes: some are carried, some are there already, the others conflict.
 struct Carrier<'c> {
     base: &'c [u8],
     current: &'c [u8],
@@ -286,8 +283,8 @@ impl Carrier<'_> {
         true
     }
 
-    /// Decides about the first of some changes, which has no certain place, and about those that
-    /// are enclosed with it. Returns how many these are.
+    /// Decides about the first of some changes, which has no certain place, together with all
+    /// changes up to the next certain place. Returns how many changes these are.
     fn enclose(&mut self, changes: &[SpliceGroup]) -> usize {
         let first = &changes[0];
         let from = self.point_above(first);
@@ -371,7 +368,7 @@ impl Carrier<'_> {
         true
     }
 
-    /// Carries a change to a place where the current file has the lines that it replaces.
+    /// Carries a change to a place where the current file has the replaced lines.
     fn put(&mut self, change: &SpliceGroup, at: AlignedPoint) {
         for splice in &self.edit.splices.as_slice()[change.splices.clone()] {
             let bytes = at.current_byte_of(splice.start)..at.current_byte_of(splice.end);
@@ -436,8 +433,8 @@ impl Carrier<'_> {
         }
     }
 
-    /// Records that changes conflict with the current lines between two places. Lines that are the
-    /// same in all three texts are left out at both ends.
+    /// Records a conflict of changes with the current lines between two places, without the lines
+    /// at both ends that all three texts share.
     fn conflict(
         &mut self,
         changes: &[SpliceGroup],
@@ -486,8 +483,8 @@ fn excerpt(text: &[u8], line: usize, above: usize, below: usize) -> Excerpt {
     Excerpt { lines: start..start + line_count(text), text: text.to_vec() }
 }
 
-/// Counts the bytes of whole lines that three texts have in common at their beginnings, and in the
-/// rest at their ends.
+/// Counts the bytes of the lines that three texts share at their beginnings, and then at their
+/// ends.
 fn common_lines(texts: [&[u8]; 3]) -> (usize, usize) {
     let above = common_bytes(texts.map(lines));
     (above, common_bytes(texts.map(|text| lines(&text[above..]).rev())))
@@ -497,7 +494,7 @@ fn lines(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     text.split_inclusive(|&byte| byte == b'\n')
 }
 
-/// Counts the bytes of the lines that are the same in all three texts, up to the first others.
+/// Counts the bytes of the leading lines that all three texts share.
 fn common_bytes<'t>(mut texts: [impl Iterator<Item = &'t [u8]>; 3]) -> usize {
     let mut len = 0;
     loop {

@@ -11,8 +11,8 @@ pub(crate) fn lines(text: &[u8]) -> Vec<&[u8]> {
 }
 
 /// The pairs of lines that every minimal alignment matches, from the costs of all points of the
-/// grid: of the steps of cheapest paths, a match that is in all of them is the only one between two
-/// neighbouring antidiagonals.
+/// grid: a match is on all cheapest paths when it is their only step between two neighbouring
+/// antidiagonals.
 pub(crate) fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
     let base = lines(base);
     let current = lines(current);
@@ -84,8 +84,7 @@ pub(crate) fn carried(base: &[u8], current: &[u8], changes: &[Replaced]) -> Opti
     let Pair { certain, old, now } = &files;
     // Lines of the current file, and the text in their place.
     let mut placed: Vec<(Range<usize>, &[u8])> = Vec::new();
-    // Between lines that are certain and stay, either each change is carried, or all that is wanted
-    // is there.
+    // Between certain lines that stay, either each change is carried, or the wanted text is there.
     let mut posts: Vec<(isize, isize)> = vec![(-1, -1)];
     for &(line, current) in certain {
         if changes.iter().all(|change| !change.lines.contains(&line)) {
@@ -216,8 +215,8 @@ impl Scripts {
     }
 }
 
-/// Where changes go along some cheapest script that keeps their footprints, if all scripts make the
-/// same text.
+/// The places of changes along some cheapest script that keeps their footprints, if all scripts
+/// make the same text.
 fn agreed(base: &[&[u8]], current: &[&[u8]], changes: &[Replaced]) -> Option<Vec<usize>> {
     let Scripts { scripts, .. } = Scripts::cheapest(base, current);
     let script = scripts.iter().find(|script| takes(script, changes, 1))?;

@@ -74,7 +74,7 @@ fn certain_pairs(base: &[u8], current: &[u8]) -> Pairs {
     pairs
 }
 
-/// The same, and then a block of it is moved, or copied, or equal blocks are put in two places.
+/// The same, with a block of the later text moved or copied, or with equal blocks in two places.
 fn text_and_moved(
     base_and_later: impl Strategy<Value = (Vec<u8>, Vec<u8>)>,
 ) -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
@@ -140,7 +140,7 @@ fn what_is_certain_in_a_piece_is_certain_in_the_whole() {
     assert!(cut.get() * 10 > share(15_000), "only {} were cut", cut.get());
 }
 
-/// However few points are kept: blocks that are made again tell the same.
+/// Blocks that are made again give the same answer, however few points are kept.
 #[test]
 fn what_is_certain_does_not_depend_on_what_is_kept() {
     let cases = [
@@ -261,8 +261,8 @@ fn edit_of(base: &[u8], changes: &[Replaced]) -> Edit {
     }
 }
 
-/// Base, current and changes of the base. Between two changes there is a line, and nothing comes
-/// after a last line that has no line feed.
+/// Base, current and changes of the base. Between two changes there is a line, and nothing follows
+/// a last line without a line feed.
 fn cases(longest: usize, kinds: u8) -> impl Strategy<Value = (Vec<u8>, Vec<u8>, Vec<Replaced>)> {
     let changes = vec((0..4usize, 0..3usize, vec(0..kinds + 1, 0..3)), 1..4);
     let shares = weighted(0.3);
@@ -374,9 +374,8 @@ fn edit_of_alignment(base: &[u8], wanted: &[u8], alignment: &Pairs) -> Edit {
     Edit { splices, sources, ..Edit::default() }
 }
 
-/// Whichever of the possible edits was made: what the difference is carried to, that edit would be
-/// carried to as well, or not at all. And it does not matter which of two changes is carried over
-/// the other.
+/// Whichever of the possible edits was made, it is carried to the same text as the difference, or
+/// not at all. And the order of two changes does not matter.
 #[test]
 fn a_difference_is_carried_where_every_edit_that_it_may_have_been_is() {
     let carried = Cell::new(0);
@@ -434,7 +433,7 @@ fn a_file_with_thousands_of_new_lines_takes_an_edit() {
 }
 
 /// The closing lines of a block have equal ones in another block, which came or went: minimal
-/// alignments differ about them. Whether what they make is one text is what counts.
+/// alignments differ about them. A change is carried when all alignments make one text.
 #[test]
 fn what_all_minimal_alignments_make_alike_is_carried() {
     let cases = [

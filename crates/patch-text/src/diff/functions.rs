@@ -1,7 +1,8 @@
 //! The function that a hunk is in, for the header of the hunk.
 //!
-//! As in `git diff` of a file without a `diff` attribute, it is the nearest line above the hunk whose
-//! first character may begin a name, in the file before the change. Nothing places a hunk by it.
+//! As in `git diff` of a file without a `diff` attribute, this is the nearest line above the hunk
+//! whose first character may begin a name, in the file before the change. No hunk is placed by this
+//! line.
 
 /// The most bytes of a line that a header has.
 const LONGEST: usize = 80;

@@ -75,9 +75,9 @@ fn byte_count(lines: &[&[u8]]) -> usize {
     lines.iter().map(|line| line.len()).sum()
 }
 
-/// Returns the ranges that differ between two texts, given as their lines or words: old ones, and
-/// new ones in their place. For large texts that have nothing in common, it may return more than is
-/// needed.
+/// Returns the ranges that differ between two texts, given as their lines or words: old ranges, and
+/// the new ones in their place. For large texts with nothing in common, the ranges may be larger
+/// than needed.
 #[must_use]
 pub fn changed_ranges(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
     let ops = compared(old, 0..old.len(), new, 0..new.len()).into_iter();
@@ -102,9 +102,8 @@ fn compared(
 /// Writes the hunks of an edit: each stretch of neighbouring splices is compared on its own, so
 /// that the rest of a large file is only counted.
 ///
-/// The lines around a stretch are always its context. Compared with the rest they could be taken
-/// for inserted lines, and the hunk would have no context after it, which tells git that the file
-/// ends there.
+/// The lines around a stretch are always its context. A comparison could take them for inserted
+/// lines, and the hunk would have no context below, as if the file ended there.
 pub fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Option<()> {
     if is_binary(source) {
         return None;
@@ -156,14 +155,14 @@ pub fn write_spliced(out: &mut Vec<u8>, source: &[u8], splices: &[Splice]) -> Op
     Some(())
 }
 
-/// Returns the beginning of the line that is `count` lines before the one at `at`.
+/// Returns the beginning of the line `count` lines above the one at `at`.
 fn back(source: &[u8], at: usize, count: usize) -> usize {
     let mut ends = memchr::memrchr_iter(b'\n', &source[..at]);
     // The first line feed ends the line before, unless `at` is in the middle of a line.
     ends.nth(count).map_or(0, |end| end + 1)
 }
 
-/// Returns the end of the line that is `count` lines after the one that ends at `at`.
+/// Returns the end of the line `count` lines below the one that ends at `at`.
 fn forth(source: &[u8], at: usize, count: usize) -> usize {
     memchr::memchr_iter(b'\n', &source[at..]).nth(count).map_or(source.len(), |end| at + end + 1)
 }
@@ -270,7 +269,7 @@ fn write_hunks(
     }
 }
 
-/// Returns the range of a hunk from its first and its last operation, in lines that begin at `from`.
+/// Returns the range of a hunk by its first and its last operation, with `from` lines above all.
 fn hunk_range(from: usize, first: Range<usize>, last: Range<usize>) -> HunkRange {
     HunkRange { before: from + first.start, count: last.end - first.start }
 }

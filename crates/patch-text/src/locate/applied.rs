@@ -1,6 +1,6 @@
 //! Finds out whether a hunk that fits nowhere is applied already.
 //!
-//! A caller that is told so leaves the hunk out, and loses its change if it is not true. So strong
+//! The caller then leaves the hunk out, and a wrong answer would lose the change. So strong
 //! evidence is required: the whole post-state of the hunk stands in one place, and its old lines
 //! stand nowhere. A line that happens to stand somewhere is no evidence.
 
@@ -23,7 +23,7 @@ const COMPARED: usize = 1 << 20;
 /// The fewest letters and digits that make a new line distinctive.
 const DISTINCTIVE: usize = 3;
 
-/// Returns the lines where the whole post-state of the hunk stands, if that is strong evidence.
+/// Returns the lines of the whole post-state of the hunk, if they are strong evidence.
 pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclusive<usize>> {
     let hunk = needle.lines(needle.separators);
     if !every_change_shows(hunk) {
@@ -35,7 +35,7 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
         return None;
     }
     let blocks = Blocks::new(lines, vec![&new], &[Pass::Exact]);
-    // A hunk that is at an end of the file stands there or nowhere.
+    // A hunk at an end of the file stands there or nowhere.
     let first = match needle.fixed {
         Some(Fixed::End) => lines.len().checked_sub(new.len())?,
         Some(Fixed::Start | Fixed::Whole) | None => 0,
@@ -51,9 +51,9 @@ pub(crate) fn place(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<RangeInclu
     evident.then(|| start + 1..=place.end)
 }
 
-/// Returns the lines where the whole post-state of a hunk stands that was placed, at its very place:
-/// the file would have what it inserts twice. Where a diff states this very line for the old lines,
-/// it means the repetition.
+/// Returns the lines of the whole post-state of a hunk that was placed, at this very place: the
+/// file would have the insertions twice. A diff that states this very line for the old lines means
+/// the repetition.
 pub(crate) fn again(
     lines: &Lines<'_>,
     needle: &Needle<'_>,
@@ -86,7 +86,7 @@ pub(crate) fn again(
         same_texts(lines, &new, place, pass, &mut effort)
             && (pass != Pass::Exact || ends_as_wanted(lines, needle, &wanted, place))
     })?;
-    // Without old lines it may be chance.
+    // Without old lines, the match may be chance.
     let evident = !old.is_empty()
         || body.iter().any(|line| tells(line.text))
             && (needle.headers.iter().any(|header| tells(header.as_bytes()))
@@ -146,15 +146,15 @@ fn is_telling(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }
 
-/// Returns whether a line is context that is more than blanks and punctuation.
+/// Returns whether a line is context with more than blanks and punctuation.
 fn is_telling_context(line: &Line<'_>) -> bool {
     is_context(line) && tells(line.text)
 }
 
 /// Returns whether the new lines prove every change of the hunk. They prove insertions, and
-/// deletions between two context lines that are more than blanks and punctuation: a blank line or a
-/// brace might be one that was to be deleted itself. Deletions above the first or below the last
-/// context line they do not prove.
+/// deletions between two context lines with more than blanks and punctuation: a blank line or a
+/// brace might be one to be deleted itself. They do not prove deletions above the first context
+/// line or below the last.
 pub(super) fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     let first = hunk.iter().position(is_telling_context).unwrap_or(hunk.len());
     let last = hunk.iter().rposition(is_telling_context).unwrap_or(0);
@@ -173,8 +173,7 @@ pub(super) fn every_change_shows(hunk: &[Line<'_>]) -> bool {
     true
 }
 
-/// Returns whether the place is where the hunk itself says it is, with the line ends that it
-/// states.
+/// Returns whether the place is the stated one of the hunk, with the stated line ends.
 fn stands_as_wanted(
     lines: &Lines<'_>,
     needle: &Needle<'_>,
@@ -227,8 +226,7 @@ fn says_enough(lines: &Lines<'_>, wanted: &[&Line<'_>]) -> bool {
     counts.values().filter(|&&count| count == 1).count() >= 2
 }
 
-/// Returns whether no line that the hunk deletes stands anywhere, even if lines are compared
-/// leniently.
+/// Returns whether none of the deleted lines stands anywhere, even in a lenient comparison.
 fn removed_lines_are_gone(lines: &Lines<'_>, hunk: &[Line<'_>]) -> bool {
     let matched = hunk.iter().filter(|line| line.kind != LineKind::Insert);
     let old = texts(lines, matched.clone());

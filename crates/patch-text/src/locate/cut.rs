@@ -1,10 +1,10 @@
 //! Finds out whether a diff was cut off within its last hunk.
 //!
-//! A hunk that has fewer lines than its numbers promise was cut off, or its author counted wrong:
-//! models do so in every second hunk. What the numbers would mean if they were right tells both
-//! apart. A program shows as many lines of context below a change as above it, but at the end of
-//! the file, so that most wrong numbers are impossible. Where a diff can only have lost context, it
-//! is taken: that loses nothing.
+//! A hunk with fewer lines than its numbers promise was cut off, or its author counted wrong, as
+//! models do in every second hunk. To tell these apart, the numbers are taken at their word. A
+//! program shows as many lines of context below a change as above, except at the end of the file,
+//! so most wrong numbers are impossible. A diff that can only have lost context is accepted: no
+//! change is lost.
 
 use patch_grammar::{Hunk, LastLine, LineKind, Shortfall};
 
@@ -18,8 +18,8 @@ use crate::text::splices::Splices;
 /// How many lines of context programs show, unless they are told otherwise.
 const USUAL_CONTEXT: usize = 3;
 
-/// Returns the hunk that the diff was cut off in, if it was. The hunks of the file have these
-/// places in the text, and make these changes.
+/// Returns the reject of the hunk where the diff was cut off, if it was. The hunks of the file have
+/// these places in the text, and make these changes.
 pub(crate) fn off(
     text: &FileText<'_>,
     hunks: &[Hunk<'_>],
@@ -49,8 +49,8 @@ pub fn is_within_last_line(file: &[u8], last: LastLine<'_>) -> bool {
     ends_otherwise(file, last.id, last.unterminated)
 }
 
-/// Returns whether a hunk that has all its lines ends within the last of them, or without the note
-/// that it has no line feed. Only the ids of both files tell.
+/// Returns whether a hunk with all its lines was cut off within the last one, or before the note
+/// about a missing line feed. Only the ids of both files tell.
 fn lost_its_end(text: &FileText<'_>, shortfall: &Shortfall<'_>, splices: &Splices) -> bool {
     let Some((old, new)) = shortfall.ids.filter(|_| text.encoding().is_none()) else {
         return false;
@@ -59,7 +59,7 @@ fn lost_its_end(text: &FileText<'_>, shortfall: &Shortfall<'_>, splices: &Splice
         && ends_otherwise(&splices.apply(text.bytes()), new, shortfall.unterminated)
 }
 
-/// Returns whether a file has not the id that it should have, and may have it with another end.
+/// Returns whether a file does not have the expected id, and may have it with another end.
 fn ends_otherwise(file: &[u8], id: &str, unterminated: bool) -> bool {
     is_blob(id, file) == Some(false)
         && (unterminated
@@ -105,7 +105,7 @@ fn lost_a_change<'h>(
     if all_shown && old <= usual {
         return false;
     }
-    // Models show more context than a program would, and count it wrong.
+    // Models show more context than a program would, and count wrong.
     let context_alone = shown + old <= usual && !at_end;
     let by_program = !context_alone || above <= USUAL_CONTEXT;
     let is_stated = by_program && shortfall.starts.0 == place.first_line as u64;

@@ -1,15 +1,14 @@
 //! Finds the hunks of a diff that are applied already at the very lines that the diff states.
 //!
-//! A diff states for each hunk the line where its author saw it. As far as the hunks above are
-//! applied, and as far as the file moved, that line lies lower or higher: the hunks are walked from
-//! the top, and what one shows counts for those below. Of each the old lines are expected at a
-//! line, or the new ones. Where the new ones stand the hunk is applied already, wherever else its
-//! old lines stand. Where both do, the next hunk tells which of them was meant; if it does not, the
-//! longer text.
+//! A diff states the line of each hunk. Applied hunks above, and other changes of the file, move
+//! this line down or up: a walk takes the hunks from the top, and the shift of each one counts for
+//! the hunks below. Either the old lines of a hunk are expected at its line, or the new ones. Where
+//! the new lines stand, the hunk is applied already, wherever else its old lines stand. Where both
+//! stand, the next hunk tells which was meant; failing this, the longer text.
 //!
-//! A walk begins at the stated lines. Where hunks are not found there, those whose old or new lines
-//! stand in one place only tell how far the file moved, and of several walks the one that
-//! explains most is taken.
+//! The first walk begins at the stated lines. Where hunks are missing there, hunks whose old or new
+//! lines stand in only one place tell how far the file moved, and of several walks the one that
+//! explains the most hunks wins.
 
 use std::ops::Range;
 
@@ -25,9 +24,9 @@ use super::reject::{HunkReject, RejectReason};
 use super::rules::Rules;
 use crate::text::lines::Lines;
 
-/// Marks the hunks that are applied already: those that are `done`, and those that the stated lines
-/// show. The latter are returned as rejects. The lines that the other hunks state are moved by what
-/// these have changed.
+/// Marks the hunks that are applied already: the `done` ones, and the ones found at their stated
+/// lines. The latter are returned as rejects. The stated lines of the other hunks move by the
+/// growth of the marked ones.
 pub(super) fn find<'p>(
     lines: &Lines<'_>,
     needles: &mut [Needle<'p>],
@@ -164,8 +163,8 @@ fn found(lines: &Lines<'_>, needles: &[Needle<'_>], rules: &Rules) -> Vec<(usize
     let mut best = walk(lines, &hunks, 0, &[]);
     if best.missed > 0 && !lines.is_cancelled() {
         let anchors = anchors(lines, &hunks, &best.found);
-        // Where the first hunk stands whose place is known, if those above are not applied; and if
-        // they are. A diff that is a part of a longer one states the lines of the new file, too.
+        // The shift of the first hunk with a known place, if the hunks above are not applied, and
+        // if they are. A part of a longer diff also states the lines of the new file.
         let mut above = 0;
         let mut shifts = vec![0];
         for (hunk, anchor) in hunks.iter().zip(&anchors) {
@@ -199,12 +198,12 @@ fn found(lines: &Lines<'_>, needles: &[Needle<'_>], rules: &Rules) -> Vec<(usize
 /// One way to find the hunks.
 struct Walk {
     found: Vec<Found>,
-    /// How many hunks do not stand where those above let them be expected.
+    /// How many hunks are not at the place that follows from the hunks above.
     missed: usize,
 }
 
-/// Walks the hunks from the top; the first is expected so far from its line. An anchor is where a
-/// hunk stands that is not where it is expected.
+/// Walks the hunks from the top; the first is expected at `shift` lines from its stated line. An
+/// anchor is the actual place of a hunk that is not where it is expected.
 fn walk(
     lines: &Lines<'_>,
     hunks: &[Numbered<'_, '_>],
@@ -283,7 +282,7 @@ fn shift_above(hunk: &Numbered<'_, '_>, found: &Found) -> Option<isize> {
     }
 }
 
-/// Returns for the hunks that were not found where they stand, if it can be one place only.
+/// Returns the places of the hunks that were not found, where only one place is possible.
 fn anchors(lines: &Lines<'_>, hunks: &[Numbered<'_, '_>], found: &[Found]) -> Vec<Found> {
     let missing: Vec<usize> =
         (0..hunks.len()).filter(|&index| matches!(found[index], Found::Nowhere)).collect();
@@ -313,7 +312,7 @@ fn anchors(lines: &Lines<'_>, hunks: &[Numbered<'_, '_>], found: &[Found]) -> Ve
     anchors
 }
 
-/// The lines that a hunk changes where it is applied already, counted from its first.
+/// The changed lines of a hunk that is applied already, counted from its first line.
 pub(super) fn core(needle: &Needle<'_>) -> Option<Range<usize>> {
     let body = needle.lines(0);
     let above = body.iter().take_while(|line| is_context(line)).count();
@@ -322,8 +321,8 @@ pub(super) fn core(needle: &Needle<'_>) -> Option<Range<usize>> {
     Some(above..place.len().saturating_sub(below).max(above))
 }
 
-/// Returns why a hunk cannot be where hunks are that are applied already: it would remove what one
-/// of them inserted, or it is one of those above and stands on what it could not have seen.
+/// Returns why a hunk cannot be placed on hunks that are applied already: it would remove lines
+/// that one of them inserted, or it comes earlier in the diff and cannot have seen these lines.
 pub(super) fn disturbed(
     done: &[&Needle<'_>],
     needle: &Needle<'_>,

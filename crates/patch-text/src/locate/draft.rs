@@ -1,7 +1,7 @@
 //! The file as the hunks leave it: the pre-image's lines and the inserted ones, as a linked list.
 //!
-//! The links of the pre-image are implied (line 3 follows line 2); only those that a hunk broke are
-//! stored. So applying a hunk costs as much as the hunk is long, wherever in the file it stands.
+//! The links of the pre-image are implied (line 3 follows line 2); only broken links are stored. So
+//! the cost of applying a hunk is its length, wherever in the file it stands.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -21,18 +21,18 @@ pub(crate) struct Node(pub(crate) usize);
 pub(crate) struct Inserted<'p> {
     pub(crate) text: Cow<'p, [u8]>,
     pub(crate) hunk: usize,
-    /// Its terminator, if the patch says it.
+    /// The terminator, if the patch states one.
     pub(crate) terminator: Option<&'static [u8]>,
-    /// The pre-image line whose terminator it takes otherwise.
+    /// The pre-image line with the terminator to use otherwise.
     model: Option<usize>,
-    /// Whether a marker says that it has no line feed.
+    /// Whether a marker says that the line has no line feed.
     pub(crate) no_newline: bool,
     /// The 1-based line of the patch.
     pub(crate) patch_line: u32,
 }
 
-/// A stretch that changed: the last line that stays before it, the inserted lines, and the first
-/// line that stays after it (or the end).
+/// A changed stretch: the last unchanged line above, the inserted lines, and the first unchanged
+/// line below (or the end).
 pub(crate) type Change = (Option<usize>, Vec<Node>, usize);
 
 /// The post-state.
@@ -42,12 +42,12 @@ pub(crate) struct Draft<'f, 'p> {
     next: HashMap<usize, usize, foldhash::fast::RandomState>,
     previous: HashMap<usize, usize, foldhash::fast::RandomState>,
     inserted: Vec<Inserted<'p>>,
-    /// Pre-image lines that are gone, and the hunks that deleted them.
+    /// Deleted pre-image lines, and the hunks that deleted them.
     deleted: BTreeMap<usize, usize>,
-    /// Pre-image lines that are not followed by the next one any more, and the last hunks that
-    /// changed what follows.
+    /// Pre-image lines that are no longer followed by the next one, and the last hunks that changed
+    /// the line below.
     broken: BTreeMap<usize, usize>,
-    /// Whether the byte-order mark stays with the first line, wherever that goes.
+    /// Whether the byte-order mark stays with the first line, wherever the line goes.
     pub(crate) takes_bom: bool,
 }
 
@@ -95,8 +95,8 @@ impl<'f, 'p> Draft<'f, 'p> {
         (node.0 < self.lines.len()).then_some(node.0)
     }
 
-    /// The 1-based pre-image line of a node; for an inserted line that of the line it stands
-    /// before.
+    /// The 1-based pre-image line of a node; for an inserted line, the number of the next pre-image
+    /// line.
     pub(crate) fn line_number(&self, mut node: Node) -> usize {
         while self.inserted(node).is_some() {
             node = self.next(node);
@@ -127,8 +127,8 @@ impl<'f, 'p> Draft<'f, 'p> {
         }
     }
 
-    /// The terminator of a pre-image line, or of the one before it if it has none, or else the one
-    /// that most lines have.
+    /// The terminator of a pre-image line; if it has none, of the line before, or else of most
+    /// lines.
     pub(crate) fn terminator_near(&self, line: Option<usize>) -> &'f [u8] {
         let lines = self.lines;
         let own = line.map(|line| lines.terminator(line)).filter(|own| !own.is_empty());
@@ -152,8 +152,8 @@ impl<'f, 'p> Draft<'f, 'p> {
             && self.broken.range(start..end.saturating_sub(1).max(start)).next().is_none()
     }
 
-    /// The last of the pre-image lines `start..start + len` that is gone, or is not followed by the
-    /// next of them any more.
+    /// The last of the pre-image lines `start..start + len` that is deleted, or no longer followed
+    /// by the next one.
     pub(crate) fn last_change(&self, start: usize, len: usize) -> Option<usize> {
         let end = start + len;
         let deleted = self.deleted.range(start..end).next_back();
@@ -200,9 +200,9 @@ impl<'f, 'p> Draft<'f, 'p> {
         }
     }
 
-    /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes after `after`.
-    /// `written` has the texts of its inserted lines, if they are not those of the patch. Gives
-    /// back the hunk's lines as they now stand.
+    /// Applies a hunk whose old lines are `matched`; a hunk without old lines goes below `after`.
+    /// `written` has the texts of the inserted lines where they differ from the patch. Returns the
+    /// lines of the hunk as they now stand.
     pub(crate) fn apply(
         &mut self,
         needle: &Needle<'p>,

@@ -1,7 +1,7 @@
 //! Edits one file in memory: hunks in, replaced byte ranges out.
 //!
-//! Bytes that no hunk touches are never copied or rewritten. An inserted line ends as the patch
-//! states; if it states nothing, like the line that it replaces, or else like its neighbour.
+//! Bytes outside the changes are never copied or rewritten. An inserted line ends as the patch
+//! states; if the patch states nothing, like the replaced line, or else like its neighbour.
 
 use patch_grammar::{Hunk, LineKind};
 
@@ -20,13 +20,12 @@ use crate::text::whitespace::{WhitespaceRule, is_blank_line};
 pub struct Edit {
     /// The replaced ranges, in file order.
     pub splices: Splices,
-    /// For each splice, the hunks that it comes from, ascending. There are several if the changes
-    /// of hunks touch.
+    /// For each splice, the hunks behind it, ascending: several if the changes of hunks touch.
     pub sources: Vec<Vec<usize>>,
     /// Where each hunk went.
     pub placed: Vec<Placed>,
-    /// The 1-based lines of the patch that insert blank lines at the end of the file, where a rule
-    /// about whitespace forbids that. They are left out where whitespace is fixed.
+    /// The 1-based lines of the patch that insert forbidden blank lines at the end of the file, by
+    /// a rule about whitespace. They are left out where whitespace is fixed.
     pub blank_at_eof: Vec<u32>,
 }
 
@@ -66,8 +65,7 @@ pub(crate) fn edit_by(
             Err(rejects) if rules.placement.skip_applied => rejects,
             edited => return edited,
         };
-        // The hunks that are applied already are left out. What they tell about the places of the
-        // others still counts.
+        // The hunks that are applied already are left out, but still help to place the others.
         let more = rejects.iter().filter_map(left_out);
         let known = done.len();
         done.extend(more);
@@ -107,8 +105,8 @@ fn edit_once(
     Ok(Edit { placed: located.placed, ..edit })
 }
 
-/// Returns the lines of a file. A byte-order mark that is all of it is a line where a hunk shows it
-/// as one.
+/// Returns the lines of a file. In a file with nothing but a byte-order mark, the mark is a line if
+/// a hunk shows it as one.
 fn lines_of<'f>(source: &'f [u8], hunks: &[Hunk<'_>]) -> Lines<'f> {
     let mut old = hunks.iter().flat_map(Hunk::old_lines);
     if source == BOM && old.any(|line| line.text == BOM) {
@@ -118,8 +116,8 @@ fn lines_of<'f>(source: &'f [u8], hunks: &[Hunk<'_>]) -> Lines<'f> {
     }
 }
 
-/// Returns rejects for the hunks that insert text beyond ASCII, which the file's encoding may not
-/// have.
+/// Returns rejects for the hunks that insert text beyond ASCII, since the file's encoding may lack
+/// it.
 pub(crate) fn not_storable(hunks: &[Hunk<'_>]) -> Vec<HunkReject> {
     hunks
         .iter()
@@ -204,8 +202,8 @@ impl SpliceWriter<'_, '_, '_> {
         Err(rejects)
     }
 
-    /// Returns the lines of the patch that insert blank lines at the end of the file, if that is an
-    /// error; where errors are fixed, they are taken out of the changes.
+    /// Returns the lines of the patch that insert blank lines at the end of the file, if they are
+    /// errors. Where errors are fixed, the blank lines are removed from the changes.
     fn blank_at_eof(&self, changes: &mut [Change]) -> Vec<u32> {
         let whitespace = self.rules.whitespace;
         let Some(whitespace) = whitespace.filter(|of| of.rules.has(WhitespaceRule::BlankAtEof))

@@ -11,7 +11,7 @@ pub struct EditRules<'a> {
     pub final_newline: FinalNewline,
     /// The rules about whitespace, where they count.
     pub whitespace: Option<FileWhitespace>,
-    /// Asked while hunks are placed; an edit that was given up is not one of anything.
+    /// Asked while hunks are placed. The result of a cancelled edit means nothing.
     pub cancel: &'a dyn Cancel,
 }
 
@@ -25,8 +25,8 @@ pub struct FileWhitespace {
     pub overlook: bool,
 }
 
-/// Whether a file that an update gives a new last line ends in a line feed. Markers for a missing
-/// line feed go before this rule.
+/// Whether a file ends in a line feed after an update of its last line. Markers for a missing line
+/// feed take precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FinalNewline {
     /// As the pre-image does.

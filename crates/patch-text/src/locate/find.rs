@@ -1,7 +1,7 @@
 //! Finds where the hunks' lines stand in a file, for both rules of placement.
 //!
-//! The prefilter compares whole hunks where a rare line of them stands. Where that would be too much
-//! work, the automaton finds all of them in one walk.
+//! The prefilter compares whole hunks around their rare lines. Where this would be too much work,
+//! the automaton finds all hunks in one walk.
 
 use std::cell::{Cell, OnceCell};
 
@@ -13,8 +13,8 @@ use super::search::{Automaton, Occurrences};
 use crate::text::lines::{Lines, Mark};
 
 /// How many terminators are compared for all hunks of a file. Without a bound, many hunks whose
-/// texts stand everywhere in a file with mixed terminators would cost as many walks over it. Hunks
-/// beyond the bound match nowhere, and neither does a hunk whose places were not all checked.
+/// texts stand everywhere in a file with mixed terminators would cost one walk each. Hunks beyond
+/// the bound match nowhere, and neither does a hunk whose places were not all checked.
 const COMPARED_ENDINGS: usize = 16_000_000;
 
 /// Blocks of lines, and all places of each in a file.
@@ -23,8 +23,7 @@ pub(crate) struct Blocks<'a, 'f, 'p> {
     blocks: Vec<&'a [&'p [u8]]>,
     /// The places that the prefilter found, for the most lenient pass; `None` if it gave up.
     spots: Option<Vec<Vec<Spot>>>,
-    /// The places that the automaton found, if the prefilter gave up, for each pass that was asked
-    /// for.
+    /// The places that the automaton found for each requested pass, if the prefilter gave up.
     occurrences: [OnceCell<Occurrences>; Pass::ALL.len()],
     /// How many terminators may still be compared.
     effort: Cell<usize>,
@@ -65,7 +64,7 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
     }
 
     /// Returns the places of a block that the prefilter found. Every place of a stricter pass is
-    /// one of a more lenient pass too.
+    /// also a place of a more lenient pass.
     pub(crate) fn spots(
         &self,
         pass: Pass,
@@ -125,14 +124,13 @@ impl<'a, 'f, 'p> Blocks<'a, 'f, 'p> {
         }
     }
 
-    /// Returns whether [`next_of`](Self::next_of) may have missed places. Then the places that it
-    /// returned are not all.
+    /// Returns whether [`next_of`](Self::next_of) may have missed places.
     pub(crate) fn gave_up(&self) -> bool {
         self.effort.get() == 0
     }
 
-    /// Returns the last place of a block that begins in `..=until`. Only the automaton is asked,
-    /// because this is for blocks with more places than the prefilter lists.
+    /// Returns the last place of a block that begins in `..=until`. Only the automaton answers:
+    /// such blocks have more places than the prefilter lists.
     pub(crate) fn previous(&self, pass: Pass, block: usize, until: usize) -> Option<usize> {
         self.occurrences(pass).previous(block, until)
     }

@@ -1,8 +1,8 @@
-//! Finds hunks whose old lines are in the file but for whitespace errors that are to be fixed: an
-//! earlier patch of a series may have been fixed, or this one written against a fixed file.
+//! Finds hunks whose old lines differ from the file only in whitespace errors that are to be fixed:
+//! an earlier patch of a series may have been fixed, or this patch written against a fixed file.
 //!
-//! The hunks are located with all errors fixed, in them and in the file. Then they get the file's
-//! own lines, and are applied to the file as it is.
+//! The hunks are located with all errors fixed, in the hunks and in the file. Then they get the
+//! file's own lines, and are applied to the unfixed file.
 
 use std::iter::repeat_n;
 
@@ -15,7 +15,7 @@ use crate::text::lines::Lines;
 use crate::text::whitespace::{WhitespaceRule, WhitespaceRules, is_blank_line};
 
 /// Applies hunks whose old lines differ from the file's in whitespace errors only; `None` where
-/// errors are not to be fixed, and where that does not help.
+/// errors are not to be fixed, or fixing them does not help.
 pub(super) fn edit(source: &[u8], hunks: &[Hunk<'_>], rules: EditRules<'_>) -> Option<Edit> {
     let whitespace = rules.whitespace.filter(|of| of.overlook)?.rules;
     let lines = Lines::new(source).cancelled_by(rules.cancel);
@@ -103,7 +103,7 @@ fn as_in_file<'t>(
     let mut at = placed.first_line - 1;
     let end = at + placed.line_count;
     let mut meant = Hunk { lines: Vec::with_capacity(hunk.lines.len()), ..hunk.clone() };
-    // How many lines there are up to the last that is not such a blank line.
+    // How many lines are needed: all but blank lines beyond the end with no insertion below.
     let mut needed = 0;
     for (line, fixed) in hunk.lines.iter().zip(texts) {
         let is_old = line.kind != LineKind::Insert && at < end;
@@ -140,7 +140,7 @@ fn as_found<'t>(line: &Line<'t>, at: usize, file: &Lines<'t>, endings: LineEndin
     Line { text: file.content(at), crlf, ..*line }
 }
 
-/// A file without whitespace errors: it has as many lines.
+/// A file without whitespace errors, line by line.
 struct FixedFile {
     bytes: Vec<u8>,
     lines: Vec<FixedLine>,
@@ -163,8 +163,8 @@ impl FixedFile {
         Self { bytes, lines: all }
     }
 
-    /// Returns how many blank lines the last hunk shows at the end that the file does not have:
-    /// they may have been removed there.
+    /// Returns how many of the blank lines at the end of the last hunk the file lacks: they may
+    /// have been removed there.
     fn missing_at_end(&self, hunks: &[Hunk<'_>], rules: WhitespaceRules) -> usize {
         let last = hunks.iter().max_by_key(|hunk| hunk.old_start);
         let Some(last) = last.filter(|_| rules.has(WhitespaceRule::BlankAtEof)) else { return 0 };

@@ -1,14 +1,13 @@
 //! Finds the lines that the `@@` headers of hunks name, and their scopes.
 //!
 //! Nothing is listed per hunk, because thousands of headers may each name every line of a file.
-//! Headers that a pass considers equal share their [`Anchors`], hunks with the same headers share a
+//! Headers that are equal for a pass share their [`Anchors`], hunks with the same headers share a
 //! scope, and a scope is queried one line at a time.
 //!
 //! # Limits
 //!
-//! Whether a header stands in a scope is found by advancing in both lists in turns. Where they
-//! alternate all over the file and never meet, that is a walk over both lists for each scope with
-//! another outer scope.
+//! To find a header in a scope, both lists are advanced in turns. Lists that alternate all over the
+//! file and never meet cost a walk over both for each scope with another outer scope.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -28,14 +27,14 @@ pub(crate) struct Headers<'a, 'f, 'p> {
     /// The headers, each once.
     texts: Vec<&'p str>,
     indices: Map<&'p str, usize>,
-    /// The lines that the most lenient pass considers equal to one of them.
+    /// The lines that are equal to one of the headers for the most lenient pass.
     named: Vec<u32>,
     ends: Option<ScopeEnds>,
-    /// For each pass that was needed so far, the anchors of each header.
+    /// For each pass used so far, the anchors of each header.
     by_pass: Vec<Option<Vec<usize>>>,
     anchors: Vec<Anchors>,
     scopes: Vec<HeaderScope>,
-    /// The scope of a header within another scope; `None` if the header does not occur in it.
+    /// The scope of a header within another scope; `None` if the header does not occur there.
     inner: Map<(usize, usize), Option<usize>>,
 }
 
@@ -44,7 +43,7 @@ struct HeaderScope {
     outer: usize,
     /// The index of its [`Anchors`].
     anchors: usize,
-    /// The first anchor that is in the outer scope.
+    /// The first anchor in the outer scope.
     first: u32,
     /// The last answer: queries mostly ascend or descend.
     last: RefCell<Stretch>,
@@ -95,8 +94,8 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         }
     }
 
-    /// Returns the scope of a hunk's headers; `None` if one of them is nowhere in the file, or not
-    /// within the scope of the one before it.
+    /// Returns the scope of a hunk's headers; `None` if one of them is nowhere in the file, or
+    /// outside the scope of the header before.
     pub(crate) fn resolve(&mut self, needle: &Needle<'p>) -> Option<usize> {
         needle.headers.iter().try_fold(Self::WHOLE, |outer, header| {
             let header = self.indices[header];
@@ -159,8 +158,8 @@ impl<'a, 'f, 'p> Headers<'a, 'f, 'p> {
         self.scopes[scope].first
     }
 
-    /// Returns the lines that are equal to the innermost header of a scope. Those inside the scope
-    /// are its first ones.
+    /// Returns the lines that are equal to the innermost header of a scope. Each one inside the
+    /// scope begins a part of it.
     pub(crate) fn innermost(&self, scope: usize) -> &Anchors {
         &self.anchors[self.scopes[scope].anchors]
     }

@@ -1,10 +1,11 @@
-//! The indentation of the patch, each with that of the file in its place.
+//! Maps the indentation of the patch to the indentation of the file.
 //!
-//! The lines that a hunk matched map the one to the other. What it inserts is indented by this map:
-//! an indentation that a matched line has becomes the file's. Any other one is worked out by every
-//! [`IndentRule`] that explains all the matched lines; they have to agree, or it stays unknown. So
-//! nothing is guessed: a patch that has 4 blanks where the file has 8 may have lost 4 blanks, or
-//! indent by 4 where the file indents by 8, and then its 8 blanks may stand for 12 or for 16.
+//! The matched lines of a hunk are this map, and its insertions are indented by it: the indentation
+//! of a matched line becomes the file's. Any other indentation is worked out by every
+//! [`IndentRule`] that explains all the matched lines; the rules have to agree, or the indentation
+//! stays unknown. So nothing is guessed: a patch with 4 blanks in place of 8 may have lost 4
+//! blanks, or may indent by 4 where the file indents by 8, and its 8 blanks may then stand for 12
+//! or for 16.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +17,14 @@ const WIDTHS: [usize; 4] = [2, 3, 4, 8];
 pub(crate) struct Levels<'a> {
     /// The indentation of the file, by that of the patch.
     known: BTreeMap<&'a [u8], &'a [u8]>,
-    /// Those of lines that are replaced. New lines are written like these, even where context is
-    /// indented otherwise.
+    /// The indentations of replaced lines. New lines follow them, even where context is indented
+    /// otherwise.
     replaced: BTreeSet<&'a [u8]>,
 }
 
 impl<'a> Levels<'a> {
-    /// Adds a matched line. Returns whether it agrees with those before: one indentation of the
-    /// patch stands for one of the file.
+    /// Adds a matched line. Returns whether the line agrees with the ones before: one indentation
+    /// of the patch stands for one of the file.
     pub(crate) fn learn(&mut self, patch: &'a [u8], file: &'a [u8], is_replaced: bool) -> bool {
         if is_replaced {
             self.replaced.insert(patch);
@@ -31,8 +32,7 @@ impl<'a> Levels<'a> {
         *self.known.entry(patch).or_insert(file) == file
     }
 
-    /// Returns the file's indentation for each of `wanted`, which are those of the lines that the
-    /// hunk inserts.
+    /// Returns the file's indentation for each of `wanted`, the indentations of the inserted lines.
     ///
     /// # Errors
     ///
@@ -55,8 +55,9 @@ impl<'a> Levels<'a> {
         Ok(found)
     }
 
-    /// Whether new lines are written like those that are indented so. It is not certain of context
-    /// that is indented as in the file: a model may have copied that, and not what it writes anew.
+    /// Whether new lines follow the matched lines with this indentation. Context that is indented
+    /// as in the file is no evidence: a model may have copied the context, and still indent its own
+    /// lines otherwise.
     fn is_told(&self, patch: &[u8]) -> bool {
         patch.is_empty() || self.known[patch] != patch || self.replaced.contains(patch)
     }
@@ -76,8 +77,8 @@ impl<'a> Levels<'a> {
         patch.first().or_else(|| self.known.keys().filter_map(|patch| patch.first()).min())
     }
 
-    /// Returns the rules that explain the lines of which it is certain that new ones are written
-    /// like them, among those that are `known`.
+    /// Returns the rules that explain those of the `known` indentations that new lines certainly
+    /// follow.
     fn rules_of_told(&self, known: &[(&'a [u8], &'a [u8])]) -> Vec<IndentRule<'a>> {
         let told: Vec<_> = known.iter().copied().filter(|(patch, _)| self.is_told(patch)).collect();
         if told.iter().all(|(patch, _)| patch.is_empty()) {
@@ -86,15 +87,15 @@ impl<'a> Levels<'a> {
         IndentRule::explaining(&told)
     }
 
-    /// Returns an indentation that context has in the patch and in the file, if a new line that has
-    /// it means the same.
+    /// Returns an indentation that context shares in patch and file, if it means the same in a new
+    /// line.
     fn same_as_context(&self, patch: &[u8]) -> Option<Vec<u8>> {
         let rules = self.rules_of_told(&self.like(patch));
         let is_same = rules.iter().all(|rule| rule.apply(patch).as_deref() == Some(patch));
         is_same.then(|| patch.to_vec())
     }
 
-    /// Returns what all rules make of an indentation that no matched line has.
+    /// Returns the one result of all rules for an indentation that no matched line has.
     fn work_out(&self, wanted: &[u8], found: &BTreeMap<&[u8], Vec<u8>>) -> Option<Vec<u8>> {
         let kind = self.kind(wanted);
         let mut in_files = self.known.values().copied().filter(|file| !file.is_empty()).peekable();
@@ -123,7 +124,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// A way in which the indentation of a patch may differ from the file's.
+/// A possible difference between the indentation of a patch and the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum IndentRule<'a> {
     /// It does not.
@@ -132,8 +133,8 @@ enum IndentRule<'a> {
     Add(&'a [u8]),
     /// The patch has these blanks too many.
     Remove(&'a [u8]),
-    /// The patch indents by another unit; what is left of a line's indentation, as where it is
-    /// aligned with the line above, is blanks in both.
+    /// The patch indents by another unit; the rest of a line's indentation, as where the line is
+    /// aligned with the one above, is blanks in both.
     Units {
         patch: Unit,
         file: Unit,
@@ -174,8 +175,8 @@ impl Unit {
 }
 
 impl<'a> IndentRule<'a> {
-    /// Returns the rules that explain what is known. A unit and a depth at once explain only what
-    /// nothing simpler does.
+    /// Returns the rules that explain the known indentations. A unit and a depth at once count only
+    /// where nothing simpler explains them.
     fn explaining(known: &[(&'a [u8], &'a [u8])]) -> Vec<Self> {
         let Some(&(patch, file)) = known.iter().find(|(patch, file)| patch != file) else {
             return match known {
@@ -196,7 +197,7 @@ impl<'a> IndentRule<'a> {
         if rules.iter().any(Self::is_simple) {
             rules.retain(Self::is_simple);
         }
-        // Models forget the blank that marks a context line: then the others have no blank too few.
+        // Models forget the blank of a context line: then the other lines lack no blank.
         if rules.contains(&Self::Add(b" ")) {
             rules.push(Self::Same);
         }
@@ -240,7 +241,7 @@ impl<'a> IndentRule<'a> {
             _ => return None,
         };
         let deeper = (last.1 / width).cast_signed() - last.0.cast_signed();
-        // Who loses levels loses all of them, and lines that are aligned do not tell both.
+        // A patch that loses levels loses all of them, and aligned lines do not tell both.
         let is_likely = deeper == 0 || (first.0 == 0 && !aligned);
         (patch != file && is_likely).then_some(Self::Units { patch, file, deeper })
     }
@@ -276,9 +277,9 @@ impl<'a> IndentRule<'a> {
         known.iter().any(|(of_patch, _)| matches!(patch.levels(of_patch), Some((1.., 0))))
     }
 
-    /// Whether an indentation is at most one unit deeper than the `levels` that there are. Deeper
-    /// ones, and blanks that are no whole unit unless they are at a level that there is, may be an
-    /// alignment that is the same in any unit.
+    /// Whether an indentation is at most one unit deeper than the existing `levels`. A deeper one,
+    /// or blanks that fill no unit and belong to no existing level, may be an alignment, which is
+    /// the same in any unit.
     fn reaches(&self, wanted: &[u8], levels: &[&[u8]]) -> bool {
         let Self::Units { patch, .. } = self else { return true };
         let Some((depth, left)) = patch.levels(wanted) else { return false };

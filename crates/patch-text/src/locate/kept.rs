@@ -1,14 +1,13 @@
 //! Keeps the file's characters where a hunk does not change the lines that it replaces.
 //!
-//! A line that was matched without regard to punctuation and to blanks at its end has other
-//! characters in the patch than in the file. What it and its replacement have in common, by their
-//! smallest difference, was not meant to be changed: there the file's characters stay. What the
-//! patch writes anew is written as the patch has it.
+//! A match that overlooks punctuation and trailing blanks has other characters in the patch than in
+//! the file. The parts that a line and its replacement share, by their smallest difference, were
+//! not meant to change: there the file's characters stay. New parts are written as in the patch.
 //!
 //! # Limits
 //!
-//! Lines are compared word by word, and words that differ character by character. Beyond
-//! [`COMPARED`] only what is equal at both ends counts as common.
+//! Lines are compared word by word, and different words character by character. Beyond
+//! [`COMPARED`], only equal ends count as common.
 
 use std::hash::Hash;
 use std::ops::Range;
@@ -21,7 +20,7 @@ use super::pass::{Parts, Pass, parts};
 /// many pairs of lines for one hunk.
 pub(super) const COMPARED: usize = 1 << 18;
 
-/// Characters of the patch, each with that of the file in its place.
+/// Characters of the patch, each with the character of the file in its place.
 #[derive(Debug, Default)]
 pub(crate) struct Replaced<'a> {
     patch: Vec<&'a [u8]>,
@@ -33,7 +32,7 @@ pub(crate) struct Replaced<'a> {
 }
 
 impl<'a> Replaced<'a> {
-    /// Adds a line of the patch that is replaced, and the line of the file that it matched.
+    /// Adds a replaced line of the patch, and the matching line of the file.
     pub(crate) fn push(&mut self, patch: &'a [u8], file: &'a [u8]) {
         let patch = parts(patch);
         let file = parts(file);
@@ -45,7 +44,7 @@ impl<'a> Replaced<'a> {
                 self.ends.push((last, patch.end, file.end));
             }
         } else {
-            // A place that was found by likeness.
+            // The place was found by likeness.
             self.patch.extend(characters(patch.text));
             self.file.extend(characters(patch.text));
         }
@@ -53,7 +52,7 @@ impl<'a> Replaced<'a> {
         self.file.push(b"\n");
     }
 
-    /// Returns the texts of the lines that replace them, without indentation.
+    /// Returns the texts of the replacing lines, without indentation.
     pub(crate) fn rewrite(&self, inserted: &[&'a [u8]]) -> Option<Vec<Vec<u8>>> {
         if !self.differs {
             return None;
@@ -84,7 +83,7 @@ impl<'a> Replaced<'a> {
     }
 }
 
-/// Iterates over the characters of a line, and the bytes that are part of none.
+/// Iterates over the characters of a line, and the bytes outside of characters.
 fn characters(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.utf8_chunks().flat_map(|chunk| {
         let valid = chunk.valid().split_inclusive(|_| true).map(str::as_bytes);
@@ -92,7 +91,7 @@ fn characters(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Returns for each new character the old one that it is, if they have it in common.
+/// Returns for each new character the old one that it keeps.
 fn common(old: &[&[u8]], new: &[&[u8]]) -> Vec<Option<usize>> {
     let mut from = vec![None; new.len()];
     let mut left = COMPARED;

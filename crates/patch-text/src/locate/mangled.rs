@@ -1,5 +1,5 @@
-//! Lines that something between a file and the author of a patch has changed: line numbers that a
-//! reader put before them, or HTML entities.
+//! Undoes changes to lines on their way from a file to the author of a patch: line numbers that a
+//! reader put before the lines, or HTML entities.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ fn numbered<'p>(text: &'p [u8], separator: &[u8]) -> Option<(usize, &'p [u8])> {
     let rest = &text[digits..];
     match rest.strip_prefix(separator) {
         Some(line) => Some((number, line)),
-        // An empty line, of which the blank at its end was cut.
+        // An empty line, cut off behind the separator.
         None => (rest == separator.trim_ascii_end()).then_some((number, &b""[..])),
     }
 }
@@ -82,7 +82,7 @@ fn without_numbers_before<'p>(
     Some(lines)
 }
 
-/// Writes the characters that code is mangled by in place of their entities.
+/// Replaces entities by their characters.
 fn decoded(text: &str) -> String {
     let mut parts = text.split('&');
     let mut decoded = parts.next().unwrap_or_default().to_owned();

@@ -8,8 +8,8 @@ use crate::text::lines::{Lines, Mark};
 
 /// The matches of all hunks.
 pub(crate) struct AllMatches<'a, 'f, 'p> {
-    /// Each hunk's matches in the first pass that has any; `None` for hunks without old lines, and
-    /// for those that match nowhere.
+    /// Each hunk's matches in the first pass with any; `None` for hunks without old lines, and for
+    /// hunks without a match.
     pub(crate) matches: Vec<Option<Matches>>,
     /// The blocks that [`Rest`] refers to.
     pub(crate) searched: Vec<Blocks<'a, 'f, 'p>>,
@@ -67,7 +67,7 @@ struct MatchFinder<'a, 'f, 'p> {
 }
 
 impl<'a, 'p> MatchFinder<'a, '_, 'p> {
-    /// Finds the hunks that say themselves where they are.
+    /// Finds the hunks that state their place.
     fn find_fixed(&mut self, passes: &[Pass]) {
         for needle in self.needles {
             if needle.is_insertion() || needle.done.is_some() {

@@ -1,7 +1,7 @@
 //! Finds the one place in a file where each hunk goes, or says why there is none.
 //!
-//! Nothing here guesses: every place that fits is known before one is taken. Two rules exist:
-//! [`Order::PostState`] wants one place for each hunk in the file as the hunks before it leave it
+//! Nothing here guesses: all fitting places are known before one is taken. There are two rules:
+//! [`Order::PostState`] wants one place for each hunk in the file as the hunks before leave it
 //! (profile `strict`); [`Order::File`] wants one way to place all hunks in file order (profile
 //! `codex`). Similarity appears only in the words of a refusal.
 
@@ -55,14 +55,14 @@ use crate::text::lines::Lines;
 use find::Blocks;
 use needle::{Fixed, Needle};
 
-/// Places `hunks` in the file `lines`, but for those that are `done`: they are applied already.
+/// Places `hunks` in the file `lines`, except the `done` ones, which are applied already.
 ///
 /// Time is linear in file and patch, but for what [`post_state`] and [`headers`] say of their
 /// limits.
 ///
 /// # Errors
 ///
-/// One entry for each hunk that has no place, or more than one; none where it was cancelled.
+/// One entry for each hunk with no place, or with more than one; no entries after a cancellation.
 pub(crate) fn locate<'f, 'p>(
     lines: &'f Lines<'f>,
     hunks: &'p [Hunk<'p>],
@@ -80,7 +80,7 @@ pub(crate) fn locate<'f, 'p>(
     }
     let mut applied = done::find(lines, &mut needles, done, rules);
     needles.iter_mut().for_each(|needle| loosen(lines, needle));
-    // Lines are counted in the file as it is, whatever the rule.
+    // Line numbers are counted in the pre-image, whatever the rule.
     let counted = rules.unidiff_zero && needles.iter().any(|needle| needle.inserts_below.is_some());
     let mut located = match rules.order {
         Order::File if !counted => ordered::locate(lines, &needles, rules),
@@ -118,8 +118,8 @@ pub(crate) fn locate<'f, 'p>(
     Err(rejects)
 }
 
-/// Lets a hunk stand elsewhere than at the end of the file that its missing context seems to mean:
-/// where its old lines are not there, and are exactly in another place.
+/// Frees a hunk from the end of the file that its missing context seems to mean, if its old lines
+/// are not there but stand exactly in another place.
 fn loosen(lines: &Lines<'_>, needle: &mut Needle<'_>) {
     if needle.by_context
         && needle.done.is_none()
@@ -144,8 +144,8 @@ fn is_anywhere(lines: &Lines<'_>, needle: &Needle<'_>) -> bool {
     blocks.next(Pass::Exact, 0, 0).is_some()
 }
 
-/// Beside hunks that are applied already, whether one is whose new lines stand elsewhere is not told
-/// by its old lines: they may be others that look the same.
+/// Rejects a hunk beside hunks that are applied already if its new lines stand elsewhere: it may be
+/// applied too, and its old lines may be others that look the same.
 fn unsure(
     lines: &Lines<'_>,
     needle: &Needle<'_>,

@@ -1,4 +1,4 @@
-//! A hunk as the locator sees it.
+//! A hunk, prepared for the search.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,14 +18,13 @@ pub(crate) struct Needle<'p> {
     pub(crate) index: usize,
     /// The hunk as it is written.
     pub(crate) hunk: &'p Hunk<'p>,
-    /// Its lines, of which those that it removes and inserts again are context.
+    /// The lines of the hunk, with lines removed and inserted again as context.
     body: Cow<'p, [Line<'p>]>,
     /// Context and deleted lines, separators included.
     pub(crate) old: Vec<&'p [u8]>,
     /// How the old lines must end for an exact match; empty if any terminators do.
     endings: Vec<Ending>,
-    /// Whether the hunk shows an old line that ends in CRLF. Lines that are shown without it then
-    /// end in LF.
+    /// Whether the hunk shows an old line with CRLF. Its other lines then end in LF.
     shows_crlf: bool,
     /// How many of the last old lines may be separators.
     pub(crate) separators: usize,
@@ -33,20 +32,19 @@ pub(crate) struct Needle<'p> {
     pub(crate) headers: Vec<&'p str>,
     /// Whether a header has line numbers and nothing else, or the hunk is one of a diff.
     pub(crate) numbered: bool,
-    /// Where the hunk says itself that it is, or its diff does.
+    /// The place that the hunk states itself, or its diff.
     pub(crate) fixed: Option<Fixed>,
-    /// Whether only the context that its diff lacks says so.
+    /// Whether the place follows only from missing context of the diff.
     pub(crate) by_context: bool,
-    /// The end of the file that its diff seems to mean, and at which it is not.
+    /// The end of the file that the diff seems to mean, where the hunk does not stand.
     pub(crate) not_at: Option<Fixed>,
     /// The 0-based line that a diff states for its first old line.
     pub(crate) stated: Option<usize>,
-    /// The 0-based lines where the post-state stands of a hunk that is applied already: it is not
-    /// looked for.
+    /// The 0-based lines of the post-state, if the hunk is applied already and not looked for.
     pub(crate) done: Option<Range<usize>>,
-    /// The 0-based line where the old lines stand as the diff states it.
+    /// The 0-based line that the diff states and where the old lines indeed stand.
     pub(crate) expected: Option<usize>,
-    /// Of a hunk of a diff that only inserts: how many lines of the file it states to be above it.
+    /// For a hunk of a diff that only inserts: the stated number of lines above the hunk.
     pub(crate) inserts_below: Option<usize>,
 }
 
@@ -86,14 +84,14 @@ pub(super) fn of_kind<'l, 'p>(
     lines.iter().filter(move |line| line.kind == kind)
 }
 
-/// Returns whether a hunk says itself that it ends the file.
+/// Returns whether a marker in the hunk says that the file ends there.
 pub(crate) fn marks_end(hunk: &Hunk<'_>) -> bool {
     hunk.end_of_file || hunk.old_lines().any(|line| line.no_newline)
 }
 
-/// Returns the end of the file at which a hunk of a numbered diff was made: a diff shows lines
-/// around each change, as far as there are any. `git apply` has the same rule. A hunk without any
-/// context is all of the file. Under `unidiff_zero` nothing follows from missing context.
+/// Returns the end of the file where a hunk of a numbered diff was made: a diff shows the lines
+/// around each change, unless the file ends. `git apply` has the same rule. A hunk without any
+/// context is all of the file. Under `unidiff_zero`, missing context means nothing.
 ///
 /// Models leave context out: a tenth of the changes in their diffs end a hunk. So the rule gives
 /// way to the file, in `loosen`.
@@ -106,7 +104,7 @@ fn edge(hunk: &Hunk<'_>, rules: &Rules) -> Option<Fixed> {
     match (hunk.old_start.filter(|_| hunk.endings.is_of_diff())?, above, below) {
         (_, true, false) => Some(Fixed::End),
         (0 | 1, false, true) => Some(Fixed::Start),
-        // At the end alone it could be another line than the stated one.
+        // At the end alone, the hunk could stand at another line than the stated one.
         (_, false, false) => Some(Fixed::Whole),
         (_, _, true) => None,
     }
@@ -126,8 +124,8 @@ impl<'p> Needle<'p> {
             (*first, fixed) = (rest, fixed.or(Some(Fixed::Start)));
             by_context = false;
         }
-        // Empty lines after inserted ones alone are separators in any case: as context they would
-        // pull a hunk that has no place of its own to some empty line of the file.
+        // Empty lines below insertions alone are always separators: as context they would pull a
+        // hunk without a place of its own to some empty line of the file.
         let mut separators = hunk.separators;
         if separators == old.len() && hunk.lines.len() > separators {
             old.clear();
@@ -143,7 +141,7 @@ impl<'p> Needle<'p> {
             .old_start
             .map(|line| line as usize)
             .filter(|_| old.is_empty() && hunk.endings.is_of_diff() && lines.len() > 0);
-        // A diff names some line above the hunk, wherever that is; it says itself where the hunk
+        // The header of a diff names some line above the hunk; the numbers say where the hunk
         // stands.
         let headers: &[_] = if hunk.old_start.is_some() { &[] } else { &hunk.headers };
         let headers = headers.iter().map(|header| without_line_numbers(&header.text));
@@ -205,8 +203,8 @@ impl<'p> Needle<'p> {
         })
     }
 
-    /// Whether the terminators of the lines decide where the hunk is, beside their text. The passes
-    /// that overlook blanks overlook terminators too.
+    /// Whether terminators count beside the text of the lines. Passes that overlook blanks overlook
+    /// terminators too.
     pub(crate) fn wants_endings(&self, pass: Pass) -> bool {
         pass == Pass::Exact && !self.endings.is_empty()
     }
@@ -225,8 +223,7 @@ impl<'p> Needle<'p> {
         }
     }
 
-    /// Whether the lines of the file from `start` on, of which the texts are known to match, end as
-    /// they must.
+    /// Whether the lines of the file from `start` on, whose texts match, end as they must.
     pub(crate) fn endings_fit(
         &self,
         lines: &Lines<'_>,
@@ -240,8 +237,8 @@ impl<'p> Needle<'p> {
                 .all(|offset| self.ends_like(offset, pass, || lines.terminator(start + offset)))
     }
 
-    /// Where the hunk begins if it stands where it says itself; `None` if the file is shorter, and
-    /// if it says nothing.
+    /// The beginning of the hunk at the place that the hunk states itself; `None` without such a
+    /// place, and if the file is too short.
     pub(crate) fn fixed_mark(&self, lines: &Lines<'_>, dropped: usize) -> Option<Mark> {
         match self.fixed? {
             Fixed::Whole if self.old_without(dropped).len() != lines.len() => None,
@@ -264,12 +261,12 @@ impl<'p> Needle<'p> {
         inserted as isize - deleted as isize
     }
 
-    /// The terminator of an inserted line, if the hunk says it.
+    /// The terminator that the hunk states for an inserted line.
     pub(crate) fn terminator(&self, line: &Line<'_>) -> Option<&'static [u8]> {
         match (line.crlf, self.hunk.endings) {
             (true, _) => Some(b"\r\n"),
             (false, LineEndings::Framing | LineEndings::Unmarked) => None,
-            // No old line shows a terminator that the new one could have to be like.
+            // No old line shows a terminator to follow.
             (false, LineEndings::Exact) if self.hunk.old_lines().all(|line| line.no_newline) => {
                 Some(b"\n")
             }
@@ -283,8 +280,8 @@ impl<'p> Needle<'p> {
         &self.body[..self.body.len() - dropped]
     }
 
-    /// The old lines from the first to the last that is deleted or stands beside an insertion,
-    /// counted from the hunk's first; `None` when it changes nothing.
+    /// The old lines from the first to the last that is deleted or beside an insertion, counted
+    /// from the first line of the hunk; `None` when the hunk changes nothing.
     pub(crate) fn core(&self, dropped: usize) -> Option<Range<usize>> {
         let mut old = 0;
         let mut core = None::<Range<usize>>;
@@ -299,7 +296,7 @@ impl<'p> Needle<'p> {
     }
 }
 
-/// How the old lines must end, unless all lines of the file end like that.
+/// The required terminators of the old lines; none if all lines of the file have them anyway.
 fn endings(hunk: &Hunk<'_>, lines: &Lines<'_>) -> Vec<Ending> {
     let exact = hunk.endings == LineEndings::Exact;
     if !exact && !hunk.old_lines().any(|line| line.crlf) {
@@ -307,11 +304,16 @@ fn endings(hunk: &Hunk<'_>, lines: &Lines<'_>) -> Vec<Ending> {
     }
     let endings: Vec<Ending> = hunk
         .old_lines()
-        .map(|line| match line.crlf {
-            true => Ending::CrLf,
+        .map(|line| {
             // A marker fixes the line to the end of the file.
-            false if exact && !line.no_newline => Ending::Lf,
-            false => Ending::Any,
+            let is_fixed = exact && !line.no_newline;
+            if line.crlf {
+                Ending::CrLf
+            } else if is_fixed {
+                Ending::Lf
+            } else {
+                Ending::Any
+            }
         })
         .collect();
     let terminators = lines.terminators();
@@ -335,8 +337,8 @@ impl Needle<'_> {
         HunkReject { hunk: self.index, patch_line: self.hunk.line, reason }
     }
 
-    /// Whether the hunk, placed at `start`, moves or deletes the byte-order mark: it deletes the
-    /// line that has it, or it is of a diff and shows lines above that line.
+    /// Whether the hunk, placed at `start`, moves or deletes the byte-order mark: the hunk deletes
+    /// the marked line, or comes from a diff and inserts lines above.
     pub(crate) fn takes_bom(&self, start: usize) -> bool {
         let first = self.body.iter().find(|line| line.kind != LineKind::Insert);
         let Some(line) = first.filter(|line| start == 0 && line.text.starts_with(BOM)) else {

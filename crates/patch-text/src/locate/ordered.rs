@@ -1,9 +1,9 @@
 //! The placement rule of profile `codex`: one way to place all hunks in file order.
 //!
 //! Hunks are looked for in the pre-image. The candidates of a hunk are all its matches in the first
-//! pass that has any; its headers narrow them. Whether exactly one placement of all hunks keeps
-//! file order without overlaps is decided without counting: take every hunk as far up as it can go,
-//! then every hunk as far down as it can go; the placement is unique when both are the same.
+//! pass with any; its headers narrow them. To decide whether exactly one placement of all hunks
+//! keeps file order without overlaps, nothing is counted: place every hunk as far up as possible,
+//! then every hunk as far down as possible; the placement is unique when both are the same.
 
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
@@ -53,7 +53,7 @@ enum Places {
 }
 
 impl Places {
-    /// Those that begin with `first`.
+    /// The places that begin with `first`.
     fn new(source: PlaceSource, scope: usize, first: Rc<[u32]>) -> Self {
         match first.len() {
             0..=SATURATION => Self::Listed(first.to_vec()),
@@ -62,7 +62,7 @@ impl Places {
     }
 }
 
-/// Places that are found one at a time: those of `source` that are in `scope`.
+/// The places of `source` in `scope`, found one at a time.
 #[derive(Debug)]
 struct Searched {
     source: PlaceSource,
@@ -80,7 +80,7 @@ enum PlaceSource {
     Anchors,
 }
 
-/// The lines a hunk matches, and those of them that it changes.
+/// The lines that a hunk matches, and the changed ones among them.
 struct Claim {
     hunk: usize,
     lines: Range<usize>,
@@ -392,8 +392,8 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         Ok(Candidates { pass, dropped, len, places, notes })
     }
 
-    /// The lines where the result of a hunk stands in its scope, below the header, if its old lines
-    /// are outside: it may be applied already, and is not applied again out there.
+    /// The lines with the result of a hunk in its scope, below the header, if its old lines are
+    /// outside: the hunk may be applied already, and must not be applied again out there.
     fn result_in(
         &self,
         scope: usize,
@@ -415,8 +415,8 @@ impl<'p> OrderedSearch<'_, '_, 'p> {
         Some(first + 1..=first + new.len())
     }
 
-    /// The matches in a scope; if there are none, those below its first anchor, and at last those
-    /// that show an anchor above what they change.
+    /// The matches in a scope; if there are none, the matches below its first anchor, and at last
+    /// the matches that show an anchor above their changes.
     fn within(
         &mut self,
         needle: &Needle<'p>,
@@ -457,7 +457,7 @@ fn select(starts: &[u32], wanted: impl Fn(u32) -> bool) -> Option<Places> {
     (!starts.is_empty()).then_some(Places::Listed(starts))
 }
 
-/// Where a hunk stands that is applied already: the others keep file order with it.
+/// The place of a hunk that is applied already: the other hunks keep file order with it.
 fn stays(needle: &Needle<'_>) -> Candidates {
     let done = needle.done.clone().unwrap_or_default();
     Candidates {
@@ -473,7 +473,7 @@ fn header_not_found(needle: &Needle<'_>, candidates: Vec<Candidate>, more: bool)
     RejectReason::HeaderNotFound { header: needle.headers.join(" / "), candidates, more }
 }
 
-/// For each hunk its first line and what there is to say about it.
+/// The first line of each hunk, with notes.
 type Placement = Vec<Option<(usize, Vec<Note>)>>;
 
 /// A hunk that keeps the order of the file.
@@ -529,7 +529,7 @@ impl OrderedSearch<'_, '_, '_> {
     /// the hunks to come, which stand no lower than at `bottom`. With each place, whether it is the
     /// only one left, or the stated one.
     fn choose(&self, chain: &[Link<'_>], top: &[usize], bottom: &[usize]) -> Vec<(usize, bool)> {
-        // How far from its line the next hunk below stands that can stand in one place only.
+        // The distance from its stated line of the next hunk below with only one place.
         let mut nearest = None;
         let mut below = vec![None; chain.len()];
         for (at, link) in chain.iter().enumerate().rev() {
@@ -565,7 +565,7 @@ impl OrderedSearch<'_, '_, '_> {
         chosen
     }
 
-    /// Places every hunk as far up as it can go below the one before it.
+    /// Places every hunk as far up as possible below the one before.
     fn topmost(&self, chain: &[Link<'_>]) -> Option<Vec<usize>> {
         let mut cursor = 0;
         let mut starts = Vec::with_capacity(chain.len());
@@ -577,7 +577,7 @@ impl OrderedSearch<'_, '_, '_> {
         Some(starts)
     }
 
-    /// Places every hunk as far down as it can go above the one after it.
+    /// Places every hunk as far down as possible above the one after.
     fn bottommost(&self, chain: &[Link<'_>]) -> Option<Vec<usize>> {
         let mut limit = self.lines.len();
         let mut starts = vec![0; chain.len()];
@@ -589,7 +589,7 @@ impl OrderedSearch<'_, '_, '_> {
         Some(starts)
     }
 
-    /// No order-keeping placement exists: every hunk that has one place takes it.
+    /// Places each hunk with one place there, when no placement keeps the order.
     fn out_of_order(
         &self,
         chain: &[Link<'_>],
@@ -607,7 +607,8 @@ impl OrderedSearch<'_, '_, '_> {
                 rejects.push(self.several(index, candidates, first..=usize::MAX, true));
                 continue;
             }
-            // Beside a hunk that is applied already it may be applied, too, and this another place.
+            // Beside a hunk that is applied already, this one may be applied too, and this place a
+            // coincidence.
             if first < topmost && any_done {
                 rejects.push(self.several(index, candidates, first..=first, true));
                 continue;

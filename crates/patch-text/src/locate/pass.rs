@@ -129,8 +129,8 @@ fn plain(line: &[u8]) -> Cow<'_, [u8]> {
     if has_punctuation(line) { Cow::Owned(fold_punctuation(line)) } else { Cow::Borrowed(line) }
 }
 
-/// Whether there can be something for [`fold_punctuation`]: it needs memory, and most lines do not
-/// need it.
+/// Whether a line may have punctuation for [`fold_punctuation`], which allocates, and which most
+/// lines do not need.
 fn has_punctuation(line: &[u8]) -> bool {
     !line.is_ascii()
         && line
@@ -152,7 +152,7 @@ fn fold_punctuation(line: &[u8]) -> Vec<u8> {
                 '\u{a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
                 other => other,
             };
-            // Each character becomes one, so that those of two equal lines can be paired.
+            // One character stays one, so the characters of two equal lines can be paired.
             folded.extend_from_slice(plain.encode_utf8(&mut [0; 4]).as_bytes());
         }
         folded.extend_from_slice(chunk.invalid());

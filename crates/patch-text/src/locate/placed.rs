@@ -9,9 +9,9 @@ use super::pass::Pass;
 pub struct Placed {
     /// The 0-based hunk of the section.
     pub hunk: usize,
-    /// The first pre-image line, 1-based, that the hunk matched or stands before.
+    /// The first matched pre-image line, 1-based; for an insertion, the line below.
     pub first_line: usize,
-    /// How many pre-image lines it matched.
+    /// How many pre-image lines the hunk matched.
     pub line_count: usize,
     /// The pass that matched.
     pub pass: Pass,
@@ -23,7 +23,7 @@ pub struct Placed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Note {
-    /// The hunk stands out of file order; it is the only place that fits.
+    /// The hunk stands out of file order, in the only fitting place.
     OutOfOrder,
     /// A header of the hunk is not in the file; its one exact place stands.
     HeaderNotFound,
@@ -33,22 +33,21 @@ pub enum Note {
     Fuzz(Pass),
     /// Inserted lines were indented like the file.
     Reindented(Vec<Reindented>),
-    /// Where the hunk does not change the lines that it replaces, they keep the file's punctuation
-    /// and the file's blanks at line ends.
+    /// The unchanged parts of replaced lines keep the file's punctuation and the file's blanks at
+    /// line ends.
     KeptCharacters,
     /// The hunk fits in several places and the first was taken.
     FirstOfSeveral,
-    /// The hunk fits in several places, exactly, and the line that it states tells which one is
-    /// meant.
+    /// The hunk fits exactly in several places, and its stated line tells which one is meant.
     StatedLine,
-    /// The hunk of a diff has no context above, and is not at the beginning of the file, as it would
-    /// be then: its old lines are elsewhere, exactly.
+    /// The hunk of a diff has no context above, as at the beginning of the file, but its old lines
+    /// are exactly elsewhere.
     NotAtStart,
     /// The same with the context below, and the end of the file.
     NotAtEnd,
-    /// The hunk only inserts, and the line that it states tells where.
+    /// The hunk only inserts, and its stated line tells where.
     LineNumber,
-    /// The old lines of the hunk are in the file but for whitespace errors, which are to be fixed.
+    /// The old lines of the hunk differ from the file in whitespace errors that are to be fixed.
     FixedWhitespace,
     /// The hunk was left out: the file has its change already, in these lines.
     AlreadyApplied,

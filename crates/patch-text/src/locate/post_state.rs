@@ -2,16 +2,15 @@
 //! it leave it.
 //!
 //! The file is not searched again for each hunk. All hunks are looked for in the pre-image at once;
-//! what a hunk changes can only add places that touch its lines. Most hunks insert lines that no
-//! other hunk mentions, so there are none. Else the surroundings, as far as the longest hunk to
-//! come reaches, are searched for those to come. A place is checked when its hunk's turn comes: a
+//! the changes of a hunk can only add places that touch its lines. Most hunks insert lines that no
+//! other hunk mentions, and add none. Otherwise the surroundings are searched for the hunks to
+//! come, as far as the longest of these reaches. A place is checked again at its hunk's turn: a
 //! later change may have broken it.
 //!
 //! # Limits
 //!
-//! A search of the surroundings ends where a line stands that no hunk mentions. In a file of
-//! nothing but lines that hunks mention, many short hunks before a very long one cost its length
-//! each.
+//! A search of the surroundings ends at the first line that no hunk mentions. In a file with only
+//! mentioned lines, many short hunks before a very long one cost the length of the long one each.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -129,7 +128,8 @@ struct Finder<'a, 'f, 'p> {
     reach: Vec<usize>,
     /// The fingerprints of all lines of all blocks, as the most lenient pass sees them.
     mentioned: OnceCell<Vec<u64>>,
-    /// For each hunk how far from its line the next one stands that has one place in the pre-image.
+    /// For each hunk, the distance from its stated line of the next hunk with one place in the
+    /// pre-image.
     below: OnceCell<Vec<Option<isize>>>,
     passes: Vec<PassState<'p>>,
 }
@@ -146,15 +146,15 @@ struct Variant {
 /// The places that one pass has found in the post-state.
 struct PassState<'p> {
     pass: Pass,
-    /// The places of each block in the pre-image that still stand: of hunks that are equal in text
-    /// once, unless their terminators count.
+    /// The places of each block in the pre-image that still stand: listed once for hunks with equal
+    /// texts, unless their terminators count.
     standing: HashMap<(usize, bool), Standing, foldhash::fast::RandomState>,
     /// The places that touch changed lines, by block.
     in_changes: HashMap<usize, BTreeSet<Node>, foldhash::fast::RandomState>,
     window: OnceCell<Window<'p>>,
 }
 
-/// The first places of a block in the pre-image that the hunks so far left as they were.
+/// The first places of a block in the pre-image that the hunks so far left alone.
 #[derive(Default)]
 struct Standing {
     starts: Vec<usize>,
@@ -210,8 +210,8 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
         }
     }
 
-    /// Whether the change may have made a place of some block: it would have an inserted line, or
-    /// lines on both sides of some that are gone.
+    /// Whether the change may have made a place of some block: such a place has an inserted line,
+    /// or the lines on both sides of a deletion.
     fn may_have_made(&self, draft: &Draft<'_, '_>, left: Node, nodes: &[Node]) -> bool {
         let Some(pass) = self.passes.iter().map(|state| state.pass).max() else { return false };
         let mentioned = self.mentioned.get_or_init(|| {
@@ -224,7 +224,7 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
         let mut before = left;
         nodes.iter().copied().chain([right]).any(|node| {
             let left = std::mem::replace(&mut before, node);
-            // Lines of the pre-image that follow one another there were so before.
+            // Consecutive lines of the pre-image were neighbours before.
             let joined = node.0 != left.0 + 1 && is_mentioned(draft, pass, mentioned, left);
             (joined || draft.inserted(node).is_some()) && is_mentioned(draft, pass, mentioned, node)
         })
@@ -316,8 +316,8 @@ impl<'p> PassState<'p> {
         });
     }
 
-    /// Where a block begins in the post-state: at most `limit` places of the pre-image, and as many
-    /// that changes made.
+    /// The beginnings of a block in the post-state: at most `limit` places of the pre-image, and as
+    /// many made by changes.
     fn places(
         &mut self,
         blocks: &Blocks<'_, '_, '_>,
@@ -373,7 +373,7 @@ impl<'p> PassState<'p> {
     }
 }
 
-/// Whether a block begins at `start`, which a change made possible, and touches that change.
+/// Whether a block begins at `start`, and touches the change that made this possible.
 fn stands(pass: Pass, draft: &Draft<'_, '_>, block: &[&[u8]], start: Node) -> bool {
     if draft.is_deleted(start.0) {
         return false;
@@ -522,7 +522,7 @@ fn inserter_of_deleted(
         .find_map(|(_, &node)| Some(draft.inserted(node)?.hunk))
 }
 
-/// For each hunk how far from its line the next one below stands that is in the pre-image once.
+/// For each hunk, the distance from its stated line of the next hunk below with one place.
 fn offsets_below(
     blocks: &Blocks<'_, '_, '_>,
     of_hunk: &[Vec<Variant>],
@@ -554,7 +554,7 @@ fn counted_place(
     let Some(above) = above else { return Err(unsure) };
     let after = above.checked_sub(1).map_or(draft.before_all(), Node);
     let next = draft.next(after);
-    // Where another hunk changed the line above, or inserted below it, their order is not told.
+    // Where another hunk changed the line above, or inserted below, the order of both is unknown.
     if (above > 0 && draft.is_deleted(above - 1)) || draft.inserted(next).is_some() {
         return Err(unsure);
     }
@@ -617,7 +617,7 @@ fn several(
     RejectReason::MultipleMatches { candidates, more, out_of_order: false }
 }
 
-/// Why a hunk has no place that had one in the pre-image, which an earlier hunk changed.
+/// The reason for a hunk whose place in the pre-image was changed by an earlier hunk.
 fn broken_by(
     draft: &Draft<'_, '_>,
     finder: &Finder<'_, '_, '_>,

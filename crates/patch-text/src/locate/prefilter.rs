@@ -1,5 +1,5 @@
-//! Finds every place of many blocks of lines by one line of each: the one that is rarest in the
-//! patch, and the longest of those.
+//! Finds every place of many blocks of lines by one line of each: the rarest in the patch, and the
+//! longest of the rarest.
 //!
 //! The file is walked once; of a few blocks each rare line is searched for instead. No line is
 //! interned, and where a rare line stands its block is compared line by line. The comparisons are
@@ -168,7 +168,7 @@ impl ComparisonEffort {
         Self(LEAST_EFFORT + 2 * lines.bytes().len())
     }
 
-    /// Takes what it costs to look at a line.
+    /// Takes the cost of comparing one line.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         self.0 = self.0.checked_sub(bytes + LINE)?;
         Some(())
@@ -208,8 +208,9 @@ fn counter(print: u64) -> usize {
     (print >> 54) as usize
 }
 
-/// Where `block` begins, if it stands where its line `offset` is the line that begins at `at`, and
-/// the strictest pass that sees it; `None` when the effort is spent.
+/// Compares `block` with the file around the line that begins at `at`, where the line `offset` of
+/// the block would be. Returns the byte where the block begins, and the strictest pass that sees
+/// the block; `None` when the effort is spent.
 fn compare(
     lines: &Lines<'_>,
     block: &[&[u8]],

@@ -1,6 +1,6 @@
 //! Explains why a hunk has no place: finds the nearest region, and tells places apart.
 //!
-//! This is the only module where likeness counts, and it places nothing.
+//! Only here does likeness count, and nothing is placed here.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -33,26 +33,26 @@ const SHOWN_LINES: usize = 12;
 /// How long a hunk may be to be given anew.
 const PASTED_LINES: usize = 40;
 
-/// How many characters of a line are shown, and how many bytes one may have that is to be pasted.
+/// How many characters of a line are shown, and the most bytes of a line to be pasted.
 const SHOWN_WIDTH: usize = 200;
 
 /// How many places get an advice.
 const ADVISED: usize = 8;
 
-/// How like two lines must be to be called near, when no line of the hunk is in the file: the share
-/// of letter pairs that they have in common.
+/// The least likeness of near lines, when no line of the hunk is in the file: the share of letter
+/// pairs in common.
 const LIKENESS: f64 = 0.6;
 
 /// How many lines of a file are compared by likeness.
 const COMPARED_LINES: usize = 20_000;
 
-/// How many hunks of a section are held against the whole file at least, however long it is.
+/// How many hunks of a section are compared with the whole file at least, however long the file is.
 const EXPLAINED: usize = 20;
 
-/// How many lines are looked at at least, however many hunks that is.
+/// How many lines are looked at at least, in however many hunks.
 const LOOKED_AT: usize = 2_000_000;
 
-/// The same in bytes, of which a line may have many.
+/// The same in bytes, since a line may be long.
 const LOOKED_AT_BYTES: usize = 64 << 20;
 
 /// The budget for explanations. Each costs a walk over the file; without a bound a patch of nothing
@@ -142,12 +142,12 @@ fn near_encoded(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
     near_restored(lines, needle, &hunk, Mangled::Entities, rules)
 }
 
-/// Whether a line is in the file as it stands, and so was not mangled.
+/// Whether a line is in the file verbatim, and so was not mangled.
 fn is_in_file(lines: &Lines<'_>, text: &[u8]) -> bool {
     lines.iter().any(|line| line == text)
 }
 
-/// The place of a hunk of which the lines were restored.
+/// The place of a hunk with restored lines.
 fn near_restored(
     lines: &Lines<'_>,
     needle: &Needle<'_>,
@@ -174,7 +174,8 @@ fn find_block(lines: &Lines<'_>, block: &[&[u8]], pass: Pass) -> Option<usize> {
 }
 
 impl<'p> Needle<'p> {
-    /// The lines that the hunk would insert if its old lines were those of the file from `start` on.
+    /// The lines that the hunk would insert if its old lines were the ones of the file from `start`
+    /// on.
     fn indented_at(
         &self,
         lines: &Lines<'_>,
@@ -187,7 +188,7 @@ impl<'p> Needle<'p> {
     }
 }
 
-/// The place that a pass which was not tried would have found.
+/// The place that an untried pass would have found.
 fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
     if needle.fixed.is_some() {
         return near_fixed(lines, needle, rules);
@@ -202,11 +203,11 @@ fn near_by_pass(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
     None
 }
 
-/// How many lines of context a hunk is offered that lacks them: as many as a diff has.
+/// How many lines of context a hunk without context is offered: as many as in a diff.
 const CONTEXT: usize = 3;
 
-/// The same for a hunk that names its place: there with a pass that was not tried, or elsewhere as
-/// it is.
+/// The same for a hunk that names its place: at this place with an untried pass, or elsewhere with
+/// the tried ones.
 fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
     for pass in Pass::ALL.into_iter().filter(|pass| !rules.passes.contains(pass)) {
         for dropped in needle.variants() {
@@ -221,15 +222,14 @@ fn near_fixed(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<N
     Some(Nearest { not_at, ..region(lines, needle, start as isize, 0) })
 }
 
-/// Of several places, the one that the diff of a hunk states, or the nearest to that.
+/// Of several places, the one nearest to the line that the diff states.
 fn nearest_to_stated(lines: &Lines<'_>, needle: &Needle<'_>, pass: Pass) -> Option<usize> {
     let blocks = Blocks::new(lines, vec![needle.old_without(0)], &[pass]);
     let places = blocks.first(pass, 0, SATURATION).into_iter().map(|place| place as usize);
     places.min_by_key(|place| needle.stated.map_or(0, |stated| stated.abs_diff(*place)))
 }
 
-/// The end of the file that a hunk names, with the lines that are between that and the hunk at
-/// `start`.
+/// The end of the file that a hunk names, with the lines between this end and the hunk at `start`.
 fn missed_edge(lines: &Lines<'_>, needle: &Needle<'_>, start: usize) -> Option<Edge> {
     let end = start + needle.old.len();
     let above = start.saturating_sub(CONTEXT)..start;
@@ -423,8 +423,8 @@ fn shown(index: usize, found: &[u8], wanted: Option<&[u8]>) -> Shown {
     Shown { line: index + 1, text: text.chars().take(SHOWN_WIDTH).collect(), columns }
 }
 
-/// The hunk as it would be with the lines of the file from `start` on, and with what it inserts as
-/// it would be written there. Nothing if these lines do not tell how.
+/// The hunk with the lines of the file from `start` on as its old lines, and with its insertions as
+/// they would be written there; empty if these lines do not tell how.
 fn paste(
     lines: &Lines<'_>,
     needle: &Needle<'_>,
@@ -461,8 +461,8 @@ fn as_context(lines: &Lines<'_>, places: Range<usize>) -> impl Iterator<Item = O
     places.map(|index| Some(format!(" {}", str::from_utf8(lines.content(index)).ok()?)))
 }
 
-/// Returns the lines of the file that a hunk has to show, so that it stands at `places` only and,
-/// if it is of a diff, is not taken for one at an end of the file.
+/// Returns the lines of the file that a hunk has to show to stand at `places` only and, in a diff,
+/// not to be taken for a hunk at an end of the file.
 fn with_context(
     lines: &Lines<'_>,
     needle: &Needle<'_>,
@@ -493,8 +493,7 @@ fn with_context(
     }
 }
 
-/// The places `starts`, each with what would make a hunk mean it, unless there are `more` places to
-/// tell it from.
+/// The places `starts`, each with the advice that would select it, unless there are `more` places.
 pub(crate) fn candidates(
     lines: &Lines<'_>,
     starts: &[u32],

@@ -229,8 +229,7 @@ fn no_anchor(number: LineNumber) -> &'static str {
     }
 }
 
-/// How many bytes the reasons of one file, and those of one patch, may take before they are
-/// abridged.
+/// How many bytes the reasons of one file, or of one patch, may take before they are abridged.
 ///
 /// A reason with all its places and lines takes some kilobytes, and a patch may have a hundred
 /// thousand hunks.
@@ -272,7 +271,7 @@ impl Room {
 }
 
 impl RejectReason {
-    /// Returns about how many bytes it takes, apart from texts of the hunk itself.
+    /// Estimates the size of the reason in bytes, without texts of the hunk itself.
     fn size(&self) -> usize {
         match self {
             Self::ContextNotFound { nearest: Some(nearest) } => {
@@ -293,7 +292,7 @@ impl RejectReason {
         }
     }
 
-    /// Leaves what the message has, and the first line that differs.
+    /// Keeps only the parts of the message, and the first differing line.
     fn abridge(&mut self) {
         match self {
             Self::ContextNotFound { nearest: Some(nearest) } => {
@@ -311,8 +310,8 @@ impl RejectReason {
             | Self::HeaderNotFound { candidates, more, .. }
             | Self::MultipleMatches { candidates, more, .. } => {
                 *more |= candidates.len() > NAMED;
-                // A list of their own: one that shrinks in its place leaves gaps that no other list
-                // fits into.
+                // A new list: one that shrinks in place leaves gaps in memory that no other list
+                // fits.
                 let named = candidates.iter().take(NAMED);
                 *candidates = named
                     .map(|candidate| Candidate { lines: candidate.lines.clone(), advice: None })
@@ -333,8 +332,8 @@ fn abridge(line: &mut String) {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The lines that it would match. For a hunk without old lines: the line that it would be
-    /// inserted before.
+    /// The lines that the hunk would match. For a hunk without old lines, the line below the
+    /// insertion.
     pub lines: RangeInclusive<usize>,
     /// The addition to the hunk that selects this place.
     pub advice: Option<Advice>,
@@ -364,7 +363,7 @@ pub enum Advice {
 }
 
 impl HunkReject {
-    /// Returns whether it is refused only because the file has other lines too.
+    /// Returns whether the hunk is refused only because the file has other lines too.
     #[doc(hidden)]
     pub fn is_not_all(&self) -> bool {
         let RejectReason::ContextNotFound { nearest: Some(nearest) } = &self.reason else {
@@ -377,12 +376,12 @@ impl HunkReject {
 /// Whether the line number of a hunk that only inserts can place the hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineNumber {
-    /// It has none, or one that no diff states.
+    /// There is no line number, or none of a diff.
     None,
-    /// The diff states it, and the rules do not let it decide.
+    /// The diff states a line number, and the rules do not let it decide.
     NotAsked,
-    /// It would decide, but the file is not what the diff was made for: it has fewer lines, or the
-    /// hunks around were found at other distances from their lines.
+    /// The line number would decide, but the file has changed since the diff was made: there are
+    /// fewer lines, or the hunks around were found at other distances from their lines.
     Unsure,
 }
 
@@ -395,7 +394,7 @@ pub enum EndMark {
     NoNewline,
 }
 
-/// An end of a file, at which a hunk says it is.
+/// An end of a file, where a hunk says that it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
     /// By `*** End of File`, or a note that the last line has no terminator.
@@ -412,12 +411,12 @@ pub enum Edge {
         /// The lines.
         above: Vec<String>,
     },
-    /// Both: a hunk of a diff has no context at all, and the file has other lines. At most 3 stand
-    /// here of those above it, and of those below.
+    /// Both: a hunk of a diff has no context at all, and the file has other lines, of which these
+    /// are at most 3 above the hunk and 3 below.
     Bare {
-        /// The lines above it.
+        /// The lines above the hunk.
         above: Vec<String>,
-        /// The lines below it.
+        /// The lines below the hunk.
         below: Vec<String>,
     },
 }
@@ -428,7 +427,7 @@ pub enum Edge {
 pub struct Nearest {
     /// Its lines.
     pub lines: RangeInclusive<usize>,
-    /// How many of the old lines it has, in their places.
+    /// How many of the old lines are here, in their places.
     pub agreeing: usize,
     /// How many old lines the hunk has.
     pub of: usize,
@@ -439,19 +438,19 @@ pub struct Nearest {
     /// The damage to the hunk's lines from before the author saw them. The other fields are about
     /// the undamaged lines.
     pub mangled: Option<Mangled>,
-    /// The 1-based line of the patch that is inserted with an indentation that the lines of the
-    /// region do not tell. The pass would not do then.
+    /// The 1-based line of the patch whose new indentation does not follow from the lines of the
+    /// region. Then the pass would not do.
     pub untold: Option<u32>,
     /// Whether all old lines are in the file, but in another order or not together.
     pub scattered: bool,
-    /// The end of the file at which the hunk says it is, if its old lines stand there and it was
-    /// refused only because of that.
+    /// The end of the file that the hunk names, if its old lines stand in this region and the hunk
+    /// was refused only because the region is elsewhere.
     pub not_at: Option<Edge>,
     /// The first lines of the region, at most 12.
     pub region: Vec<Shown>,
     /// The hunk, ready to paste, with the lines of the region in place of its context and deleted
-    /// lines, and with as much context as makes it stand there only, prefixes included. Empty if
-    /// the region has fewer lines, or they are too many.
+    /// lines, prefixes included, and with enough context to stand there only. Empty if the region
+    /// has fewer lines, or the lines are too many.
     pub paste: Vec<String>,
 }
 
@@ -464,8 +463,8 @@ pub struct Shown {
     pub line: usize,
     /// Its text.
     pub text: String,
-    /// The first and the last character that differ, 1-based; none if the hunk has this line. If
-    /// the line is shorter than the hunk's, they are one past its end.
+    /// The first and the last differing character, 1-based; none if the hunk has this line. For a
+    /// line that is shorter than the hunk's, both are one past its end.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub columns: Option<(usize, usize)>,
 }
@@ -502,7 +501,7 @@ fn edge_words(edge: &Edge) -> &'static str {
     }
 }
 
-/// Describes the lines of the file that are nearest to those of the hunk.
+/// Describes the region, and how it differs from the old lines of the hunk.
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = self.lines.start() == self.lines.end();

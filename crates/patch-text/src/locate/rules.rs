@@ -5,11 +5,11 @@ use super::pass::Pass;
 /// Which places count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Each hunk has exactly one place in the post-state of all hunks before it; headers are
+    /// Each hunk has exactly one place in the post-state of the hunks before; headers are
     /// informational.
     PostState,
-    /// All hunks together have exactly one placement that keeps their order and does not overlap;
-    /// headers narrow where a hunk may begin.
+    /// All hunks together have exactly one placement in file order without overlaps; headers narrow
+    /// where a hunk may begin.
     File,
 }
 
@@ -39,12 +39,12 @@ pub struct Rules {
     /// Whether two or more stacked headers must be in the file. Otherwise a single exact place is
     /// enough without them.
     pub stacked_headers_must_match: bool,
-    /// Whether a hunk is left out, with a note, if there is strong evidence that it is applied
-    /// already. Otherwise it is refused.
+    /// Whether a hunk that is applied already, by strong evidence, is left out with a note.
+    /// Otherwise the hunk is refused.
     pub skip_applied: bool,
-    /// Whether the hunks of a diff may lack all context (`diff -U0`), so that the lines which the
-    /// diff states decide where a hunk goes that only inserts. Otherwise such a hunk is refused,
-    /// and so is one without context that is not all of the file.
+    /// Whether the hunks of a diff may lack all context (`diff -U0`), so that line numbers decide
+    /// where a hunk that only inserts goes. Otherwise such a hunk is refused, and so is a hunk
+    /// without context that is not all of the file.
     pub unidiff_zero: bool,
 }
 

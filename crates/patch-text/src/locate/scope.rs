@@ -4,10 +4,10 @@
 //! hunk's first context line) and ends before the next line that is indented no deeper and begins
 //! with an ASCII letter, `_` or `$`. Stacked headers narrow in turn.
 //!
-//! These are the lines that git takes for the opener of a function, at any depth. Others, such as a
+//! Git takes such lines, at any depth, for the opener of a function. Other lines, such as a
 //! decorator `@deco(` or a line `été:`, do not end a scope: a header copied from git means all
-//! lines up to git's next one, and a scope that ended earlier once hid the true place of a hunk
-//! while the same lines stood inside it.
+//! lines up to git's next header, and a scope that ended earlier once hid the true place of a hunk
+//! while the same lines stood inside.
 
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ pub(crate) struct ScopeEnds {
 }
 
 impl ScopeEnds {
-    /// Walks the file backwards and keeps the openers that no nearer one hides: they ascend in
-    /// indentation, so the end of a line's scope is found by bisection.
+    /// Walks the file backwards and keeps the openers that no nearer opener hides. Their
+    /// indentation ascends, so a bisection finds the end of a scope.
     pub(crate) fn new(lines: &Lines<'_>) -> Self {
         let mut ends = vec![0; lines.len()];
         let mut openers: Vec<(usize, u32)> = Vec::new();
@@ -52,10 +52,10 @@ fn is_opener(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$'))
 }
 
-/// Lines that a scope has or has not, all of them.
+/// Lines that are all inside a scope, or all outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// The lines; those inside are one scope, or several that overlap.
+    /// The lines; inside, one scope or several overlapping ones.
     pub(crate) lines: Range<u32>,
     /// Whether the scope has them.
     pub(crate) inside: bool,
@@ -63,18 +63,18 @@ pub(crate) struct Stretch {
 
 /// The lines that a header names, and the scopes that begin there.
 ///
-/// Scopes that overlap are one, and which do depends on where the outer scope begins: it may leave
-/// out the one that held two others together. So there is one such union for every anchor to begin
-/// with. They share what they have in common: each anchor knows only where the union ends that
-/// begins with it, and which anchor is the next after that.
+/// Overlapping scopes are one, and the overlap depends on the beginning of the outer scope, which
+/// may leave out a scope that joined two others. So there is one union for every first anchor. The
+/// unions share their data: each anchor knows only the end of its own union, and the next anchor
+/// below.
 #[derive(Debug)]
 pub(crate) struct Anchors {
-    /// The lines, and one more that is beyond every file.
+    /// The lines, and one more beyond every file.
     lines: Vec<u32>,
     ends: Vec<u32>,
     next: Vec<u32>,
-    /// An anchor further on in the chain of `next`, at such distances that any other on the chain
-    /// is found in logarithmic time (Myers, "An applicative random-access stack").
+    /// An anchor further along the chain of `next`, at a distance that lets any other one be found
+    /// in logarithmic time (Myers, "An applicative random-access stack").
     jump: Vec<u32>,
 }
 

@@ -1,11 +1,10 @@
 //! Finds every occurrence of many line sequences in one walk over the file.
 //!
-//! Only the lines of the patch get numbers; a line of the file that is none of them resets the
-//! search. Over these numbers runs the automaton of Aho and Corasick, so the time is linear in
-//! file and patch for every input. What could still grow is the number of occurrences, which are
-//! not listed therefore: [`Occurrences`] keeps one entry for each line where any sequence ends, in
-//! such an order that those of each sequence stand side by side, and gives any of them in
-//! logarithmic time.
+//! Only the lines of the patch get numbers; any other line of the file resets the search. The
+//! automaton of Aho and Corasick runs over these numbers, in time linear in file and patch for
+//! every input. Only the number of occurrences could still grow, so they are not listed:
+//! [`Occurrences`] keeps one entry for each line where any sequence ends, ordered so that the
+//! entries of each sequence are adjacent, and finds any occurrence in logarithmic time.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -79,7 +78,7 @@ impl Automaton {
             automaton.lengths.push(sequence.len() as u32);
             automaton.ends.push(state);
         }
-        // By depth, so that the failure of a node is known before those of its children.
+        // By depth: the failure of a node is known before the failures of its children.
         edges.sort_unstable_by_key(|&(depth, ..)| depth);
         for (_, parent, id, child) in edges {
             let fail = match parent {
@@ -115,8 +114,8 @@ impl Automaton {
 
     /// All occurrences of all sequences in `ids`.
     pub(crate) fn run(&self, ids: impl Iterator<Item = u32>) -> Occurrences {
-        // A sequence ends where the node is that of its last line, or one that fails to it,
-        // directly or not. In preorder of the tree of failures these are one range.
+        // A sequence ends at the node of its last line, and at all nodes that fail to this node,
+        // directly or not. In preorder of the tree of failures, these nodes are one range.
         let mut size = vec![1; self.nodes.len()];
         for &node in self.by_depth[1..].iter().rev() {
             size[self.nodes[node as usize].fail as usize] += size[node as usize];
@@ -171,8 +170,8 @@ impl Automaton {
         }
     }
 
-    /// Walks over a short stretch and reports every occurrence as (sequence, first line) through
-    /// `report`; sequences that are the same are reported once, by the first of them.
+    /// Walks over a short stretch and reports every occurrence to `report`, by sequence and first
+    /// line; equal sequences are reported once, as the first of them.
     pub(crate) fn run_each(&self, ids: &[u32], mut report: impl FnMut(usize, usize)) {
         let mut state = 0;
         for (position, &id) in ids.iter().enumerate() {
@@ -191,7 +190,7 @@ impl Automaton {
         }
     }
 
-    /// The sequence that `index` is the same as.
+    /// The first sequence that is equal to the one at `index`.
     pub(crate) fn same_as(&self, index: usize) -> usize {
         self.same_as[index] as usize
     }
@@ -214,7 +213,7 @@ pub(crate) struct Occurrences {
 }
 
 impl Occurrences {
-    /// The first sequence that is the same.
+    /// The first sequence that is equal.
     pub(crate) fn same_as(&self, sequence: usize) -> usize {
         self.same_as[sequence] as usize
     }
@@ -251,7 +250,7 @@ impl Occurrences {
     }
 }
 
-/// Interner, of which any range can be asked as if it were sorted.
+/// Numbers, of which any range can be queried as if sorted.
 #[derive(Debug)]
 struct WaveletMatrix {
     len: usize,
@@ -259,7 +258,7 @@ struct WaveletMatrix {
     levels: Vec<Level>,
 }
 
-/// One bit of each number; those with a zero come first in the next level.
+/// One bit of each number; the numbers with a zero come first in the next level.
 #[derive(Debug)]
 struct Level {
     /// The bits, and how many ones there are before each word.
@@ -332,7 +331,7 @@ impl WaveletMatrix {
 }
 
 impl Level {
-    /// Where the numbers of `range` that have a zero are in the next level.
+    /// The range in the next level of the numbers of `range` with a zero.
     fn zeros(&self, range: &Range<usize>) -> Range<usize> {
         self.zeros_before(range.start)..self.zeros_before(range.end)
     }

@@ -1,22 +1,21 @@
-//! The lines that a diff states. They may choose among places where the text is the same, and never
-//! go against the text.
+//! The line numbers of a diff. They may choose among places with the same text, and never go
+//! against the text.
 
 use super::needle::Needle;
 
-/// How far from the lines that they state the hunks so far were found.
+/// The distances between the stated lines of the hunks so far and their places.
 #[derive(Debug, Default)]
 pub(crate) struct Stated {
     offset: Option<isize>,
-    /// The same of each hunk, with the line that it states.
+    /// The stated line of each hunk, and its distance.
     found: Vec<(usize, isize)>,
 }
 
 impl Stated {
-    /// The one of several exact places of a hunk that the lines mean: the stated one, or the one
-    /// that is as far from it as the hunk above was. Where both are places and not the same, none
-    /// is meant, nor where another place is as far from its line as the next hunk below that has
-    /// only one place (`below`): the file may have changed above both. `stands` tells of a line
-    /// whether it begins a place.
+    /// Chooses one of several exact places of a hunk: the stated line, or the line at the distance
+    /// of the hunk above. Two different places leave the choice open. So does a third one at the
+    /// distance of the next hunk below with only one place (`below`): the file may have changed
+    /// above both. `stands` tells whether a line begins a place.
     pub(crate) fn choose(
         &self,
         needle: &Needle<'_>,
@@ -44,10 +43,10 @@ impl Stated {
         }
     }
 
-    /// How many lines of the file are above a hunk that only inserts and states `line` of them: as
-    /// many more or less as the nearest hunk above was found from its line. `None` if the nearest
-    /// hunk below was not found at the same distance: then the file has changed between them, and
-    /// nothing says on which side of the insertion.
+    /// How many lines of the file are above a hunk that only inserts and states `line` lines:
+    /// shifted by the distance of the nearest hunk above. `None` if the nearest hunk below was
+    /// found at another distance: the file has changed between the two, on an unknown side of the
+    /// insertion.
     pub(crate) fn lines_above(&self, line: usize) -> Option<usize> {
         let (above, below): (Vec<_>, Vec<_>) =
             self.found.iter().partition(|(stated, _)| *stated < line);

@@ -1,11 +1,10 @@
-//! Lines that a hunk removes and inserts again: they are context.
+//! Turns lines that a hunk removes and inserts again into context.
 //!
-//! Models often write a line that stays as a removed and an inserted one. Of each change the lines
-//! that its removed and inserted lines have in common, by their smallest difference, are taken for
-//! context before anything is looked for. So they are nowhere a change: such a hunk is placed, is
-//! applied already, is carried and is corrected like one that shows them as context, and the file
-//! keeps its bytes there. Where there are several smallest differences one of them is taken: the
-//! old and the new text of the hunk are the same in all of them.
+//! Models often write an unchanged line as a removed and an inserted one. Before any search, the
+//! lines that the two sides of a change share, by their smallest difference, become context. Then
+//! no step sees a change there: the hunk is placed, recognised as applied, carried and corrected as
+//! if it showed these lines as context, and the file keeps its bytes. Of several smallest
+//! differences any one will do: the old and the new text of the hunk stay the same.
 //!
 //! Whether the diff of a hunk shows context at all (`edge` in [`needle`](super::needle)) is still
 //! told by the hunk as it was written.
@@ -25,8 +24,8 @@ fn content<'p>(line: &Line<'p>) -> Content<'p> {
     (line.text, line.crlf, line.no_newline)
 }
 
-/// Returns the lines of a hunk in which those that are removed and inserted again are context. Where
-/// a hunk says how its lines end, inserting one may change its end: such a hunk stays as it is.
+/// Returns the lines of a hunk, with lines removed and inserted again as context. A hunk that
+/// states its line ends stays as it is: a line inserted again may get another end.
 pub(crate) fn as_context<'p>(lines: &'p [Line<'p>]) -> Cow<'p, [Line<'p>]> {
     if lines.iter().any(|line| line.crlf) || !runs(lines).any(repeats) {
         return Cow::Borrowed(lines);
@@ -59,7 +58,7 @@ fn repeats(run: &[Line<'_>]) -> bool {
     of_kind(run, LineKind::Insert).any(|line| removed.contains(&content(line)))
 }
 
-/// Adds the lines of a change, of which some are context.
+/// Adds the lines of a change, the shared ones as context.
 fn push_change<'p>(run: &[Line<'p>], left: &mut usize, all: &mut Vec<Line<'p>>) {
     let removed: Vec<Line<'_>> = of_kind(run, LineKind::Delete).copied().collect();
     let inserted: Vec<Line<'_>> = of_kind(run, LineKind::Insert).copied().collect();

@@ -1,8 +1,8 @@
-//! The lines that a hunk that needed fuzz may write.
+//! The lines that a hunk writes after a match with fuzz.
 //!
 //! The file's bytes win wherever the patch did not mean to change them: context stays as it is, new
-//! lines are indented by what the matched lines tell ([`Levels`]), and replaced lines keep what the
-//! hunk does not change of them ([`Replaced`]).
+//! lines are indented like the matched ones ([`Levels`]), and replaced lines keep their unchanged
+//! parts ([`Replaced`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -20,15 +20,15 @@ use super::reject::RejectReason;
 /// The lines that a hunk inserts.
 #[derive(Debug, Default)]
 pub(crate) struct Written<'p> {
-    /// Their texts; none if they are those of the patch.
+    /// Their texts; empty if the patch has these very texts.
     pub(crate) lines: Vec<Cow<'p, [u8]>>,
     /// Notes about them for the reader.
     pub(crate) notes: Vec<Note>,
 }
 
 impl<'p> Needle<'p> {
-    /// Returns the lines that the hunk inserts where `pass` matched its old lines, without
-    /// `dropped` separators, with those of the draft.
+    /// Returns the lines that the hunk inserts where `pass` matched its old lines in the draft,
+    /// without `dropped` separators.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl<'p> Needle<'p> {
         Ok(written)
     }
 
-    /// The same where the old lines are taken for those of the draft, whatever they have in common.
+    /// The same with any lines of the draft in place of the old lines, however similar.
     pub(crate) fn indented(
         &self,
         matched: &[Node],

@@ -1,10 +1,10 @@
-//! The charsets that files may have. UTF-8 and UTF-16 are always known; the others are those of the
-//! WHATWG, and come with the feature `encodings`.
+//! The charsets of files. UTF-8 and UTF-16 are always known; the other charsets of the WHATWG come
+//! with the feature `encodings`.
 
 #[cfg(feature = "encodings")]
 use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE};
 
-/// A charset that files may be declared to have.
+/// A charset that can be declared for files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Charset(pub(crate) KnownCharset);
 
@@ -15,7 +15,7 @@ pub(crate) enum KnownCharset {
     Utf16Be,
     #[cfg(feature = "encodings")]
     Legacy(&'static Encoding),
-    /// Any other: what is stored in it can neither be read nor written.
+    /// Any other: such files can neither be read nor written.
     #[cfg(not(feature = "encodings"))]
     Legacy,
 }
@@ -26,8 +26,8 @@ impl Charset {
     pub(crate) const UTF_16LE: Self = Self(KnownCharset::Utf16Le);
     pub(crate) const UTF_16BE: Self = Self(KnownCharset::Utf16Be);
 
-    /// Returns the charset with a label of the WHATWG; `None` if there is none, if it is stateful,
-    /// or if it takes the feature `encodings`, and this program is without it.
+    /// Returns the charset with a label of the WHATWG; `None` if there is none, if the charset is
+    /// stateful, or if this program lacks the required feature `encodings`.
     #[must_use]
     pub fn of_label(label: &str) -> Option<Self> {
         by_label(label).filter(|charset| charset.is_built())
@@ -47,7 +47,7 @@ impl Charset {
         }
     }
 
-    /// Whether this program has what reads and writes it.
+    /// Whether this program can read and write the charset.
     pub(crate) fn is_built(self) -> bool {
         cfg!(feature = "encodings") || Self::ALWAYS.contains(&self)
     }
@@ -56,7 +56,7 @@ impl Charset {
 }
 
 /// Returns the charset with a WHATWG label. Stateful charsets are left out: the bytes of a line
-/// depend on what precedes it.
+/// would depend on the lines above.
 #[cfg(feature = "encodings")]
 pub fn by_label(label: &str) -> Option<Charset> {
     let found = Encoding::for_label(label.as_bytes())?;
@@ -69,8 +69,8 @@ pub fn by_label(label: &str) -> Option<Charset> {
     }))
 }
 
-/// Returns the charset with a WHATWG label. Any word may be one that is not known here: what is
-/// declared to be in it is refused, and never taken for UTF-8.
+/// Returns the charset with a WHATWG label. Any word may be an unknown charset: a file that is
+/// declared so is refused, and never taken for UTF-8.
 #[cfg(not(feature = "encodings"))]
 pub fn by_label(label: &str) -> Option<Charset> {
     Some(Charset(match &*label.trim().to_ascii_lowercase() {

@@ -1,9 +1,8 @@
-//! Files that are stored otherwise than as UTF-8: decoded to be matched and edited, and encoded
-//! again.
+//! Decodes files in other charsets than UTF-8, to be matched and edited, and encodes them again.
 //!
-//! A file is decoded only when encoding it again gives the same bytes, all of them; else it is
-//! taken as the bytes that it is. UTF-16 is known by its byte-order mark. Other charsets are never
-//! guessed: they are declared.
+//! A file is decoded only when encoding gives exactly the same bytes back; otherwise its bytes are
+//! taken as they are. UTF-16 is known by its byte-order mark. Other charsets are declared, never
+//! guessed.
 
 use std::borrow::Cow;
 
@@ -21,8 +20,8 @@ pub struct FileText<'f> {
 }
 
 impl<'f> FileText<'f> {
-    /// Returns the text of a file with these bytes and this declared charset. Returns `None` when
-    /// it is binary.
+    /// Returns the text of a file with these bytes and this declared charset; `None` when the file
+    /// is binary.
     #[must_use]
     pub fn of(stored: &'f [u8], declared: Option<Charset>) -> Option<Self> {
         let marked = match stored {
@@ -40,7 +39,7 @@ impl<'f> FileText<'f> {
             },
         );
         if let Some(unknown) = declared.filter(|charset| marked.is_none() && !charset.is_built()) {
-            // Nothing can be stored in it: to take its bytes as they are would mix two charsets.
+            // Nothing can be stored in this charset: raw bytes would mix two charsets.
             return Self::plain(stored, Some(unknown));
         }
         // A file that only looks like UTF-16 is not text.
@@ -52,21 +51,20 @@ impl<'f> FileText<'f> {
         (!is_binary(stored)).then_some(Self { text: Cow::Borrowed(stored), encoding })
     }
 
-    /// Returns the text; UTF-8 if it was decoded.
+    /// Returns the text, in UTF-8 if decoded.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.text
     }
 
-    /// Returns the WHATWG name of the charset that it was decoded from.
+    /// Returns the WHATWG name of the original charset, if the text was decoded.
     #[must_use]
     pub fn encoding(&self) -> Option<&'static str> {
         self.encoding.map(Charset::name)
     }
 
     /// Converts replacements in the text to replacements of the file's bytes. Returns `None` when
-    /// the charset cannot store the inserted text, or the byte-order mark that identifies it would
-    /// be lost.
+    /// the charset cannot store the inserted text, or its byte-order mark would be lost.
     #[must_use]
     pub fn stored(&self, splices: Splices) -> Option<Splices> {
         let Some(encoding) = self.encoding else { return Some(splices) };
@@ -157,7 +155,7 @@ mod tests {
             (b"a\xe9\n", None, Some(b"a\xe9\n"), None),
             (b"a\xe9\n", by_label("utf-8"), Some(b"a\xe9\n"), None),
             (b"\x83\x65\n", by_label("sjis"), Some("テ\n".as_bytes()), Some("Shift_JIS")),
-            // Not of that charset, or not the same bytes again.
+            // Invalid in the charset, or not the same bytes again.
             (b"\x81\n", by_label("sjis"), Some(b"\x81\n"), None),
             (b"a\0\n", latin, None, None),
             (&le, None, Some("\u{feff}a\r\n\u{1f600}\n".as_bytes()), Some("UTF-16LE")),

@@ -1,6 +1,6 @@
 //! A file as lines: where each begins, without copying any.
 //!
-//! Lines are indexed only when one is needed that is not near a hunk.
+//! Lines are indexed only when one far from all hunks is needed.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -20,9 +20,8 @@ pub(crate) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The lines of `bytes`. Lines end in LF or CRLF; a lone CR is content. A byte-order mark belongs
 /// to the file and not to its first line.
 ///
-/// Where each line begins is worked out when a line is asked for that is not among those whose
-/// neighbourhood was marked: most edits need a few lines of a file and no index of
-/// all.
+/// The index of all lines is built at the first request for a line outside the marked
+/// neighbourhoods: most edits need only a few lines of a file.
 #[derive(Debug, Default)]
 pub struct Lines<'f> {
     bytes: &'f [u8],
@@ -64,7 +63,7 @@ impl<'f> Lines<'f> {
         Self { bytes, ..Self::default() }
     }
 
-    /// Lets what searches these lines be given up. What it has found by then is not all.
+    /// Lets a search of these lines be cancelled. A cancelled search has not found everything.
     pub(crate) fn cancelled_by(self, cancel: &'f dyn Cancel) -> Self {
         Self { cancel: Some(cancel), ..self }
     }
@@ -287,9 +286,9 @@ impl Iterator for Walk<'_> {
 #[derive(Debug)]
 struct LineFeeds<'f> {
     bytes: &'f [u8],
-    /// The first byte that was not looked at yet.
+    /// The first byte still to look at.
     next: usize,
-    /// The block that was looked at last, and a bit for each line feed in it that is to come.
+    /// The current block, and a bit for each of its line feeds to come.
     block: usize,
     mask: u64,
 }
@@ -338,8 +337,8 @@ impl Iterator for LineFeeds<'_> {
     }
 }
 
-/// A bit for each byte that is a line feed. Eight bytes at a time are one number: where the compiler
-/// looks at size it makes no vector instructions of a loop over bytes.
+/// A bit for each line feed in a block. Eight bytes at a time are one number: when the compiler
+/// optimises for size, it does not vectorise a loop over bytes.
 #[inline]
 fn line_feeds(block: &[u8; 64]) -> u64 {
     /// All bits but the highest of each byte.

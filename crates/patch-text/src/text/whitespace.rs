@@ -52,7 +52,7 @@ const TAB_WIDTH: u8 = 8;
 /// The widest tab.
 const MAX_TAB_WIDTH: u8 = 63;
 
-/// A list of rules, as `core.whitespace` and the attribute `whitespace` have it.
+/// A list of rules, in the form of `core.whitespace` and the attribute `whitespace`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WhitespaceRules {
     rules: u8,
@@ -99,7 +99,7 @@ impl FromStr for WhitespaceRules {
 }
 
 impl fmt::Display for WhitespaceRules {
-    /// Writes a list that reads as these rules.
+    /// Writes a list of these rules that can be read again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = Vec::new();
         for rule in WhitespaceRule::ALL {
@@ -121,8 +121,8 @@ impl WhitespaceRules {
     #[doc(hidden)]
     pub const NONE: Self = Self { rules: 0, tab_width: TAB_WIDTH };
 
-    /// Returns all rules that name errors and do not exclude each other, which is what an attribute
-    /// without a value means.
+    /// Returns all rules that name errors and do not exclude each other: the meaning of an
+    /// attribute without a value.
     #[doc(hidden)]
     pub fn all(self) -> Self {
         use WhitespaceRule::{CrAtEol, TabInIndent};
@@ -136,7 +136,7 @@ impl WhitespaceRules {
         Self { rules: 0, ..self }
     }
 
-    /// Reads the value of an attribute. As in git, words that it does not know do not count.
+    /// Reads the value of an attribute. As in git, unknown words do not count.
     #[doc(hidden)]
     pub fn of_attribute(text: &str) -> Self {
         let (rules, _) = Self::read(text);
@@ -147,7 +147,7 @@ impl WhitespaceRules {
         }
     }
 
-    /// Reads a list on top of the default, and what is wrong with it. A name may be cut short.
+    /// Reads a list on top of the default, with its first error. A name may be cut short.
     fn read(text: &str) -> (Self, Option<WhitespaceRulesError>) {
         let mut rules = Self::default();
         let mut wrong = None;
@@ -212,8 +212,8 @@ impl WhitespaceRules {
         self.has(WhitespaceRule::IndentWithNonTab) && self.has(WhitespaceRule::TabInIndent)
     }
 
-    /// Splits a line without its line feed into its content and what stands at its end: the blanks
-    /// that are an error, and a carriage return that is none.
+    /// Splits a line without its line feed into its content, the trailing blanks that are an error,
+    /// and an allowed carriage return.
     fn split(self, line: &[u8]) -> (&[u8], &[u8], &[u8]) {
         let (body, kept) = match line.strip_suffix(b"\r") {
             Some(body) if self.has(WhitespaceRule::CrAtEol) => (body, &line[body.len()..]),
@@ -224,7 +224,7 @@ impl WhitespaceRules {
         (&body[..end], &body[end..], kept)
     }
 
-    /// Returns the rules that a line breaks; it is given without its line feed.
+    /// Returns the rules that a line, without its line feed, breaks.
     #[doc(hidden)]
     pub fn broken_by(self, line: &[u8]) -> Self {
         use WhitespaceRule::{BlankAtEol, IndentWithNonTab, SpaceBeforeTab, TabInIndent};
@@ -248,7 +248,7 @@ impl WhitespaceRules {
         broken
     }
 
-    /// Returns a line without its errors, where it has some; it is given without its line feed.
+    /// Returns a line, without its line feed, with its errors fixed; `None` if there are none.
     #[doc(hidden)]
     pub fn fixed(self, line: &[u8]) -> Option<Vec<u8>> {
         use WhitespaceRule::{IndentWithNonTab, SpaceBeforeTab, TabInIndent};
