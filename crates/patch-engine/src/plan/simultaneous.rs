@@ -255,7 +255,7 @@ mod tests {
     const PATHS: [&str; 7] = ["a", "b", "c", "d", "d/x", "d/y", "d/x/z"];
 
     /// Writes the section of a git diff: the kind of change, from one path to another.
-    fn section((kind, from, to): (usize, &str, &str)) -> String {
+    fn section(kind: usize, from: &str, to: &str) -> String {
         match kind {
             0 => moved("rename", from, to),
             1 => moved("copy", from, to),
@@ -301,7 +301,8 @@ mod tests {
         fn sections_stand_together_if_they_depend_on_each_other(
             all in prop::collection::vec((0..5_usize, select(&PATHS[..]), select(&PATHS[..])), 1..8)
         ) {
-            let text: String = all.into_iter().map(section).collect();
+            let text: String =
+                all.into_iter().map(|(kind, from, to)| section(kind, from, to)).collect();
             let patch = patch_grammar::diff::parse(text, &Default::default()).expect("a git diff");
             let indexed: Vec<Indexed<'_>> = patch.sections().iter().enumerate().collect();
             let diffs = diffs(&patch);
