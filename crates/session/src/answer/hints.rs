@@ -1,5 +1,5 @@
-//! What can be done about a failure, in the shape in which answers have it: each [`Remedy`] in the
-//! words of who gets it, and only those that they can follow.
+//! Hints: the remedies of a failure in the words of whoever gets the answer. A [`Remedy`] that the
+//! caller cannot follow gets no hint.
 
 use patch_engine::Remedy;
 use patch_engine::remedy::{
@@ -34,7 +34,7 @@ pub enum Caller {
     Operations,
 }
 
-/// The language of a program that calls the library, which tells how it writes an option.
+/// The language of a program that calls the library. Each language writes options in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// Keyword arguments: `create_parents=True`.
@@ -44,14 +44,15 @@ pub enum Language {
 }
 
 impl Language {
-    /// Returns what the key of a setting, or a name in `camelCase`, is called.
+    /// Spells the key of a setting, or a name in `camelCase`, as a name of the language.
     #[must_use]
     pub fn name(self, key: &str) -> String {
         if self == Self::Python && key == "from" {
-            // A word of the language.
+            // `from` is a keyword.
             return "form".into();
         }
-        let (mut name, mut begins) = (String::new(), false);
+        let mut name = String::new();
+        let mut begins = false;
         for next in key.chars() {
             match self {
                 _ if next == '-' => begins = true,
@@ -83,7 +84,7 @@ impl Language {
     /// Returns the option that gives a setting, and its value.
     fn option(self, setting: &Setting) -> (String, ArgumentValue) {
         match (setting, key_and_value(setting)) {
-            // The tree of a repository is opened at a revision.
+            // A program plans on a commit by opening the repository's tree at a revision.
             (Setting::Onto(_), (_, value)) => (REVISION.into(), value),
             (_, (key, ArgumentValue::Text(value))) if is_list(key) => {
                 (self.name(key), ArgumentValue::List(vec![value]))
@@ -92,14 +93,14 @@ impl Language {
         }
     }
 
-    /// Returns whether an option is one of a workspace, and not of a patch.
+    /// Returns whether an option belongs to a workspace, not to a patch.
     fn is_of_workspace(self, name: &str) -> bool {
         OF_WORKSPACE.iter().any(|key| self.name(key) == name)
     }
 }
 
-/// Returns a remedy for files that are not in a workspace: what only a workspace allows is to be
-/// done in one.
+/// Rewrites a remedy for files outside a workspace. A setting of workspaces turns into the advice to
+/// make the change in a workspace.
 pub(crate) fn without_workspace(remedy: Remedy) -> Remedy {
     match &remedy {
         Remedy::Set(setting) | Remedy::Ask(ForPerson::Allow(setting)) => {
@@ -113,7 +114,7 @@ pub(crate) fn without_workspace(remedy: Remedy) -> Remedy {
     }
 }
 
-/// What names the commit that is planned on, which is no option.
+/// The name of the commit to plan on. Programs do not give the commit as an option.
 const REVISION: &str = "revision";
 
 /// One thing to do. Several hints of one error are alternatives, the best one first.
@@ -137,39 +138,39 @@ pub enum Hint {
     UseTool {
         /// Its name.
         tool: &'static str,
-        /// The file or directory it is about.
+        /// The file or directory to use the tool on.
         path: String,
     },
-    /// Run a command of the program, which shows what to name.
+    /// Run a command of the program to see the possible names.
     UseCommand {
         /// The command line.
         command: String,
     },
-    /// Run a command of the program in place of this one, if that is what is wanted.
+    /// Run another command of the program, if its effect is the wanted one.
     RunInstead {
         /// The command line.
         command: String,
     },
-    /// Run a command of the program, and then this one again.
+    /// Run a command of the program first, then repeat this one.
     RunFirst {
         /// The command line.
         command: String,
     },
     /// A person has to decide; the caller cannot.
     AskPerson {
-        /// What the person can do.
+        /// The person's part.
         what: String,
-        /// The flag by which they allow it; in place of one, the variable with its value, or the
-        /// option of the library.
+        /// The flag to allow the change with; otherwise the variable with its value, or the option
+        /// of the library.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flag: Option<String>,
     },
-    /// Leave the path alone: nothing lifts this rule.
+    /// Leave the path alone: the rule has no exception.
     LeaveAlone {
         /// The path.
         path: String,
     },
-    /// Read the file again and write the change against what is there.
+    /// Read the file again and write the change against its present text.
     ReadAgain {
         /// The file.
         path: String,
@@ -186,11 +187,11 @@ pub enum Hint {
         /// markers.
         lines: Vec<String>,
     },
-    /// Put these lines into the hunk: then it means one place.
+    /// Put these lines into the hunk, so that only one place matches.
     AddContext {
-        /// The line of that place in the file.
+        /// The line of the meant place in the file.
         means_line: usize,
-        /// The line to begin the hunk with, if it has another.
+        /// The line to begin the hunk with, if the present one is wrong.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         header: Option<&'static str>,
         /// Below the hunk's last line; otherwise above its first.
@@ -198,37 +199,37 @@ pub enum Hint {
         /// The lines, with their prefix.
         lines: Vec<String>,
     },
-    /// Put more of the file around the text of an edit, or of a SEARCH part, and around what
-    /// replaces it too: then it means one place.
+    /// Put more of the file around the old and the new text of an edit, or around both parts of a
+    /// SEARCH/REPLACE block, so that only one place matches.
     AddText {
-        /// The line of that place in the file.
+        /// The line of the meant place in the file.
         means_line: usize,
-        /// What to put before both texts.
+        /// The text to put before both texts.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         before: String,
-        /// What to put after both texts.
+        /// The text to put after both texts.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         after: String,
     },
-    /// Begin the hunk with this line: then it means one place.
+    /// Begin the hunk with this line, so that only one place matches.
     UseHeader {
-        /// The line of that place in the file.
+        /// The line of the meant place in the file.
         means_line: usize,
         /// The line, `@@` included.
         header: String,
     },
-    /// Write another path. It was not tried.
+    /// Write another path. Nothing was done to the file there.
     RenamePath {
         /// The path as it was given.
         from: String,
-        /// The path that was probably meant.
+        /// The path probably meant.
         to: String,
     },
     /// Choose another path.
     ChoosePath {
-        /// The path that cannot be.
+        /// The impossible path.
         path: String,
-        /// What the other one must be like.
+        /// The requirement for the new path.
         like: String,
     },
     /// Do the change by another kind of section.
@@ -242,7 +243,7 @@ pub enum Hint {
     MoveHunk {
         /// The file.
         path: String,
-        /// Where its lines are there.
+        /// The first of the hunk's lines in that file.
         line: usize,
     },
     /// Leave a part out.
@@ -257,37 +258,36 @@ pub enum Hint {
     },
     /// Send this in place of what was sent.
     Send {
-        /// What to send.
+        /// The text to send.
         what: &'static str,
     },
     /// Send the part as a call of its own.
     SendSeparately {},
-    /// Make several smaller changes of it.
+    /// Split the change into several smaller ones.
     Split {},
-    /// Correct a line of the text that was sent, and send all of it again.
+    /// Correct a line of the sent text, and send the whole text again.
     CorrectLine {
         /// The line, from 1.
         line: u32,
-        /// What should stand there.
+        /// The correct text of the line.
         wanted: String,
     },
-    /// Correct the arguments: all that is listed.
+    /// Correct all the listed arguments.
     CorrectArguments {
-        /// What to change in them.
+        /// The corrections.
         arguments: Vec<ArgumentChange>,
     },
-    /// The same call may do later, or does now.
+    /// Repeat the same call, now or later.
     TryAgain {},
 }
 
-/// Returns what a caller can follow of the remedies. At least one is left: what only a flag could
-/// do becomes a question to a person.
+/// Returns the remedies open to a caller. At least one is left: a remedy by flag turns into a
+/// question to a person.
 pub(crate) fn addressed(remedies: &[Remedy], caller: Caller) -> Vec<Remedy> {
     let mut out: Vec<Remedy> = Vec::new();
     for remedy in remedies {
         let own = followed(remedy, caller);
-        let is_short = |own: &Remedy| Hint::of(own, caller).is_some_and(|hint| hint.is_short());
-        out.extend(own.filter(|own| !out.contains(own) && is_short(own)));
+        out.extend(own.filter(|own| !out.contains(own) && has_short_hint(own, caller)));
     }
     if out.is_empty() {
         let asked = remedies.iter().find_map(|remedy| match remedy {
@@ -306,7 +306,12 @@ pub(crate) fn addressed(remedies: &[Remedy], caller: Caller) -> Vec<Remedy> {
     out
 }
 
-/// Returns the setting that an argument of a tool gives, where a flag gives this one.
+/// Returns whether a remedy has a hint for a caller, and a short one.
+fn has_short_hint(remedy: &Remedy, caller: Caller) -> bool {
+    Hint::of(remedy, caller).is_some_and(|hint| hint.is_short())
+}
+
+/// Returns the setting to give by an argument of a tool, in place of one given by a flag.
 fn own(tool: Tool, setting: &Setting) -> Option<Setting> {
     match (tool, setting) {
         (Tool::CreateFile | Tool::ApplyPatch, Setting::CreateParents)
@@ -320,9 +325,13 @@ fn own(tool: Tool, setting: &Setting) -> Option<Setting> {
     }
 }
 
-/// Returns a remedy as the caller can follow it.
+/// Returns whether one of the changes sets an argument.
+fn sets_any(changes: &[ArgumentChange]) -> bool {
+    changes.iter().any(|change| matches!(change, ArgumentChange::Set { .. }))
+}
+
+/// Returns a remedy in the form for a caller, or `None` if the caller cannot follow the remedy.
 fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
-    let if_any = |can: bool| can.then(|| remedy.clone());
     let is_patch = matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
     let has_hunks = is_patch || caller == Caller::Operations;
     match (remedy, caller) {
@@ -333,11 +342,13 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
         (Remedy::Set(setting), Caller::Undo) if variable(setting).is_some() => {
             Some(Remedy::Ask(ForPerson::Allow(setting.clone())))
         }
-        (_, Caller::Terminal | Caller::Link | Caller::Undo | Caller::Program(_)) => if_any(true),
+        (_, Caller::Terminal | Caller::Link | Caller::Undo | Caller::Program(_)) => {
+            Some(remedy.clone())
+        }
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
         (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_) | Remedy::UndoInstead(_), _) => None,
         (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {
-            own(tool, setting).map(Remedy::Set).or_else(|| if_any(true))
+            Some(own(tool, setting).map_or_else(|| remedy.clone(), Remedy::Set))
         }
         (Remedy::SendWhole, Caller::Tool(Tool::ApplyPatch)) => Some(Remedy::Arguments(vec![
             ArgumentChange::Omit { argument: "amend".into() },
@@ -350,13 +361,13 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::UseHeader { .. }
             | Remedy::MoveHunk { .. },
             _,
-        ) => if_any(has_hunks),
+        ) => has_hunks.then(|| remedy.clone()),
         (Remedy::Arguments(changes), Caller::Editor) => {
-            let sets = changes.iter().any(|it| matches!(it, ArgumentChange::Set { .. }));
-            (!sets).then(|| Remedy::Arguments(changes.iter().map(of_editor).collect()))
+            let changes = (!sets_any(changes)).then(|| changes.iter().map(of_editor).collect());
+            changes.map(Remedy::Arguments)
         }
         (Remedy::Arguments(changes), Caller::Operations) => {
-            if_any(!changes.iter().any(|it| matches!(it, ArgumentChange::Set { .. })))
+            (!sets_any(changes)).then(|| remedy.clone())
         }
         (
             Remedy::Arguments(_)
@@ -380,7 +391,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::CorrectLine { .. }
             | Remedy::TryAgain,
             _,
-        ) => if_any(true),
+        ) => Some(remedy.clone()),
     }
 }
 
@@ -403,7 +414,7 @@ fn of_program(change: ArgumentChange, language: Language) -> ArgumentChange {
         ArgumentChange::Give { argument, wanted } => {
             ArgumentChange::Give { argument: language.name(&argument), wanted }
         }
-        // That one is as it was given.
+        // The old name stays as given.
         ArgumentChange::Rename { argument, to } => {
             ArgumentChange::Rename { argument, to: language.name(&to) }
         }
@@ -414,61 +425,19 @@ fn of_program(change: ArgumentChange, language: Language) -> ArgumentChange {
 }
 
 impl Hint {
-    /// Puts a remedy into the words of a caller; `None` if the caller has none for it.
+    /// Puts a remedy into the words of a caller; `None` if the caller has none for the remedy.
     #[must_use]
     pub fn of(remedy: &Remedy, caller: Caller) -> Option<Self> {
         Some(match remedy.clone() {
-            Remedy::Set(setting) => match caller {
-                Caller::Tool(_) => {
-                    let (key, value) = key_and_value(&setting);
-                    Self::UseArgument { argument: argument_of(key), value }
-                }
-                Caller::Program(language) => {
-                    let (argument, value) = language.option(&setting);
-                    Self::UseArgument { argument, value }
-                }
-                Caller::Link => return None,
-                Caller::Terminal | Caller::Undo | Caller::Editor | Caller::Operations => {
-                    Self::UseFlag { flag: flag(&setting) }
-                }
-            },
-            Remedy::Arguments(mut changes) => {
-                if let Caller::Program(language) = caller {
-                    changes = changes.into_iter().map(|it| of_program(it, language)).collect();
-                }
-                match changes.pop() {
-                    Some(ArgumentChange::Set { argument, value }) if changes.is_empty() => {
-                        Self::UseArgument { argument, value }
-                    }
-                    last => Self::CorrectArguments {
-                        arguments: changes.into_iter().chain(last).collect(),
-                    },
-                }
-            }
-            Remedy::Use { action, path } => match (section(action), caller) {
-                (
-                    Some(section),
-                    Caller::Terminal
-                    | Caller::Link
-                    | Caller::Undo
-                    | Caller::Program(_)
-                    | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
-                ) => Self::UseSection { section, path },
-                _ => Self::UseTool { tool: tool(action, caller)?, path },
-            },
+            Remedy::Set(setting) => return Self::of_setting(&setting, caller),
+            Remedy::Arguments(changes) => Self::of_arguments(changes, caller),
+            Remedy::Use { action, path } => return Self::of_action(action, path, caller),
             Remedy::See(record) => Self::UseCommand { command: command(record) },
             Remedy::UndoInstead(name) => {
                 Self::RunInstead { command: format!("apply-patch undo {}", shell_word(&name)) }
             }
             Remedy::First(step) => Self::RunFirst { command: first(&step) },
-            Remedy::Ask(decision) => {
-                let (what, setting) = asked(&decision, caller);
-                let flag = setting.filter(|_| caller != Caller::Link).map(|setting| {
-                    let variable = variable(setting).filter(|_| caller == Caller::Undo);
-                    variable.unwrap_or_else(|| given(setting, caller))
-                });
-                Self::AskPerson { what, flag }
-            }
+            Remedy::Ask(decision) => Self::of_decision(&decision, caller),
             Remedy::LeaveAlone { path } => Self::LeaveAlone { path },
             Remedy::ReadAgain { path, lines } => Self::ReadAgain {
                 path,
@@ -519,6 +488,58 @@ impl Hint {
         })
     }
 
+    fn of_setting(setting: &Setting, caller: Caller) -> Option<Self> {
+        match caller {
+            Caller::Tool(_) => {
+                let (key, value) = key_and_value(setting);
+                Some(Self::UseArgument { argument: argument_of(key), value })
+            }
+            Caller::Program(language) => {
+                let (argument, value) = language.option(setting);
+                Some(Self::UseArgument { argument, value })
+            }
+            Caller::Link => None,
+            Caller::Terminal | Caller::Undo | Caller::Editor | Caller::Operations => {
+                Some(Self::UseFlag { flag: flag(setting) })
+            }
+        }
+    }
+
+    fn of_arguments(mut changes: Vec<ArgumentChange>, caller: Caller) -> Self {
+        if let Caller::Program(language) = caller {
+            changes = changes.into_iter().map(|change| of_program(change, language)).collect();
+        }
+        match changes.pop() {
+            Some(ArgumentChange::Set { argument, value }) if changes.is_empty() => {
+                Self::UseArgument { argument, value }
+            }
+            last => Self::CorrectArguments { arguments: changes.into_iter().chain(last).collect() },
+        }
+    }
+
+    fn of_action(action: Action, path: String, caller: Caller) -> Option<Self> {
+        match (section(action), caller) {
+            (
+                Some(section),
+                Caller::Terminal
+                | Caller::Link
+                | Caller::Undo
+                | Caller::Program(_)
+                | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
+            ) => Some(Self::UseSection { section, path }),
+            _ => Some(Self::UseTool { tool: tool(action, caller)?, path }),
+        }
+    }
+
+    fn of_decision(decision: &ForPerson, caller: Caller) -> Self {
+        let (what, setting) = asked(decision, caller);
+        let flag = setting.filter(|_| caller != Caller::Link).map(|setting| {
+            let variable = variable(setting).filter(|_| caller == Caller::Undo);
+            variable.unwrap_or_else(|| given(setting, caller))
+        });
+        Self::AskPerson { what, flag }
+    }
+
     /// Puts the remedies into the words of a caller.
     #[must_use]
     pub fn all_of(remedies: &[Remedy], caller: Caller) -> Vec<Self> {
@@ -526,7 +547,7 @@ impl Hint {
     }
 }
 
-/// Returns the section of a patch that does it.
+/// Returns the kind of section for an action, if a patch has one.
 fn section(action: Action) -> Option<&'static str> {
     match action {
         Action::Edit => Some("Update File"),
@@ -540,7 +561,7 @@ fn section(action: Action) -> Option<&'static str> {
     }
 }
 
-/// Returns the tool, the command of the editor, or the operation that does it.
+/// Returns the tool, the command of the editor, or the operation for an action.
 fn tool(action: Action, caller: Caller) -> Option<&'static str> {
     let tool = match action {
         Action::Read => Tool::ReadFile,
@@ -566,7 +587,7 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
     }
 }
 
-/// Returns the flag that gives a setting.
+/// Returns the flag for a setting, with its value.
 fn flag(setting: &Setting) -> String {
     match (setting, key_and_value(setting)) {
         (Setting::Root(directory), _) => format!("-C {}", shell_word(directory)),
@@ -579,7 +600,7 @@ fn flag(setting: &Setting) -> String {
     }
 }
 
-/// Returns how a setting is given: as an option of the library, or by a flag.
+/// Writes a setting as an option of the library, or as a flag.
 fn given(setting: &Setting, caller: Caller) -> String {
     match caller {
         Caller::Program(language) => {
@@ -590,17 +611,20 @@ fn given(setting: &Setting, caller: Caller) -> String {
     }
 }
 
-/// Returns the pattern that matches a path and no other. Brackets mean the same everywhere, a
-/// backslash does not.
+/// Returns the pattern for a path and no other. Special characters are put in brackets: a backslash
+/// is not an escape everywhere.
 fn exact_glob(path: &str) -> String {
-    let sign = |next: char| match next {
-        '*' | '?' | '[' | ']' | '{' | '}' => format!("[{next}]"),
-        next => next.to_string(),
-    };
-    path.chars().map(sign).collect()
+    let mut glob = String::with_capacity(path.len());
+    for next in path.chars() {
+        match next {
+            '*' | '?' | '[' | ']' | '{' | '}' => glob.extend(['[', next, ']']),
+            next => glob.push(next),
+        }
+    }
+    glob
 }
 
-/// Returns the variable that gives a rule to a command which has no flag for it.
+/// Returns the environment variable for a rule, with its value: for a command without a flag.
 fn variable(setting: &Setting) -> Option<String> {
     match key_and_value(setting) {
         (key, ArgumentValue::Text(value)) if OF_WORKSPACE.contains(&key) => {
@@ -610,7 +634,7 @@ fn variable(setting: &Setting) -> Option<String> {
     }
 }
 
-/// Returns the command that shows a record.
+/// Returns the command to see a record with.
 fn command(record: Listing) -> String {
     match record {
         Listing::Log => "apply-patch log".into(),
@@ -620,7 +644,7 @@ fn command(record: Listing) -> String {
     }
 }
 
-/// Returns the command that does what comes first.
+/// Returns the command for a step to take first.
 fn first(step: &Step) -> String {
     match step {
         Step::Undo(id) => format!("apply-patch undo {}", id.short()),
@@ -629,17 +653,17 @@ fn first(step: &Step) -> String {
     }
 }
 
-/// How a history is kept elsewhere.
+/// The advice to keep the history outside the workspace.
 const ELSEWHERE: &str = "keep the history elsewhere: `state = \"user\"` in their configuration, \
                          or APPLY_PATCH_STATE=user";
 
-/// Says what a person can do, and gives the setting by which they allow it.
+/// Says what a person can do, and returns the setting to allow the change with.
 fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
     let what = match decision {
         ForPerson::Allow(setting) => return (allowed(setting), Some(setting)),
         ForPerson::AllowInFile(setting) => {
             let what = match allowed(setting) {
-                it if it == ALLOW_IT => format!("allow `{}`", given(setting, caller)),
+                what if what == ALLOW_IT => format!("allow `{}`", given(setting, caller)),
                 what => what,
             };
             format!("{what}, in {WORKSPACE_FILE}")
@@ -693,10 +717,10 @@ fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
     (what, None)
 }
 
-/// What to do about a setting that needs no other words.
+/// The words for a setting without words of its own.
 const ALLOW_IT: &str = "allow it";
 
-/// Says what a person does who allows a setting.
+/// Says what it means to allow a setting.
 fn allowed(setting: &Setting) -> String {
     match setting {
         Setting::Allow(_) => "approve the change of this file".into(),
@@ -761,12 +785,9 @@ fn like_words(like: &PathLike) -> String {
 /// Returns a text as a word of the shell.
 #[must_use]
 pub fn shell_word(text: &str) -> String {
-    let plain = |next: char| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.into()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
+    let is_plain = !text.is_empty()
+        && text.chars().all(|next| next.is_ascii_alphanumeric() || "/._-+:@~".contains(next));
+    if is_plain { text.into() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Says what a caller can do.
@@ -774,11 +795,11 @@ pub(crate) fn told(remedies: &[Remedy], caller: Caller) -> String {
     words(&Hint::all_of(&addressed(remedies, caller), caller), caller)
 }
 
-/// Writes the hints as a sentence on what to do next. A hunk to paste is left out where the hints
+/// Writes the hints as a sentence on what to do next. Lines to paste are left out if the hints
 /// themselves are sent too.
 #[must_use]
 pub fn words(hints: &[Hint], caller: Caller) -> String {
-    // The answer to an operation has no hints, only text.
+    // The answer to an operation has no hints beside the text.
     if caller == Caller::Operations {
         return spelt_out(hints, caller);
     }
@@ -795,8 +816,7 @@ pub fn words(hints: &[Hint], caller: Caller) -> String {
     joined(words)
 }
 
-/// Joins what can be done to one text. Lines to copy stand by themselves: what follows them begins
-/// a new line.
+/// Joins alternatives to one text. An alternative below lines to copy begins on a new line.
 fn joined(words: impl IntoIterator<Item = String>) -> String {
     let mut text = String::new();
     let mut is_block = false;
@@ -815,12 +835,12 @@ fn block(lines: impl IntoIterator<Item: AsRef<str>>) -> String {
     lines.into_iter().flat_map(|line| ["\n".to_owned(), line.as_ref().to_owned()]).collect()
 }
 
-/// Writes code within a sentence. Backticks do not show where it ends if it has some itself.
+/// Writes code within a sentence: in backticks, or in quotes if there are backticks in the code.
 fn code(text: &str) -> String {
     if text.contains('`') { format!("\"{text}\"") } else { format!("`{text}`") }
 }
 
-/// Writes the hints with the hunks to paste.
+/// Writes the hints in full, with the lines to paste.
 #[must_use]
 pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
     // Hunks to paste come last.
@@ -830,10 +850,9 @@ pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
 }
 
 impl Hint {
-    /// Returns whether it can be followed without sending thousands of bytes again: what quotes
-    /// that much is no help.
+    /// Returns whether the hint is short enough to help: nobody sends thousands of bytes again.
     fn is_short(&self) -> bool {
-        /// The longest one, as JSON, and the longest one with lines to paste.
+        /// The longest hint, as JSON, and the longest one with lines to paste.
         const MOST: [usize; 2] = [1500, 16_000];
         let pastes = matches!(
             self,
@@ -843,58 +862,19 @@ impl Hint {
     }
 
     fn words(&self, caller: Caller) -> String {
-        let sent = if caller == Caller::Operations { "diff" } else { "patch" };
         match self {
             Self::UseFlag { flag } => format!("use {}", code(flag)),
-            Self::UseArgument { argument, value } => match caller {
-                Caller::Program(_) if argument == REVISION => {
-                    format!("open the tree at the revision {}", json!(value))
-                }
-                Caller::Program(language) if language.is_of_workspace(argument) => {
-                    format!("open the workspace with {}", code(&language.given(argument, value)))
-                }
-                Caller::Program(language) => {
-                    format!("use {}", code(&language.given(argument, value)))
-                }
-                _ => format!("set {argument} to {}", json!(value)),
-            },
+            Self::UseArgument { argument, value } => argument_words(argument, value, caller),
             Self::UseCommand { command } => format!("see {}", code(command)),
             Self::RunInstead { command } => format!("undo another one: {}", code(command)),
             Self::RunFirst { command } => format!("first run {}", code(command)),
             Self::UseTool { tool, path } => format!("use {tool} for {}", fs_guard::quoted(path)),
-            Self::AskPerson { what, flag: Some(flag) } => {
-                let flag = code(flag);
-                format!("leave it alone, or ask the person in charge to {what} ({flag})")
-            }
-            // The reader of a terminal may be that person.
-            Self::AskPerson { what, flag: None }
-                if matches!(caller, Caller::Terminal | Caller::Link | Caller::Undo) =>
-            {
-                format!("a person has to {what}")
-            }
-            Self::AskPerson { what, flag: None } => {
-                format!("leave it alone, or ask the person in charge to {what}")
-            }
+            Self::AskPerson { what, flag } => ask_words(what, flag.as_deref(), caller),
             Self::LeaveAlone { path } => {
                 format!("leave {} alone: nothing lifts this rule", fs_guard::quoted(path))
             }
             Self::ReadAgain { path, start_line, end_line } => {
-                let read = if caller == Caller::Editor { "view" } else { "read" };
-                let lines = match (start_line, end_line) {
-                    (Some(first), Some(last)) if first == last => format!("line {first} of "),
-                    (Some(first), Some(last)) => format!("lines {first}-{last} of "),
-                    _ => String::new(),
-                };
-                let copy = match caller {
-                    Caller::Tool(Tool::EditFile) => "copy oldText from there",
-                    Caller::Editor => "write the command for what is there now",
-                    Caller::Tool(tool) if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch) => {
-                        "repeat the call for what is there now"
-                    }
-                    _ if lines.is_empty() => "write the change for what is there now",
-                    _ => "copy the context and the removed lines from there",
-                };
-                format!("{read} {lines}{} again and {copy}", fs_guard::quoted(path))
+                read_words(path, start_line.zip(*end_line), caller)
             }
             Self::ReplaceHunk { lines } => {
                 let is_block = lines.first().is_some_and(|line| line.starts_with('<'));
@@ -902,90 +882,25 @@ impl Hint {
                 format!("if that place is meant, take for the {what}:{}", block(lines))
             }
             Self::AddContext { means_line, header, below, lines } => {
-                let header = header.map(|line| format!("begin the hunk with `{line}` alone, and "));
-                let header = header.unwrap_or_default();
-                let side = if *below {
-                    "below the hunk's last line"
-                } else {
-                    "above the hunk's first line"
-                };
-                format!("to mean line {means_line}, {header}put {side}:{}", block(lines))
+                context_words(*means_line, *header, *below, lines)
             }
-            Self::AddText { means_line, before, after } if !sends_edits(caller) => {
-                let (side, text) =
-                    if after.is_empty() { ("above", before) } else { ("below", after) };
-                let lines = block(text.lines());
-                format!(
-                    "to mean line {means_line}, put {side} the lines of both SEARCH and REPLACE:\
-                     {lines}"
-                )
+            Self::AddText { means_line, before, after } if sends_edits(caller) => {
+                edit_words(*means_line, before, after, caller)
             }
-            Self::AddText { means_line, before, after } => {
-                let (old, new) = if caller == Caller::Editor {
-                    ("old_str", "new_str")
-                } else {
-                    ("oldText", "newText")
-                };
-                let side = |side: &str, text: &str| format!("{} {side}", Value::from(text));
-                let sides = [("before", before), ("after", after)]
-                    .into_iter()
-                    .filter(|(_, text)| !text.is_empty());
-                let sides: Vec<_> = sides.map(|(name, text)| side(name, text)).collect();
-                format!(
-                    "to mean line {means_line}, put {} both {old} and {new}",
-                    sides.join(" and ")
-                )
-            }
+            Self::AddText { means_line, before, after } => search_words(*means_line, before, after),
             Self::UseHeader { header, means_line } if header == "@@" => {
                 format!("leave the text after `@@` out if line {means_line} is meant")
             }
             Self::UseHeader { means_line, header } => {
                 format!("to mean line {means_line}, begin the hunk with:{}", block([header]))
             }
-            Self::RenamePath { from, to } => match fs_guard::normalisations(from, to) {
-                None => format!("did you mean {}? Nothing was done to it", fs_guard::quoted(to)),
-                Some([own, other]) => format!(
-                    "did you mean {to}? It looks the same, but its letters are written in {other}, \
-                     and here in {own} (Unicode normalisation). Nothing was done to it"
-                ),
-            },
+            Self::RenamePath { from, to } => rename_words(from, to),
             Self::ChoosePath { path, like } => {
                 format!("choose another path than {}: {like}", fs_guard::quoted(path))
             }
-            Self::UseSection { section: section @ "Update File", path } => {
-                let (quoted, line) = (fs_guard::quoted(path), format!("*** {section}: {path}"));
-                format!("read {quoted} and change it by {}", code(&line))
-            }
-            Self::UseSection { section, path } => {
-                format!("use {}", code(&format!("*** {section}: {path}")))
-            }
-            Self::MoveHunk { path, line } => match caller {
-                Caller::Operations => {
-                    format!(
-                        "send the hunk with an update_file of {path}: its lines are there, from \
-                         line {line}"
-                    )
-                }
-                _ => {
-                    let header = code(&format!("*** Update File: {path}"));
-                    format!("put the hunk under {header}: its lines are there, from line {line}")
-                }
-            },
-            Self::LeaveOut { part } => match part {
-                Part::Hunk => "leave the hunk out: it is done already".into(),
-                Part::Section if caller == Caller::Operations => "leave this operation out".into(),
-                Part::Section => "leave this section out".into(),
-                Part::Move => "leave the new path out".into(),
-                Part::EndOfFile => "leave `*** End of File` out if these lines are meant".into(),
-                Part::NoNewline => "leave `\\ No newline at end of file` out".into(),
-                Part::WhitespaceErrors => "insert lines without whitespace errors".into(),
-                Part::SyntaxErrors => "send it so that the file still parses".into(),
-                Part::NotAscii => "insert ASCII only".into(),
-                Part::Numbers => "leave out the numbers after its last `@@`, if it is whole".into(),
-                Part::Ids => "leave out its last `index` line, if it is whole".into(),
-                Part::Edit if caller == Caller::Editor => "do not repeat the command".into(),
-                Part::Edit => "leave the edit out".into(),
-            },
+            Self::UseSection { section, path } => section_words(section, path),
+            Self::MoveHunk { path, line } => move_words(path, *line, caller),
+            Self::LeaveOut { part } => part_words(*part, caller).into(),
             Self::Join { other } => match caller {
                 Caller::Tool(Tool::EditFile) => {
                     format!("write edit {other} and this one as one edit")
@@ -994,19 +909,10 @@ impl Hint {
             },
             Self::Send { what } => format!("send {what}"),
             Self::SendSeparately {} => {
-                format!("send this part as a {sent} of its own, after the rest")
+                format!("send this part as a {} of its own, after the rest", sent_by(caller))
             }
             Self::Split {} => "split the change into smaller ones".into(),
-            Self::CorrectLine { line, wanted } if wanted.starts_with(' ') => {
-                format!(
-                    "if line {line} of the {sent} is context, begin it with a blank, and send the \
-                     whole {sent} again:{}",
-                    block([wanted])
-                )
-            }
-            Self::CorrectLine { line, .. } => {
-                format!("correct line {line} of the {sent} and send the whole {sent} again")
-            }
+            Self::CorrectLine { line, wanted } => line_words(*line, wanted, caller),
             Self::CorrectArguments { arguments } => {
                 let words = arguments.iter().map(|change| change_words(change, caller));
                 words.collect::<Vec<_>>().join(", and ")
@@ -1016,9 +922,149 @@ impl Hint {
     }
 }
 
+/// Names the text that a caller sends.
+fn sent_by(caller: Caller) -> &'static str {
+    if caller == Caller::Operations { "diff" } else { "patch" }
+}
+
 /// Returns whether a caller sends old and new texts, and no patch.
 fn sends_edits(caller: Caller) -> bool {
     matches!(caller, Caller::Editor | Caller::Tool(Tool::EditFile))
+}
+
+fn argument_words(argument: &str, value: &ArgumentValue, caller: Caller) -> String {
+    match caller {
+        Caller::Program(_) if argument == REVISION => {
+            format!("open the tree at the revision {}", json!(value))
+        }
+        Caller::Program(language) if language.is_of_workspace(argument) => {
+            format!("open the workspace with {}", code(&language.given(argument, value)))
+        }
+        Caller::Program(language) => format!("use {}", code(&language.given(argument, value))),
+        _ => format!("set {argument} to {}", json!(value)),
+    }
+}
+
+fn ask_words(what: &str, flag: Option<&str>, caller: Caller) -> String {
+    match flag {
+        Some(flag) => {
+            let flag = code(flag);
+            format!("leave it alone, or ask the person in charge to {what} ({flag})")
+        }
+        // The reader of a terminal may be the person in charge.
+        None if matches!(caller, Caller::Terminal | Caller::Link | Caller::Undo) => {
+            format!("a person has to {what}")
+        }
+        None => format!("leave it alone, or ask the person in charge to {what}"),
+    }
+}
+
+fn read_words(path: &str, lines: Option<(usize, usize)>, caller: Caller) -> String {
+    let read = if caller == Caller::Editor { "view" } else { "read" };
+    let of_lines = match lines {
+        Some((first, last)) if first == last => format!("line {first} of "),
+        Some((first, last)) => format!("lines {first}-{last} of "),
+        None => String::new(),
+    };
+    let copy = match caller {
+        Caller::Tool(Tool::EditFile) => "copy oldText from there",
+        Caller::Editor => "write the command for what is there now",
+        Caller::Tool(tool) if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch) => {
+            "repeat the call for what is there now"
+        }
+        _ if lines.is_none() => "write the change for what is there now",
+        _ => "copy the context and the removed lines from there",
+    };
+    format!("{read} {of_lines}{} again and {copy}", fs_guard::quoted(path))
+}
+
+fn context_words(
+    means_line: usize,
+    header: Option<&str>,
+    is_below: bool,
+    lines: &[String],
+) -> String {
+    let header = header.map(|line| format!("begin the hunk with `{line}` alone, and "));
+    let header = header.unwrap_or_default();
+    let side = if is_below { "below the hunk's last line" } else { "above the hunk's first line" };
+    format!("to mean line {means_line}, {header}put {side}:{}", block(lines))
+}
+
+/// Says which text to put around the old and the new text of an edit.
+fn edit_words(means_line: usize, before: &str, after: &str, caller: Caller) -> String {
+    let (old, new) =
+        if caller == Caller::Editor { ("old_str", "new_str") } else { ("oldText", "newText") };
+    let sides = [(before, "before"), (after, "after")].into_iter();
+    let sides = sides
+        .filter(|(text, _)| !text.is_empty())
+        .map(|(text, side)| format!("{} {side}", Value::from(text)));
+    let sides = sides.collect::<Vec<_>>().join(" and ");
+    format!("to mean line {means_line}, put {sides} both {old} and {new}")
+}
+
+/// Says which lines to put into both parts of a SEARCH/REPLACE block.
+fn search_words(means_line: usize, before: &str, after: &str) -> String {
+    let (side, text) = if after.is_empty() { ("above", before) } else { ("below", after) };
+    let lines = block(text.lines());
+    format!("to mean line {means_line}, put {side} the lines of both SEARCH and REPLACE:{lines}")
+}
+
+fn rename_words(from: &str, to: &str) -> String {
+    match fs_guard::normalisations(from, to) {
+        None => format!("did you mean {}? Nothing was done to it", fs_guard::quoted(to)),
+        Some([own, other]) => format!(
+            "did you mean {to}? It looks the same, but its letters are written in {other}, and \
+             here in {own} (Unicode normalisation). Nothing was done to it"
+        ),
+    }
+}
+
+fn section_words(section: &str, path: &str) -> String {
+    let line = code(&format!("*** {section}: {path}"));
+    match section {
+        "Update File" => format!("read {} and change it by {line}", fs_guard::quoted(path)),
+        _ => format!("use {line}"),
+    }
+}
+
+fn move_words(path: &str, line: usize, caller: Caller) -> String {
+    if caller == Caller::Operations {
+        return format!(
+            "send the hunk with an update_file of {path}: its lines are there, from line {line}"
+        );
+    }
+    let header = code(&format!("*** Update File: {path}"));
+    format!("put the hunk under {header}: its lines are there, from line {line}")
+}
+
+fn part_words(part: Part, caller: Caller) -> &'static str {
+    match part {
+        Part::Hunk => "leave the hunk out: it is done already",
+        Part::Section if caller == Caller::Operations => "leave this operation out",
+        Part::Section => "leave this section out",
+        Part::Move => "leave the new path out",
+        Part::EndOfFile => "leave `*** End of File` out if these lines are meant",
+        Part::NoNewline => "leave `\\ No newline at end of file` out",
+        Part::WhitespaceErrors => "insert lines without whitespace errors",
+        Part::SyntaxErrors => "send it so that the file still parses",
+        Part::NotAscii => "insert ASCII only",
+        Part::Numbers => "leave out the numbers after its last `@@`, if it is whole",
+        Part::Ids => "leave out its last `index` line, if it is whole",
+        Part::Edit if caller == Caller::Editor => "do not repeat the command",
+        Part::Edit => "leave the edit out",
+    }
+}
+
+fn line_words(line: u32, wanted: &str, caller: Caller) -> String {
+    let sent = sent_by(caller);
+    if wanted.starts_with(' ') {
+        return format!(
+            "if line {line} of the {sent} is context, begin it with a blank, and send the whole \
+             {sent} again:{}",
+            block([wanted])
+        );
+    }
+    format!("correct line {line} of the {sent} and send the whole {sent} again")
 }
 
 fn change_words(change: &ArgumentChange, caller: Caller) -> String {
