@@ -1,5 +1,5 @@
-//! Reading the arguments of a call, and what is wrong with them: everything at once, with the names
-//! that were probably meant.
+//! Reading the arguments of a call. All their problems are reported at once, with the names probably
+//! meant.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -8,8 +8,8 @@ use patch_engine::remedy::ArgumentChange;
 
 use crate::json;
 
-/// Reads an argument that may be left out. Strict schemas require every argument, and none may be
-/// null there, so that a model gives empty text, 0 or an empty list for what it would leave out.
+/// Reads an optional argument. Under a strict schema every argument is required and none may be null,
+/// so a model sends empty text, 0 or an empty list in place of an argument left out.
 pub fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de> + Default + PartialEq,
@@ -18,10 +18,10 @@ where
     Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
 }
 
-/// Takes the arguments for what the schema wants, where nothing is lost by that: a JSON text of a
-/// list, an object, a number, or true or false for what is in it; and for what may be left out,
-/// empty text as left out. An integer may be written as 3.0: to JSON schema both are the same. Adds
-/// a note for each.
+/// Converts the arguments to the types of the schema, where nothing is lost: the JSON text of a list,
+/// an object, a number or a boolean is decoded, and empty text for an optional argument counts as
+/// left out. An integer may be written as 3.0, which is the same in JSON schema. Adds a note for each
+/// conversion.
 pub fn normalise(schema: &Value, args: &mut Value, notes: &mut Vec<String>) {
     normalise_at(schema, args, "", notes);
 }
@@ -33,7 +33,7 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
         && let Some(found) = json::unique(text.as_bytes()).ok()
         && let found = whole(type_name, &found).unwrap_or(found)
         && (of_type(type_name).1(&found)
-            // The error then names what is wrong with the value itself.
+            // The error then names the fault in the value itself.
             || matches!(type_name, "array" | "object") && (found.is_array() || found.is_object()))
     {
         notes.push(match at {
@@ -51,7 +51,7 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
             let properties = &schema["properties"];
             fields.retain(|name, value| {
                 let wanted = &properties[name];
-                // An empty text is one, unless only some words will do.
+                // Empty text is a value, unless the schema lists the allowed words.
                 let takes_text = wanted["type"] == "string" && wanted["enum"].is_null();
                 let left_out =
                     value == "" && !wanted.is_null() && !takes_text && !is_required(schema, name);
@@ -73,59 +73,67 @@ fn normalise_at(schema: &Value, value: &mut Value, at: &str, notes: &mut Vec<Str
     }
 }
 
-/// Returns the integer that a number with a fraction of nothing is, where one is wanted.
+/// Returns a number without a fraction as an integer, if the schema wants an integer.
 fn whole(type_name: &str, value: &Value) -> Option<Value> {
     let number = value.as_f64().filter(|_| matches!(type_name, "integer" | "signed"))?;
     Some(number.to_string().parse::<i64>().ok()?.into()).filter(|_| value.is_f64())
 }
 
-/// The Jaro-Winkler similarity from which one name is taken for the other.
+/// The least Jaro-Winkler similarity at which one name is taken for another.
 const ALIKE: f64 = 0.8;
 
-/// Returns the name that was probably meant, if one is much like it.
+/// Returns the known name most like the given one, if they are alike enough.
 pub fn most_alike<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let near = known.map(|known| (strsim::jaro_winkler(known, name), known));
     let near = near.filter(|near| near.0 >= ALIKE);
     near.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, known)| known)
 }
 
-/// The problems in words, and the changes that correct them.
+/// The problems in words, and their corrections.
 #[derive(Debug, Default)]
 pub struct ArgumentProblems {
     pub problems: Vec<String>,
     pub(crate) changes: Vec<ArgumentChange>,
 }
 
-/// Finds everything in `args` that does not fit a plain JSON schema. The result may be empty for
-/// bad arguments: a schema does not say everything that a tool checks.
+/// Checks `args` against a plain JSON schema. The result may be empty for bad arguments: a tool checks
+/// more than its schema says.
 pub fn problems(schema: &Value, args: &Value) -> ArgumentProblems {
     let mut found = ArgumentProblems::default();
     check(schema, args, "", &mut found);
-    // An argument that was given under another name is not missing.
-    let renamed = |name: &str| {
-        let list = format!("{name}[0].");
-        let gives = |to: &str| to == name || to.starts_with(&list);
-        found.changes.iter().any(|it| matches!(it, ArgumentChange::Rename { to, .. } if gives(to)))
-    };
-    let changes = found
-        .changes
-        .iter()
-        .filter(|it| !matches!(it, ArgumentChange::Give { argument, .. } if renamed(argument)));
-    found.changes = changes.cloned().collect();
+    // An argument given under another name is not missing.
+    let given: Vec<String> = found.changes.iter().filter_map(new_name).map(str::to_owned).collect();
+    found.changes.retain(|change| match change {
+        ArgumentChange::Give { argument, .. } => !given.iter().any(|name| gives(name, argument)),
+        _ => true,
+    });
     found
 }
 
-/// Returns the changes that give every argument that a call needs; all arguments where it needs
-/// none.
+/// Returns the new name of a renamed argument.
+fn new_name(change: &ArgumentChange) -> Option<&str> {
+    match change {
+        ArgumentChange::Rename { to, .. } => Some(to),
+        _ => None,
+    }
+}
+
+/// Returns whether an argument of this name gives `wanted`: itself, or a field of its first element.
+fn gives(name: &str, wanted: &str) -> bool {
+    name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with("[0]."))
+}
+
+/// Returns the changes to give every required argument; all arguments if none is required.
 pub(crate) fn needed(schema: &Value) -> Vec<ArgumentChange> {
     let properties = schema["properties"].as_object().into_iter().flatten();
     let needs_none = schema["required"].as_array().is_none_or(Vec::is_empty);
-    let is_needed = |name: &str| needs_none || is_required(schema, name);
-    let give = |(name, schema): (&String, &Value)| ArgumentChange::Give {
-        argument: name.clone(),
-        wanted: wanted(schema),
-    };
-    properties.filter(|(name, _)| is_needed(name)).map(give).collect()
+    properties
+        .filter(|(name, _)| needs_none || is_required(schema, name))
+        .map(|(name, schema)| ArgumentChange::Give {
+            argument: name.clone(),
+            wanted: wanted(schema),
+        })
+        .collect()
 }
 
 fn is_required(schema: &Value, name: &str) -> bool {
@@ -152,25 +160,26 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut ArgumentProblems) 
     }
     if let (Some(properties), Some(fields)) = (schema["properties"].as_object(), value.as_object())
     {
-        let name = |name: &str| field(at, name);
         let required =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let mut missing = Vec::new();
-        for field in required.filter(|field| !fields.contains_key(*field)) {
-            let wanted = wanted(&properties[field]);
-            missing.push(format!("`{}`", name(field)));
-            found.changes.push(ArgumentChange::Give { argument: name(field), wanted });
+        for name in required.filter(|name| !fields.contains_key(*name)) {
+            let argument = field(at, name);
+            missing.push(format!("`{argument}`"));
+            let wanted = wanted(&properties[name]);
+            found.changes.push(ArgumentChange::Give { argument, wanted });
         }
         if !missing.is_empty() {
             let verb = if missing.len() == 1 { "is" } else { "are" };
             found.problems.push(format!("{} {verb} missing", missing.join(" and ")));
         }
-        for (field, value) in fields {
-            match properties.get(field) {
+        let of_object = Fields { schema, known: properties, given: fields };
+        for (name, value) in fields {
+            match properties.get(name) {
                 // An optional argument may be null.
-                Some(_) if value.is_null() && !is_required(schema, field) => {}
-                Some(schema) => check(schema, value, &name(field), found),
-                None => unknown(&name(field), field, (schema, properties, fields), found),
+                Some(_) if value.is_null() && !is_required(schema, name) => {}
+                Some(schema) => check(schema, value, &field(at, name), found),
+                None => of_object.report_unknown(at, name, found),
             }
         }
     }
@@ -181,7 +190,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut ArgumentProblems) 
     }
 }
 
-/// Says in words what a value has to be.
+/// Describes the allowed values.
 fn wanted(schema: &Value) -> String {
     if let Some(choices) = schema["enum"].as_array() {
         let choices: Vec<_> = choices.iter().map(ToString::to_string).collect();
@@ -190,7 +199,7 @@ fn wanted(schema: &Value) -> String {
     of_type(schema["type"].as_str().unwrap_or_default()).0.into()
 }
 
-/// Returns what a value of this type is in words, and the check for it.
+/// Describes the values of a type, and returns the check for them.
 fn of_type(name: &str) -> (&'static str, fn(&Value) -> bool) {
     match name {
         "object" => ("an object", Value::is_object),
@@ -204,7 +213,7 @@ fn of_type(name: &str) -> (&'static str, fn(&Value) -> bool) {
     }
 }
 
-/// Names that tools have for the same argument, without the marks between their words.
+/// Names of the same argument in various tools, without the marks between words.
 const SAME: &[&[&str]] = &[
     &["path", "filepath", "filename", "file", "targetfile", "targetpath", "relativepath"],
     &["path", "root", "directory", "dir", "dirpath", "directorypath", "folder", "cwd"],
@@ -228,44 +237,60 @@ fn plain(name: &str) -> String {
     name.replace(['_', '-'], "").to_lowercase()
 }
 
-/// Returns whether two names mean the same: in another style, or in another tool.
+/// Returns whether two names mean the same argument, in two styles or in two tools.
 fn means_same(one: &str, other: &str) -> bool {
     let both = [plain(one), plain(other)];
     both[0] == both[1]
         || SAME.iter().any(|names| both.iter().all(|name| names.contains(&name.as_str())))
 }
 
-/// Notes that a field is not known, and which one was probably meant: one of those beside it, or
-/// one in the first element of a list that is needed and missing.
-fn unknown(
-    place: &str,
-    name: &str,
-    (schema, properties, given): (&Value, &Map<String, Value>, &Map<String, Value>),
-    found: &mut ArgumentProblems,
-) {
-    let at = place.strip_suffix(name).unwrap_or_default();
-    // One that is given has its value.
-    let others = || properties.keys().filter(|known| !given.contains_key(*known));
-    let beside = || others().find(|known| means_same(known, name)).cloned();
-    let within = || {
-        let missing = |list: &str| is_required(schema, list) && !given.contains_key(list);
-        properties.iter().filter(|(list, _)| missing(list)).find_map(|(list, schema)| {
-            let fields = schema["items"]["properties"].as_object()?;
+/// The fields of an object: those in the schema, and those in the call.
+struct Fields<'a> {
+    schema: &'a Value,
+    known: &'a Map<String, Value>,
+    given: &'a Map<String, Value>,
+}
+
+impl<'a> Fields<'a> {
+    /// Returns the known fields without a value in the call.
+    fn open(&self) -> impl Iterator<Item = &'a String> {
+        let given = self.given;
+        self.known.keys().filter(move |known| !given.contains_key(*known))
+    }
+
+    /// Finds the field probably meant by an unknown name: an open field of the object, or a field in
+    /// the first element of a missing list.
+    fn meant_by(&self, name: &str) -> Option<String> {
+        if let Some(same) = self.open().find(|known| means_same(known, name)) {
+            return Some(same.clone());
+        }
+        self.in_missing_list(name)
+            .or_else(|| most_alike(name, self.open().map(String::as_str)).map(ToOwned::to_owned))
+    }
+
+    fn in_missing_list(&self, name: &str) -> Option<String> {
+        self.open().filter(|list| is_required(self.schema, list)).find_map(|list| {
+            let fields = self.known[list]["items"]["properties"].as_object()?;
             let known = fields.keys().find(|known| means_same(known, name))?;
             Some(format!("{list}[0].{known}"))
         })
-    };
-    let near = || most_alike(name, others().map(String::as_str)).map(ToOwned::to_owned);
-    match beside().or_else(within).or_else(near) {
-        Some(meant) => {
-            found.problems.push(format!("`{place}` is not known; did you mean `{meant}`?"));
-            let to = format!("{at}{meant}");
-            found.changes.push(ArgumentChange::Rename { argument: place.into(), to });
-        }
-        None => {
-            let all: Vec<_> = properties.keys().map(|known| format!("`{known}`")).collect();
-            found.problems.push(format!("`{place}` is not known; there is {}", all.join(", ")));
-            found.changes.push(ArgumentChange::Omit { argument: place.into() });
+    }
+
+    /// Reports a field missing from the schema, and suggests another name if one was probably meant.
+    fn report_unknown(&self, at: &str, name: &str, found: &mut ArgumentProblems) {
+        let argument = field(at, name);
+        match self.meant_by(name) {
+            Some(meant) => {
+                found.problems.push(format!("`{argument}` is not known; did you mean `{meant}`?"));
+                found.changes.push(ArgumentChange::Rename { to: field(at, &meant), argument });
+            }
+            None => {
+                let all: Vec<_> = self.known.keys().map(|known| format!("`{known}`")).collect();
+                found
+                    .problems
+                    .push(format!("`{argument}` is not known; there is {}", all.join(", ")));
+                found.changes.push(ArgumentChange::Omit { argument });
+            }
         }
     }
 }

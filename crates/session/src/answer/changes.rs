@@ -1,4 +1,4 @@
-//! What a call changed, as data, in the shape in which the patch tool and the command line answer.
+//! The changes of a call as data: the answer of the patch tool and of the command line.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ patch_grammar::named! {
 named_choices! { false: DiffDetail }
 
 impl DiffDetail {
-    /// Returns what an answer shows of a diff.
+    /// Returns the part of a diff to show in an answer.
     pub fn of(self, diff: impl FnOnce() -> Vec<u8>) -> Option<String> {
         match self {
             Self::None => None,
@@ -197,7 +197,7 @@ impl HunkAnswer {
         plan.hunks().into_iter().map(Self::of).collect()
     }
 
-    /// Lists the hunks of a committed patch, or of one that was applied already.
+    /// Lists the hunks of a patch, committed now or applied before.
     fn of_report(report: &Report) -> Vec<Self> {
         let mut hunks = Self::of_plan(&report.plan);
         if report.already_done {
@@ -207,14 +207,18 @@ impl HunkAnswer {
         hunks
     }
 
-    /// Lists the hunks of a patch that was not applied, or of which only these were.
+    /// Lists the hunks of a patch of which only these, or none, were applied.
     pub(crate) fn of_rejects(rejects: &Rejects, mut applied: Vec<Self>) -> Vec<Self> {
-        let place = |hunk: &Self| (hunk.section, hunk.hunk_index);
-        let known: HashSet<_> = applied.iter().map(place).collect();
+        let known: HashSet<_> = applied.iter().map(Self::place).collect();
         let others = rejects.hunks().into_iter().map(Self::of);
-        applied.extend(others.filter(|hunk| !known.contains(&place(hunk))));
-        applied.sort_by_key(place);
+        applied.extend(others.filter(|hunk| !known.contains(&hunk.place())));
+        applied.sort_by_key(Self::place);
         applied
+    }
+
+    /// Returns the hunk's section and its number there.
+    fn place(&self) -> (usize, usize) {
+        (self.section, self.hunk_index)
     }
 }
 
@@ -244,7 +248,7 @@ pub struct ChangedFile {
 }
 
 impl ChangedFile {
-    /// Describes what a turn did to a file.
+    /// Describes the change of a file in a turn.
     pub(crate) fn of_turn(change: TurnChange) -> Self {
         let TurnChange { operation, path, to_path, before, after, .. } = change;
         Self {
@@ -259,11 +263,11 @@ impl ChangedFile {
 }
 
 impl PatchData {
-    /// Describes what a plan would do.
+    /// Describes the effect of a plan, not yet committed.
     ///
     /// # Errors
     ///
-    /// When a file that a diff needs has changed since the plan was made.
+    /// When a file has changed since the plan was made, and a diff needs its bytes.
     pub fn planned(plan: &Plan, atomic: bool, detail: DiffDetail) -> Result<Self, fs_guard::Error> {
         Ok(Self {
             atomic,
@@ -277,17 +281,16 @@ impl PatchData {
         })
     }
 
-    /// Tells what becomes of the hunks that are left out, too.
+    /// Adds the hunks left out, with their outcome.
     #[must_use]
     pub fn without(mut self, left_out: &Rejects) -> Self {
         self.hunks = HunkAnswer::of_rejects(left_out, self.hunks);
         self
     }
 
-    /// Describes what was committed.
+    /// Describes committed changes.
     #[must_use]
     pub fn applied(reports: &[Report], atomic: bool, detail: DiffDetail) -> Self {
-        let recovered = |one: &Recovered| format!("{}: {}", one.id, outcome_text(one));
         let ids: Vec<_> = reports
             .iter()
             .filter_map(|report| Some(report.transaction.as_ref()?.to_string()))
@@ -310,22 +313,28 @@ impl PatchData {
                 .iter()
                 .find_map(|report| Some(EditedByPerson { diff: capped(report.edited.as_ref()?) })),
             already_done: reports.iter().any(|report| report.already_done),
-            recovered: reports.iter().flat_map(|report| &report.recovered).map(recovered).collect(),
+            recovered: reports
+                .iter()
+                .flat_map(|report| &report.recovered)
+                .map(|one| format!("{}: {}", one.id, outcome_text(one)))
+                .collect(),
             ..Self::default()
         }
     }
 }
 
-/// Describes the files of a plan that is not committed.
+/// Describes the files of a plan not yet committed.
 fn changed_files(
     images: Images<'_>,
     detail: DiffDetail,
 ) -> Result<Vec<ChangedFile>, fs_guard::Error> {
-    let changed = |change| {
-        let diff = if detail == DiffDetail::None { Vec::new() } else { images.diff(change)? };
-        Ok(ChangedFile::new(change, &[], detail.of(|| diff)))
-    };
-    images.plan().changes().iter().map(changed).collect()
+    let changes = images.plan().changes().iter();
+    changes
+        .map(|change| {
+            let diff = if detail == DiffDetail::None { Vec::new() } else { images.diff(change)? };
+            Ok(ChangedFile::new(change, &[], detail.of(|| diff)))
+        })
+        .collect()
 }
 
 impl ChangedFile {
@@ -353,7 +362,7 @@ pub fn committed_files(report: &Report, detail: DiffDetail) -> Vec<ChangedFile> 
         .collect()
 }
 
-/// Describes what an undo or a redo did.
+/// Describes an undo or a redo.
 #[must_use]
 pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     let mut data = json!({
@@ -381,7 +390,7 @@ pub fn restored(report: &Report, detail: DiffDetail) -> Value {
     data
 }
 
-/// Returns the diff of a committed change, or a sentence if its bytes have been removed since.
+/// Returns the diff of a committed change, or a sentence if the bytes have been removed since.
 #[must_use]
 pub fn diff_of(report: &Report, change: &Change) -> Vec<u8> {
     report
@@ -396,12 +405,12 @@ pub fn capped(diff: &[u8]) -> String {
     capped_text(diff).into_owned()
 }
 
-/// Returns the same, borrowed if nothing is cut or replaced.
+/// Returns a diff as text, cut at [`MAX_DIFF`]; borrowed if nothing is cut or replaced.
 pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
     if let (..=MAX_DIFF, Ok(text)) = (diff.len(), std::str::from_utf8(diff)) {
         return text.into();
     }
-    // A replacement character is at least as long as the bytes that it stands for.
+    // A replacement character is at least as long as the replaced bytes.
     let text = String::from_utf8_lossy(&diff[..diff.len().min(MAX_DIFF + 4)]);
     match text.len() {
         ..=MAX_DIFF => text,
@@ -409,7 +418,7 @@ pub(crate) fn capped_text(diff: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Says what was overlooked, and what a reader should know about a plan.
+/// Writes the notes of a plan: faults overlooked, and facts for the reader.
 pub fn notes(plan: &Plan) -> Vec<String> {
     plan.notes().iter().map(note_of_plan).collect()
 }
@@ -446,7 +455,7 @@ fn note_of_plan(note: &PlanNote) -> String {
     }
 }
 
-/// Says which directories are made for new files.
+/// Names the new directories.
 #[must_use]
 pub fn new_directories_text(directories: &[String]) -> String {
     const NAMED: usize = 5;
@@ -459,14 +468,14 @@ pub fn new_directories_text(directories: &[String]) -> String {
     format!("new {word}: {}{more}", named.join(", "))
 }
 
-/// Says that a section was left out, as it is applied already.
+/// Says that a section was left out because it is applied already.
 #[must_use]
 pub fn done_text(done: SectionDone) -> String {
     format!("it is applied already, and was left out: {done}")
 }
 
-/// Says what is wrong with the new files of a plan, and which were formatted: what a person is to
-/// know before it is approved, and the caller of any tool.
+/// Writes the warnings of a plan: faults in the new files, and files formatted. A person sees them
+/// before approving, and the caller of any tool gets them.
 pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
     plan.notes().iter().filter_map(|note| match note {
         PlanNote::Syntax { .. } | PlanNote::ConflictMarkers { .. } | PlanNote::Formatted { .. } => {
@@ -476,8 +485,8 @@ pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
     })
 }
 
-/// Says what an event has against what was done: it is not written down, may not last, or is not
-/// tidied up.
+/// Says what is lacking after a commit, if an event tells: the change is not logged, may not survive
+/// a power loss, or has left files to tidy up.
 #[must_use]
 pub fn shortfall(event: &Event<'_>) -> Option<String> {
     match event {
@@ -491,13 +500,13 @@ pub fn shortfall(event: &Event<'_>) -> Option<String> {
     }
 }
 
-/// Says that the log lacks what a call came to.
+/// Says that the outcome of a call is not in the log.
 #[must_use]
 pub fn unlogged_text(why: &str) -> String {
     format!("the outcome is not in the audit log: {why}")
 }
 
-/// What is said of a file from which a change is gone that is undone.
+/// The note on a file without the change to undo.
 pub const AS_BEFORE: &str = "the change is gone already";
 
 /// Says why a transaction is not undone.
@@ -513,25 +522,33 @@ pub fn of_turn_text(turn: &str, transactions: usize) -> String {
     format!("all of turn {turn} is undone: {transactions}")
 }
 
-/// Says where a hunk that was located in the base went.
+/// Writes a range of lines.
+fn lines_text(lines: &RangeInclusive<usize>) -> String {
+    format!("lines {}-{}", lines.start(), lines.end())
+}
+
+/// Says where a hunk of the base went.
 #[must_use]
 pub fn carried_text(
     from: &RangeInclusive<usize>,
     to: &RangeInclusive<usize>,
     already_there: bool,
 ) -> String {
-    let lines = |lines: &RangeInclusive<usize>| format!("lines {}-{}", lines.start(), lines.end());
     let what = if already_there { "is there already" } else { "was carried" };
-    format!("{what}: {} of the base are {} now", lines(from), lines(to))
+    format!("{what}: {} of the base are {} now", lines_text(from), lines_text(to))
 }
 
-/// Says at the end of a sentence which files had hunks carried.
-pub fn carried_words(carried: &[CarriedHunk]) -> String {
-    let named = |hunk: &CarriedHunk| match &hunk.changed_by {
+/// Names a file with a carried hunk, and who changed the file last.
+fn carried_path(hunk: &CarriedHunk) -> String {
+    match &hunk.changed_by {
         Some(by) => format!("{} (last changed {by})", hunk.path),
         None => hunk.path.clone(),
-    };
-    let mut paths: Vec<String> = carried.iter().map(named).collect();
+    }
+}
+
+/// Names the files with carried hunks, as the end of a sentence.
+pub fn carried_words(carried: &[CarriedHunk]) -> String {
+    let mut paths: Vec<String> = carried.iter().map(carried_path).collect();
     paths.dedup();
     match paths.len() {
         0 => String::new(),
@@ -540,18 +557,14 @@ pub fn carried_words(carried: &[CarriedHunk]) -> String {
     }
 }
 
-/// Lists the hunks that were located in the base.
+/// Lists the hunks carried from the base.
 pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
-    let lines = |lines: &RangeInclusive<usize>| LineRange {
-        start_line: *lines.start(),
-        end_line: *lines.end(),
-    };
-    plan.notes().iter().filter_map(move |note| match note {
+    plan.notes().iter().filter_map(|note| match note {
         PlanNote::Carried { path, hunk, from, to, already_there } => Some(CarriedHunk {
             path: path.clone(),
             hunk: *hunk,
-            from: lines(from),
-            to: lines(to),
+            from: line_range(from),
+            to: line_range(to),
             already_there: *already_there,
             changed_by: None,
         }),
@@ -559,15 +572,21 @@ pub fn carried(plan: &Plan) -> impl Iterator<Item = CarriedHunk> {
     })
 }
 
-/// The answer to a patch that was applied before.
+fn line_range(lines: &RangeInclusive<usize>) -> LineRange {
+    LineRange { start_line: *lines.start(), end_line: *lines.end() }
+}
+
+/// The answer to a patch applied before.
 const ALREADY_DONE: &str = "done already; nothing was changed";
 
-/// Says what was done.
+/// Sums up a report in one line.
+fn done(report: &Report) -> String {
+    if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) }
+}
+
+/// Sums up the reports of a call in one line.
 #[must_use]
 pub fn outcome(reports: &[Report]) -> String {
-    let done = |report: &Report| {
-        if report.already_done { ALREADY_DONE.to_owned() } else { summary(&report.plan) }
-    };
     let edited = reports.iter().any(|report| report.edited.is_some());
     let edited = edited.then(|| "a person changed the proposal: see editedByPerson".to_owned());
     reports.iter().map(done).chain(edited).collect::<Vec<_>>().join("; ")
@@ -579,8 +598,8 @@ pub fn summary(plan: &Plan) -> String {
     totals(plan.changes().iter().map(|change| change.operation.into()))
 }
 
-/// Lists the files that were added, modified and deleted, as the command-line tool that models know
-/// prints them.
+/// Lists the files added, modified and deleted, in the format of the command-line tool known to
+/// models.
 pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display)>) -> String {
     let mut lines = [const { String::new() }; 3];
     for (operation, path) in changed {
@@ -594,14 +613,14 @@ pub fn success(changed: impl Iterator<Item = (ChangeKind, impl std::fmt::Display
     format!("Success. Updated the following files:\n{}", lines.concat())
 }
 
-/// Writes a note about a file that does not parse.
+/// Writes a note about a file with a syntax error.
 #[must_use]
 pub fn syntax_text(fault: &SyntaxFault, is_new: bool) -> String {
     let when = if is_new { "the new file does not parse" } else { "it does not parse any more" };
     format!("{when} as {}: {fault}", fault.format)
 }
 
-/// Writes a note about conflict markers that a file gets; `line` counts from 1.
+/// Writes a note about new conflict markers in a file; `line` counts from 1.
 #[must_use]
 pub fn conflict_markers_text(line: usize) -> String {
     format!("it gets conflict markers, from line {line}: `<<<<<<<`, `=======`, `>>>>>>>`")
@@ -624,10 +643,7 @@ pub fn note_text(note: &Note) -> String {
         Note::SeparatorsDropped => "was matched without the empty lines after it".into(),
         Note::Fuzz(pass) => format!("was matched with fuzz `{pass}`"),
         Note::Reindented(levels) => {
-            let level = |level: &Reindented| {
-                format!("{} for {}", blanks(&level.file), blanks(&level.patch))
-            };
-            let levels: Vec<_> = levels.iter().map(level).collect();
+            let levels: Vec<_> = levels.iter().map(level_text).collect();
             format!("is indented like the file: {}", levels.join(", "))
         }
         Note::KeptCharacters => {
@@ -648,30 +664,37 @@ pub fn note_text(note: &Note) -> String {
     }
 }
 
-/// Says how many tabs and blanks an indentation has.
+/// Says which indentation of the file stands for which of the patch.
+fn level_text(level: &Reindented) -> String {
+    format!("{} for {}", blanks(&level.file), blanks(&level.patch))
+}
+
+/// Counts the tabs and blanks of an indentation.
 fn blanks(text: &str) -> String {
     let tabs = text.bytes().filter(|byte| *byte == b'\t').count();
     let others = text.chars().count() - tabs;
-    let some = |count, one, more| (count > 0).then(|| counted(count, one, more));
-    let words = [some(tabs, "tab", "tabs"), some(others, "blank", "blanks")];
-    let words: Vec<_> = words.into_iter().flatten().collect();
+    let words: Vec<_> = [(tabs, "tab", "tabs"), (others, "blank", "blanks")]
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, more)| counted(count, one, more))
+        .collect();
     if words.is_empty() { "no blanks".into() } else { words.join(" and ") }
 }
 
-/// The most paths that are named in a sentence.
+/// The most paths to name in a sentence.
 const NAMED: usize = 10;
 
-/// Says what became of an interrupted transaction.
+/// Describes the outcome of an interrupted transaction.
 #[must_use]
 pub fn outcome_text(recovered: &Recovered) -> String {
     let Recovered { outcome, touched, hidden, .. } = recovered;
-    let touched = || listed(touched, *hidden);
-    let nobody = recovered.touched.is_empty() && *hidden == 0;
+    let nobody = touched.is_empty() && *hidden == 0;
+    let touched = listed(touched, *hidden);
     match outcome {
         Outcome::Discarded => "it had changed nothing, and was discarded".into(),
         Outcome::Completed if nobody => "it was finished".into(),
         Outcome::Completed => {
-            format!("it was finished before someone else changed these: {}", touched())
+            format!("it was finished before someone else changed these: {touched}")
         }
         Outcome::CompletedExcept(dirs) => {
             format!(
@@ -683,15 +706,14 @@ pub fn outcome_text(recovered: &Recovered) -> String {
         Outcome::RolledBack | Outcome::RolledBackExcept(_) => {
             format!(
                 "it was rolled back; someone else has changed these since, and they stay as they \
-                 are: {}",
-                touched()
+                 are: {touched}"
             )
         }
         _ => "it is finished with".into(),
     }
 }
 
-/// Names paths, and counts those that are not named.
+/// Names the first paths, and counts the others.
 fn listed(paths: &[String], more: usize) -> String {
     let named: Vec<&str> = paths.iter().take(NAMED).map(String::as_str).collect();
     match paths.len() - named.len() + more {

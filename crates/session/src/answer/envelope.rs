@@ -4,19 +4,19 @@ use serde::Serialize;
 
 use crate::answer::error::ToolError;
 
-/// The envelope of a call that succeeded.
+/// The envelope of a successful call.
 #[derive(Debug, Clone, Serialize)]
 pub struct Success<T> {
     ok: bool,
-    /// What happened, in one line.
+    /// The outcome, in one line.
     pub output: String,
-    /// What happened, as data.
+    /// The outcome, as data.
     pub data: T,
-    /// What was taken for the tool in another form than it was sent in, a sentence each.
+    /// The arguments converted to the form of the tool, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub normalised: Vec<String>,
-    /// What is wrong with the new files, and what a person said about the change, a sentence each.
-    /// A patch has it in its notes.
+    /// Faults in the new files, and remarks of a person about the change, a sentence each. For a
+    /// patch they are among the notes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -24,8 +24,7 @@ pub struct Success<T> {
 impl<T> Success<T> {
     /// Makes the envelope of a success.
     pub fn new(output: impl Into<String>, data: T) -> Self {
-        let (normalised, warnings) = (Vec::new(), Vec::new());
-        Self { ok: true, output: output.into(), data, normalised, warnings }
+        Self { ok: true, output: output.into(), data, normalised: Vec::new(), warnings: Vec::new() }
     }
 
     /// Replaces the data.
@@ -40,13 +39,13 @@ impl<T> Success<T> {
     }
 }
 
-/// The envelope of a call that failed.
+/// The envelope of a failed call.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failure {
     ok: bool,
-    /// Why it failed.
+    /// The cause.
     pub error: ToolError,
-    /// What was taken for the tool in another form than it was sent in, a sentence each.
+    /// The arguments converted to the form of the tool, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub normalised: Vec<String>,
 }

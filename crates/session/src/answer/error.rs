@@ -1,4 +1,4 @@
-//! What a call answers when it fails: one shape for every cause.
+//! The error of a failed call, in one shape for every cause.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::answer::reason::Reason;
 use crate::answer::shown::sanitize;
 use crate::tool::Tool;
 
-/// The most reasons besides the gravest that an error lists; of more it gives the number. A patch
-/// may have a hundred thousand, and each takes some kilobytes as JSON.
+/// The most reasons in an error besides the gravest; the rest are only counted. A patch may have a
+/// hundred thousand, at some kilobytes of JSON each.
 const LISTED: usize = 500;
 
 /// How a failure ends a program, and whether trying again can help.
@@ -56,22 +56,22 @@ impl FailureClass {
     }
 }
 
-/// A refused patch that is kept, so that only the sections that are wrong need to be sent again.
+/// A refused patch, kept so that only the wrong sections need to be sent again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The name to amend it by.
+    /// The name to amend the patch by.
     pub id: String,
-    /// The files whose sections are wrong; empty if all are, or if it is not known which.
+    /// The files of the wrong sections; empty if all are wrong, or if the wrong ones are not known.
     pub wrong: Vec<String>,
-    /// It is what was left out; the other sections are applied.
+    /// The patch is the rest that was left out; the other sections are applied.
     pub is_rest: bool,
 }
 
 impl Kept {
-    /// Says how it is amended, for a caller that can do so, if only some of it is wrong.
+    /// Says how to amend the patch, to a caller with the means, if only some sections are wrong.
     #[must_use]
     pub fn words(&self, caller: Caller) -> Option<String> {
-        /// More files are not named.
+        /// The most files to name.
         const NAMED: usize = 5;
         let with = match caller {
             Caller::Tool(Tool::ApplyPatch) => format!("amend {}", self.id),
@@ -107,38 +107,38 @@ pub struct ToolError {
     /// The kind, from a closed set.
     #[serde(serialize_with = "kind_name")]
     pub kind: ErrorKind,
-    /// What was seen, in a sentence; for people and models, not for programs.
+    /// The finding, in a sentence; for people and models, not for programs.
     pub message: String,
-    /// The path it is about.
+    /// The path in question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What else is known; an object, or null.
+    /// Further facts; an object, or null.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub details: Value,
     /// Whether the caller can correct the request and try again.
     pub recoverable: bool,
-    /// What the caller can do about it.
+    /// Advice for the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_next_action: Option<String>,
     /// The same as data: alternatives, the best one first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
-    /// What the hints are made from.
+    /// The source of the hints.
     #[serde(skip)]
     pub remedies: Vec<Remedy>,
     /// The remedies of each of `details.rejects`.
     #[serde(skip)]
     pub reject_remedies: Vec<Vec<Remedy>>,
-    /// What it was made from, if that is what keeps a patch from applying: a terminal shows where.
+    /// The reasons why a patch does not apply; a terminal shows their places.
     #[serde(skip)]
     pub rejects: Option<Arc<Rejects>>,
-    /// The refused patch, if it is kept.
+    /// The refused patch, if kept.
     #[serde(skip)]
     pub kept: Option<Box<Kept>>,
     /// Who gets the hints.
     #[serde(skip)]
     pub caller: Caller,
-    /// How it ends a program.
+    /// How the error ends a program.
     #[serde(skip)]
     pub class: FailureClass,
     /// The failure is not final: a person is asked, and the same call is made again afterwards.
@@ -202,8 +202,7 @@ impl ToolError {
         self.details(json!({ "reason": reason.as_str() }))
     }
 
-    /// Makes the error of arguments that cannot be read: all problems that were found, or else the
-    /// parser's message.
+    /// Makes the error of unreadable arguments: all the problems found, or else the parser's message.
     #[doc(hidden)]
     pub fn bad_arguments(
         what: &str,
@@ -220,14 +219,14 @@ impl ToolError {
             .remedies([Remedy::Arguments(changes)])
     }
 
-    /// Makes the error of arguments that are no JSON, or that have a field twice.
+    /// Makes the error of arguments that are not JSON, or have a field twice.
     #[doc(hidden)]
     pub fn unreadable_arguments(what: &str, error: &serde_json::Error) -> Self {
         Self::arguments(Reason::BadArguments, format!("{what}: {error}"))
             .remedies([Remedy::give("arguments", "a JSON object that has each name once")])
     }
 
-    /// Makes the error of a call that its caller has cancelled.
+    /// Makes the error of a call cancelled by the caller.
     fn cancelled() -> Self {
         let message = "cancelled; nothing was changed";
         Self::new(FailureClass::Failed, ErrorKind::Cancelled, message)
@@ -235,7 +234,7 @@ impl ToolError {
             .remedies([Remedy::TryAgain])
     }
 
-    /// Makes the error of a file that is not what the caller, or the session, saw.
+    /// Makes the error of a file that has changed since the caller, or the session, saw it.
     #[doc(hidden)]
     pub fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
@@ -247,7 +246,7 @@ impl ToolError {
         error
     }
 
-    /// Adds details; those that are there already stay.
+    /// Adds details; present ones stay.
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
         match (&mut self.details, details) {
@@ -268,7 +267,7 @@ impl ToolError {
         Self { remedies: remedies.into_iter().collect(), ..self }.addressed(caller)
     }
 
-    /// Says by which name the refused patch can be amended, if it is kept.
+    /// Adds the name to amend the refused patch by, if the patch is kept.
     #[must_use]
     pub fn kept_as(self, kept: Option<Kept>) -> Self {
         let Some(kept) = kept else { return self };
@@ -291,7 +290,7 @@ impl ToolError {
         self.remedies(others.into_iter().chain([remedy]))
     }
 
-    /// Puts the remedies into the words of a caller, who gets only those that it can follow.
+    /// Puts the remedies into the words of a caller, and leaves out those the caller cannot follow.
     #[must_use]
     pub fn addressed(mut self, caller: Caller) -> Self {
         self.caller = caller;
@@ -312,7 +311,7 @@ impl ToolError {
         self
     }
 
-    /// Leaves the advice to open a workspace otherwise to those who have one.
+    /// Drops advice on how to open the workspace, for files outside a workspace.
     #[must_use]
     pub fn without_workspace(mut self) -> Self {
         for remedies in self.reject_remedies.iter_mut().chain([&mut self.remedies]) {
@@ -338,27 +337,17 @@ impl ToolError {
             .remedies(Remedy::of_parse(error))
     }
 
-    /// Makes the error of a workspace that cannot be used, or of a change in it that cannot be
-    /// planned or committed.
+    /// Makes the error of an unusable workspace, or of a change in one that cannot be planned or
+    /// committed.
     #[must_use]
     pub fn workspace(error: &commit::Error) -> Self {
         if error.is_cancelled() {
             return Self::cancelled();
         }
-        if let commit::Error::NotRestored { rejects, .. } = error {
-            // A restore never replaces a file.
-            let rejected = Self::rejected(rejects);
-            let there =
-                rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. }));
-            return match there {
-                _ if remedy::is_state(&rejects[0].path) => {
-                    rejected.remedies([Remedy::Ask(ForPerson::LookAtState)])
-                }
-                Some(there) => rejected.remedies([Remedy::choose(&there.path, PathLike::Free)]),
-                None => rejected.remedies(error.remedies()),
-            };
-        }
         let (class, details) = match error {
+            commit::Error::NotRestored { rejects, .. } => {
+                return Self::not_restored(error, rejects);
+            }
             commit::Error::Parse(error) => return Self::parse(error),
             commit::Error::Rejected(rejects) => return Self::rejected(rejects),
             commit::Error::Commit(error) => return Self::commit(error),
@@ -389,30 +378,8 @@ impl ToolError {
             commit::Error::NotRecovered { journal, .. } => {
                 (FailureClass::Partial, json!({ "journal": journal }))
             }
-            commit::Error::Files(error)
-            | commit::Error::Store(workspace_trash::Error::Files(error)) => {
-                let from_system = error.is_failure();
-                (
-                    FailureClass::of(error.kind().into(), from_system),
-                    json!({ "reason": error.reason() }),
-                )
-            }
-            commit::Error::Store(
-                error @ (workspace_trash::Error::NoSuchTransaction(_)
-                | workspace_trash::Error::NoSuchSlot { .. }),
-            ) => {
-                (FailureClass::of(error.kind().into(), false), json!({ "reason": error.reason() }))
-            }
-            // The journal may have come with the repository, so it is refused like a path of the
-            // repository's choice.
-            commit::Error::Store(workspace_trash::Error::Journal { id, problem, .. }) => {
-                let mut details = journal_problem(problem);
-                details["transactions"] = json!([id.to_string()]);
-                (FailureClass::Refused, details)
-            }
-            commit::Error::Store(workspace_trash::Error::Unfinished { problem, .. }) => {
-                (FailureClass::Refused, journal_problem(problem))
-            }
+            commit::Error::Files(error) => files_failure(error),
+            commit::Error::Store(error) => store_failure(error),
             commit::Error::Doubtful { transactions, .. } => {
                 let ids: Vec<_> = transactions.iter().map(|(id, _)| id.to_string()).collect();
                 let reason = Reason::UntrustedState.as_str();
@@ -424,6 +391,18 @@ impl ToolError {
         let postponed = matches!(error, commit::Error::Postponed);
         Self { path, details, postponed, ..Self::new(class, error.kind(), error.to_string()) }
             .remedies(error.remedies())
+    }
+
+    /// Makes the error of a file that cannot be restored; a restore never replaces a file.
+    fn not_restored(error: &commit::Error, rejects: &Rejects) -> Self {
+        let rejected = Self::rejected(rejects);
+        if remedy::is_state(&rejects[0].path) {
+            return rejected.remedies([Remedy::Ask(ForPerson::LookAtState)]);
+        }
+        match rejects.iter().find(|reject| matches!(reject.problem, Problem::Exists { .. })) {
+            Some(there) => rejected.remedies([Remedy::choose(&there.path, PathLike::Free)]),
+            None => rejected.remedies(error.remedies()),
+        }
     }
 
     /// Makes the error of a plan that could not be committed.
@@ -464,7 +443,7 @@ impl ToolError {
     }
 
     /// Makes the error of a patch or an operation that cannot be planned: the gravest reason first,
-    /// all of them in the details, and what becomes of each hunk.
+    /// all reasons in the details, and the outcome of each hunk.
     #[must_use]
     pub fn rejected(rejects: &Rejects) -> Self {
         Self::of_rejects(rejects).hunks(HunkAnswer::of_rejects(rejects, Vec::new()))
@@ -495,15 +474,15 @@ impl ToolError {
             len => format!("{first} (and {} more)", len - 1),
         };
         let mut details = problem_details(first);
-        let others = || rejects.iter().filter(|reject| !std::ptr::eq(*reject, first)).take(LISTED);
+        let others = rejects.iter().filter(|reject| !std::ptr::eq(*reject, first)).take(LISTED);
         if rejects.len() > 1 {
-            details["rejects"] = others().map(reject).collect();
+            details["rejects"] = others.clone().map(reject).collect();
         }
         if rejects.len() - 1 > LISTED {
             details["moreRejects"] = (rejects.len() - 1 - LISTED).into();
         }
         let path = Some(fs_guard::shortened(&first.path).into_owned());
-        let reject_remedies = others().map(Reject::remedies).collect();
+        let reject_remedies = others.map(Reject::remedies).collect();
         Self { path, reject_remedies, ..Self::new(class, first.kind(), message) }
             .details(details)
             .remedies(first.remedies())
@@ -600,6 +579,32 @@ impl From<fs_guard::Error> for ToolError {
     }
 }
 
+/// Returns the class and the details of a failure in the workspace's files.
+fn files_failure(error: &fs_guard::Error) -> (FailureClass, Value) {
+    let class = FailureClass::of(error.kind().into(), error.is_failure());
+    (class, json!({ "reason": error.reason() }))
+}
+
+/// Returns the class and the details of a failure in the store of transactions.
+fn store_failure(error: &workspace_trash::Error) -> (FailureClass, Value) {
+    use workspace_trash::Error;
+    match error {
+        Error::Files(error) => files_failure(error),
+        Error::NoSuchTransaction(_) | Error::NoSuchSlot { .. } => {
+            (FailureClass::of(error.kind().into(), false), json!({ "reason": error.reason() }))
+        }
+        // The journal may have come with the repository, and is refused like a path of the
+        // repository's choice.
+        Error::Journal { id, problem, .. } => {
+            let mut details = journal_problem(problem);
+            details["transactions"] = json!([id.to_string()]);
+            (FailureClass::Refused, details)
+        }
+        Error::Unfinished { problem, .. } => (FailureClass::Refused, journal_problem(problem)),
+        _ => (FailureClass::of(error.kind().into(), true), Value::Null),
+    }
+}
+
 fn drift(drift: &commit::Drift) -> Value {
     let mut value = json!({
         "path": drift.path,
@@ -616,7 +621,7 @@ impl ToolError {
     /// The most lines that [`printed`](Self::printed) has.
     const MAX_PRINTED: usize = 40;
 
-    /// Returns the last lines that a check or a formatter printed which did not succeed.
+    /// Returns the last lines printed by a failed check or formatter.
     #[must_use]
     pub fn printed(&self) -> Option<String> {
         let details = self.details.get("verify").unwrap_or(&self.details);
@@ -646,7 +651,7 @@ fn reject(reject: &Reject) -> Value {
     value
 }
 
-/// Returns what is known of a reject besides its kind and message.
+/// Returns the facts of a reject besides its kind and message.
 fn problem_details(reject: &Reject) -> Value {
     let mut value = value_of(reject);
     if let Value::Object(details) = &mut value {

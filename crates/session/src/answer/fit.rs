@@ -1,5 +1,5 @@
-//! Answers that fit into a model's context. Lists and files come in parts (see `page`). Diffs and
-//! reasons have no next part: they are cut, and a note says how to get the rest.
+//! Answers cut to fit a model's context. Lists and files come in parts (see `page`). Diffs and reasons
+//! have no next part: they are cut, with a note on how to get the rest.
 
 use fs_guard::{shortened, without_middle};
 use serde_json::{Value, json};
@@ -8,13 +8,13 @@ use crate::answer::changes::ChangedFile;
 use crate::answer::error::ToolError;
 use crate::text::{length, prefix};
 
-/// The end of a text that was cut.
+/// The mark at the end of a cut text.
 pub const CUT: &str = "…(truncated)";
 
-/// The end of a diff that was cut: how to get the rest.
+/// The mark at the end of a cut diff, with the way to get the rest.
 const MORE: &str = "…(cut: ask with a larger maxResultBytes, or read the file)";
 
-/// Cuts a text that is longer than `max`, and marks the end.
+/// Cuts a text to `max` bytes, and marks the cut.
 pub fn cut(text: &mut String, max: usize, mark: &str) {
     if text.len() > max {
         text.truncate(prefix(text, max).len());
@@ -22,8 +22,7 @@ pub fn cut(text: &mut String, max: usize, mark: &str) {
     }
 }
 
-/// Cuts a diff so that it takes at most `max` bytes as JSON, which has two for a line feed or a
-/// quote.
+/// Cuts a diff to at most `max` bytes of JSON, where a line feed or a quote takes two.
 pub fn cut_diff(diff: &mut Option<String>, max: usize) {
     let Some(diff) = diff else { return };
     if length(diff) > max {
@@ -32,15 +31,14 @@ pub fn cut_diff(diff: &mut Option<String>, max: usize) {
 }
 
 /// Leaves out files at the end, then cuts the remaining diffs to equal shares of the room. Returns
-/// whether it had to.
+/// whether anything was cut.
 pub fn cut_changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     let before = length(files);
     if before <= max {
         return false;
     }
     let mut left = max;
-    let bare = |file: &ChangedFile| length(&ChangedFile { diff: None, ..file.clone() }) + 1;
-    let count = fitting(files, &mut left, bare).max(1);
+    let count = fitting(files, &mut left, length_without_diff).max(1);
     files.truncate(count);
     for (index, file) in files.iter_mut().enumerate() {
         let share = left / (count - index);
@@ -53,33 +51,32 @@ pub fn cut_changes(files: &mut Vec<ChangedFile>, max: usize) -> bool {
     true
 }
 
-/// The longest sentence of an error. What is longer quotes something that the caller sent.
+/// Returns the bytes of a file's entry, and of the comma behind it, without the diff.
+fn length_without_diff(file: &ChangedFile) -> usize {
+    length(&ChangedFile { diff: None, ..file.clone() }) + 1
+}
+
+/// The longest sentence of an error. Only a sentence with a quotation from the call is longer.
 const SENTENCE: usize = 3000;
 
 /// The longest name, line or value in the details of an error.
 const VALUE: usize = 1500;
 
-/// Texts that have bounds of their own: diffs, lines to paste, the three sides of a conflict, and
-/// what a check printed.
+/// Texts with bounds of their own: diffs, lines to paste, the three sides of a conflict, and the
+/// output of a check.
 const BOUNDED: [&str; 8] =
     ["base", "current", "wanted", "diff", "lines", "addContextBefore", "addContextAfter", "output"];
 
 impl ToolError {
-    /// Leaves out the middle of whatever is quoted at great length: a path, a pattern, the name of
-    /// an argument. Every answer passes here, so that none is much longer than a call that makes
-    /// sense would make it.
+    /// Leaves out the middle of long quotations: a path, a pattern, the name of an argument. Every
+    /// answer passes here, so a nonsensical call does not get a huge one.
     #[must_use]
     #[doc(hidden)]
     pub fn bounded(mut self) -> Self {
-        let sentence = |text: &mut String| {
-            if text.len() > SENTENCE {
-                *text = without_middle(text, SENTENCE / 4).into_owned();
-            }
-        };
-        sentence(&mut self.message);
+        bound_sentence(&mut self.message);
         self.path = self.path.map(|path| shortened(&path).into_owned());
         bound_values(&mut self.details);
-        self.suggested_next_action.as_mut().into_iter().for_each(sentence);
+        self.suggested_next_action.as_mut().into_iter().for_each(bound_sentence);
         self
     }
 
@@ -90,7 +87,7 @@ impl ToolError {
             return;
         }
         cut(&mut self.message, max / 4, CUT);
-        // What is rejected is in `rejects`, with more about it.
+        // The rejected hunks are in `rejects`, in more detail.
         if let Some(details) = self.details.as_object_mut() {
             details.remove("hunks");
         }
@@ -123,12 +120,11 @@ impl ToolError {
             cut_sides(&mut self.details, max / 8);
         }
         if length(&self.details) > max {
-            let kept = |name: &str| self.details.get(name).cloned().unwrap_or_default();
-            let mut short =
-                json!({ "reason": kept("reason"), "path": kept("path"), "truncated": true });
+            let [reason, path] = ["reason", "path"].map(|name| self.details.get(name));
+            let mut short = json!({ "reason": reason, "path": path, "truncated": true });
             for name in ["patchId", "moreRejects"] {
-                if self.details.get(name).is_some() {
-                    short[name] = kept(name);
+                if let Some(value) = self.details.get(name) {
+                    short[name] = value.clone();
                 }
             }
             if let Some(applied) = self.details.get("applied") {
@@ -139,7 +135,7 @@ impl ToolError {
     }
 }
 
-/// Returns what was applied without its files: the transactions, of which the log tells more.
+/// Returns the transactions of the applied part, without their files; the log has the rest.
 fn transactions(applied: &Value) -> Value {
     let mut short = json!({ "truncated": true });
     for name in ["atomic", "dryRun", "transactionId", "transactionIds"] {
@@ -148,6 +144,12 @@ fn transactions(applied: &Value) -> Value {
         }
     }
     short
+}
+
+fn bound_sentence(text: &mut String) {
+    if text.len() > SENTENCE {
+        *text = without_middle(text, SENTENCE / 4).into_owned();
+    }
 }
 
 fn bound_values(value: &mut Value) {
@@ -179,7 +181,7 @@ fn cut_sides(details: &mut Value, max: usize) {
     }
 }
 
-/// Shortens a reject to a line, for when there are many.
+/// Shortens a reject to one line, for an error with many.
 fn in_a_line(reject: &Value, path: &str) -> Value {
     let mut line = json!({ "patchLine": reject["patchLine"], "reason": reject["reason"] });
     if reject["path"] != path {
@@ -199,7 +201,7 @@ fn in_a_line(reject: &Value, path: &str) -> Value {
     line
 }
 
-/// Counts how many of the first items fit into `left` bytes together, and takes them off `left`.
+/// Counts the first items that fit into `left` bytes together, and subtracts their bytes.
 pub fn fitting<T>(items: &[T], left: &mut usize, size: impl Fn(&T) -> usize) -> usize {
     let fits = items.iter().take_while(|item| {
         let size = size(item);
@@ -241,8 +243,8 @@ mod tests {
 
     #[test]
     fn the_texts_of_a_conflict_are_cut_and_not_left_out() {
-        let side = || json!({ "startLine": 1, "endLine": 99, "text": "\u{e9}\"\n".repeat(500) });
-        let details = json!({ "path": "p", "base": side(), "current": side(), "wanted": side() });
+        let side = json!({ "startLine": 1, "endLine": 99, "text": "\u{e9}\"\n".repeat(500) });
+        let details = json!({ "path": "p", "base": side, "current": side, "wanted": side });
         let mut error = ToolError::arguments(Reason::BadArguments, "x").details(details);
         error.fit(4000);
         for side in ["base", "current", "wanted"] {
@@ -267,8 +269,7 @@ mod tests {
         assert!(long.details["moreRejects"] == 100 - kept, "{:?}", long.details);
         assert!(length(&long) < 1500);
         assert!(long.kind == ErrorKind::CommandFailed);
-        // Those that were left out before count too, and the number is there even when no other
-        // fact has room.
+        // Reasons left out before count too, and the number stays even if nothing else has room.
         for (places, rest) in [(0, false), (100, true)] {
             let reject = json!({ "path": "p", "patchLine": 7, "reason": "multiple_matches" });
             let places = vec![json!({ "startLine": 1, "endLine": 1 }); places];

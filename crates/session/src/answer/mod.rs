@@ -1,4 +1,4 @@
-//! What a call answers: a result in one shape, in as many characters as the caller takes.
+//! The answer of a call: a result in one shape, cut to the length the caller takes.
 
 pub mod arguments;
 pub(crate) mod changed_by;

@@ -1,4 +1,4 @@
-//! How many lines of each file change, from a plan or from the text of a diff alone.
+//! Counts of changed lines per file, from a plan or from the text of a diff alone.
 
 use patch_engine::{Change, ChangeKind, Images, SUBMODULE_MODE, line_counts};
 use patch_grammar::diff::FileHeader;
@@ -7,18 +7,18 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 patch_grammar::named! {
-    /// What happens to a file.
+    /// The kind of a file's change.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum FileOperation {
-        /// It is created.
+        /// The file is created.
         Create = "create",
-        /// It changes.
+        /// The file changes.
         Update = "update",
-        /// It is deleted.
+        /// The file is deleted.
         Delete = "delete",
-        /// It moves, and perhaps changes.
+        /// The file moves, and perhaps changes.
         Move = "move",
-        /// A copy of it is created.
+        /// A copy of the file is created.
         Copy = "copy",
     }
 }
@@ -38,19 +38,19 @@ impl From<ChangeKind> for FileOperation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileStatistics {
-    /// What happens to it.
+    /// The kind of the change.
     #[serde(serialize_with = "word")]
     pub operation: FileOperation,
-    /// Its path before; of a new file, afterwards.
+    /// The path before the change; for a new file, the path after.
     pub path: String,
-    /// The path that it gets, or that its copy has.
+    /// The new path, or the path of the copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_path: Option<String>,
-    /// How many lines are inserted; `None` if it is not text.
+    /// How many lines are inserted; `None` for a binary file.
     pub inserted: Option<usize>,
-    /// How many lines are deleted; `None` if it is not text.
+    /// How many lines are deleted; `None` for a binary file.
     pub deleted: Option<usize>,
-    /// What the diff states beside.
+    /// The modes and percentages in the header of the diff.
     #[serde(flatten, serialize_with = "stated")]
     pub stated: FileHeader,
 }
@@ -84,7 +84,7 @@ impl FileStatistics {
         self.to_path.as_deref().unwrap_or(&self.path)
     }
 
-    /// Counts the lines of a diff. Its text says everything: no file is looked at.
+    /// Counts the lines of a diff, from its text alone.
     #[must_use]
     pub fn of_diff(patch: &Patch) -> Vec<Self> {
         patch.sections().iter().map(|section| Self::of_section(patch, section)).collect()
@@ -94,26 +94,22 @@ impl FileStatistics {
         let stated = FileHeader::read(patch.bytes(section.span.clone()));
         let mut header = if patch.reversed { stated.reversed() } else { stated };
         if section.submodule.is_some() {
-            // The lines of `git diff --submodule=log` do not say it.
+            // `git diff --submodule=log` writes no modes.
             match &section.operation {
                 SectionOperation::Add(_) => header.new_mode = Some(SUBMODULE_MODE),
                 SectionOperation::Delete(_) => header.old_mode = Some(SUBMODULE_MODE),
                 _ => {}
             }
         }
-        let count = |kind| {
-            let lines = section.hunks().iter().flat_map(|hunk| &hunk.lines);
-            lines.filter(|line| line.kind == kind).count()
-        };
         let inserted = match (&section.operation, section.submodule) {
-            // A diff has one line a commit.
+            // A diff has one line per commit.
             (_, Some(submodule)) => submodule.new.iter().count(),
             (SectionOperation::Add(added), None) => added.lines().count(),
-            _ => count(LineKind::Insert),
+            _ => count(section, LineKind::Insert),
         };
         let deleted = match section.submodule {
             Some(submodule) => submodule.old.iter().count(),
-            None => count(LineKind::Delete),
+            None => count(section, LineKind::Delete),
         };
         Self {
             operation: match &section.operation {
@@ -131,11 +127,11 @@ impl FileStatistics {
         }
     }
 
-    /// Counts the lines of what a plan changes.
+    /// Counts the lines of a plan's changes.
     ///
     /// # Errors
     ///
-    /// When the bytes that are counted are not what the plan was made for any more.
+    /// When a file has changed since the plan was made.
     pub fn of_plan(images: Images<'_>) -> Result<Vec<Self>, fs_guard::Error> {
         let changes = images.plan().changes().iter();
         changes.map(|change| Self::of_change(images, change)).collect()
@@ -156,6 +152,11 @@ impl FileStatistics {
     }
 }
 
+fn count(section: &Section<'_>, kind: LineKind) -> usize {
+    let lines = section.hunks().iter().flat_map(|hunk| &hunk.lines);
+    lines.filter(|line| line.kind == kind).count()
+}
+
 /// Says how many files are created, updated, copied, moved and deleted.
 #[must_use]
 pub fn totals(operations: impl Iterator<Item = FileOperation> + Clone) -> String {
@@ -166,10 +167,11 @@ pub fn totals(operations: impl Iterator<Item = FileOperation> + Clone) -> String
         (FileOperation::Move, "moved"),
         (FileOperation::Delete, "deleted"),
     ];
-    let count = |wanted| operations.clone().filter(|operation| *operation == wanted).count();
-    let parts = parts.map(|(operation, what)| (count(operation), what));
     let parts: Vec<_> = parts
-        .iter()
+        .into_iter()
+        .map(|(kind, what)| {
+            (operations.clone().filter(|operation| *operation == kind).count(), what)
+        })
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
