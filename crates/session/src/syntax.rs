@@ -4,15 +4,15 @@ use fs_guard::RelPath;
 use patch_engine::{Formats, SyntaxFault};
 use serde::de::IgnoredAny;
 
-/// Larger files are not parsed.
+/// The largest file to parse.
 const MAX_SIZE: u64 = 8 << 20;
 
-/// Files whose lists and maps are nested deeper are not judged. jsonc-parser and toml have limits
-/// of their own.
+/// The deepest nesting of lists and maps that is judged. jsonc-parser and toml have limits of their
+/// own.
 #[cfg(not(target_family = "wasm"))]
 const MAX_DEPTH: usize = 200;
 
-/// Longer messages are cut.
+/// The longest message; the rest is cut.
 const MAX_MESSAGE: usize = 200;
 
 /// Files of these names are JSON with comments.
@@ -33,7 +33,7 @@ const WITH_COMMENTS: &[&str] = &[
 /// Directories whose JSON files have comments.
 const WITH_COMMENTS_IN: &[&str] = &[".vscode", ".zed"];
 
-/// A format, as the name of a file says.
+/// A format, known by the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileFormat {
     Json,
@@ -43,13 +43,13 @@ enum FileFormat {
     Yaml,
 }
 
-/// What a parser says of a text.
+/// The verdict of a parser on a text.
 #[derive(Debug, PartialEq, Eq)]
 enum Parsed {
     Whole,
-    /// It is nested too deep to be judged, or its parser is left out.
+    /// The text is nested too deep to judge, or its parser is left out.
     NotJudged,
-    /// It is wrong at this byte.
+    /// The text is wrong at this byte.
     Wrong(usize, String),
 }
 
@@ -65,7 +65,7 @@ impl Formats for KnownFormats {
     fn fault(&self, path: &RelPath, before: Option<&[u8]>, after: &[u8]) -> Option<SyntaxFault> {
         let mut format = FileFormat::of(path.as_str())?;
         if let Some(before) = before {
-            // Many programs read comments in files whose names do not say so.
+            // Many programs accept comments in files with a plain `.json` name.
             let formats = if format == FileFormat::Json { &JSONS[..] } else { &[format] };
             format = *formats.iter().find(|format| format.parsed(before) == Parsed::Whole)?;
         }
@@ -125,13 +125,13 @@ impl FileFormat {
     }
 }
 
-/// What is ignored is read without recursion.
+/// Parses JSON without keeping a value, and so without recursion.
 fn json(text: &str) -> Parsed {
     let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Parsed::Whole };
     let start = text.split_inclusive('\n').take(error.line() - 1).map(str::len).sum::<usize>();
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
-    // The column counts the bytes that were read.
+    // The column counts the bytes read.
     Parsed::Wrong(start + error.column().saturating_sub(1), message.to_owned())
 }
 
@@ -144,8 +144,7 @@ mod parsers {
 
     use super::{MAX_DEPTH, Parsed, lower};
 
-    /// What is read as JSON with comments: JSON, comments, commas at the end of lists, and nothing
-    /// else of JSON5.
+    /// JSON with comments: comments and commas at the end of lists, and nothing else of JSON5.
     const JSONC: ParseOptions = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -162,7 +161,7 @@ mod parsers {
     pub(super) fn jsonc(text: &str) -> Parsed {
         match jsonc_parser::parse_to_value(text, &JSONC) {
             Ok(Some(_)) => Parsed::Whole,
-            // As JSON has it.
+            // An empty file is not JSON either.
             Ok(None) => Parsed::Wrong(text.len(), "there is no value".into()),
             Err(error) => match error.kind() {
                 ParseErrorKind::NestingDepthExceeded => Parsed::NotJudged,
@@ -179,7 +178,7 @@ mod parsers {
         Parsed::Wrong(error.span().map_or(text.len(), |span| span.start), error.message().into())
     }
 
-    /// Reads events and builds nothing, so that an alias is as small as it looks.
+    /// Reads events and builds no value, so an alias takes no room.
     pub(super) fn yaml(text: &str) -> Parsed {
         let mut parser = Parser::new_from_str(text);
         let mut depth = 0_usize;
@@ -209,7 +208,7 @@ mod parsers {
     }
 }
 
-/// In a browser all that a package has is loaded: there only JSON is parsed.
+/// A browser loads the whole package: there only JSON is parsed.
 #[cfg(target_family = "wasm")]
 mod parsers {
     use super::Parsed;
@@ -230,7 +229,7 @@ fn place(bytes: &[u8], at: usize) -> (usize, usize) {
     (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
 }
 
-/// Begins a message as ours begin.
+/// Begins a message with a small letter, like the messages of this program.
 #[cfg(not(target_family = "wasm"))]
 fn lower(message: String) -> String {
     let mut rest = message.chars();
@@ -258,7 +257,8 @@ mod tests {
         .expect("a path")
     }
 
-    /// The file before (`None`: there is none) and after, and the fault.
+    /// Checks the fault of a file that changes from `before` (`None` for a new file) to `after`;
+    /// describes a mismatch.
     fn wrong(
         name: &str,
         before: Option<&str>,
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(fault.expect("a fault").to_string(), "line 1, column 8: this is not UTF-8");
     }
 
-    /// Nesting, and what is known to be slow in some parsers: it ends, and without a panic.
+    /// Deep nesting, and texts known to be slow in some parsers, end without a panic.
     #[test]
     fn hostile_files_are_parsed_in_bounds() {
         const SIZE: usize = 1 << 18;
@@ -408,73 +408,75 @@ mod tests {
         assert_eq!(FileFormat::Json.parsed(deep.as_bytes()), Parsed::Whole);
     }
 
-    /// Random texts of what matters to the formats: a parser that panics would end the program.
+    /// The pieces of random texts: tokens of the formats.
+    const PIECES: &[&str] = &[
+        "a",
+        "b: ",
+        "- ",
+        "\n",
+        "  ",
+        " ",
+        "\t",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ":",
+        "?",
+        "? ",
+        "&x ",
+        "*x",
+        "!t ",
+        "!!",
+        "!<",
+        "%YAML 1.2\n",
+        "%TAG ",
+        "---",
+        "...",
+        "|",
+        ">",
+        "|+2\n",
+        ">-\n",
+        "\"",
+        "'",
+        "\\",
+        "#",
+        "# c\n",
+        "=",
+        "a = ",
+        "[[",
+        "]]",
+        ".",
+        "1",
+        "-1",
+        "0x",
+        "1979-05-27",
+        "T",
+        "true",
+        "inf",
+        "\"\"\"",
+        "'''",
+        "//",
+        "/*",
+        "*/",
+        "null",
+        "é",
+        "\r",
+        "\r\n",
+        "\u{feff}",
+        "\u{85}",
+        "\0",
+        "<<",
+        "~",
+        "@",
+        "`",
+        "\u{10ffff}",
+    ];
+
+    /// A panic in a parser would end the program.
     #[test]
     fn no_text_makes_a_parser_panic() {
-        const PIECES: &[&str] = &[
-            "a",
-            "b: ",
-            "- ",
-            "\n",
-            "  ",
-            " ",
-            "\t",
-            "[",
-            "]",
-            "{",
-            "}",
-            ",",
-            ":",
-            "?",
-            "? ",
-            "&x ",
-            "*x",
-            "!t ",
-            "!!",
-            "!<",
-            "%YAML 1.2\n",
-            "%TAG ",
-            "---",
-            "...",
-            "|",
-            ">",
-            "|+2\n",
-            ">-\n",
-            "\"",
-            "'",
-            "\\",
-            "#",
-            "# c\n",
-            "=",
-            "a = ",
-            "[[",
-            "]]",
-            ".",
-            "1",
-            "-1",
-            "0x",
-            "1979-05-27",
-            "T",
-            "true",
-            "inf",
-            "\"\"\"",
-            "'''",
-            "//",
-            "/*",
-            "*/",
-            "null",
-            "é",
-            "\r",
-            "\r\n",
-            "\u{feff}",
-            "\u{85}",
-            "\0",
-            "<<",
-            "~",
-            "@",
-            "`",
-            "\u{10ffff}",
-        ];
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..60_000 {
             let mut text = String::new();

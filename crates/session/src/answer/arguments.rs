@@ -1,5 +1,5 @@
-//! Reading the arguments of a call. All their problems are reported at once, with the names probably
-//! meant.
+//! Reading the arguments of a call. All their problems are reported at once, with the names
+//! probably meant.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -8,8 +8,8 @@ use patch_engine::remedy::ArgumentChange;
 
 use crate::json;
 
-/// Reads an optional argument. Under a strict schema every argument is required and none may be null,
-/// so a model sends empty text, 0 or an empty list in place of an argument left out.
+/// Reads an optional argument. Under a strict schema every argument is required and none may be
+/// null, so a model sends empty text, 0 or an empty list in place of an argument left out.
 pub fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de> + Default + PartialEq,
@@ -18,10 +18,10 @@ where
     Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
 }
 
-/// Converts the arguments to the types of the schema, where nothing is lost: the JSON text of a list,
-/// an object, a number or a boolean is decoded, and empty text for an optional argument counts as
-/// left out. An integer may be written as 3.0, which is the same in JSON schema. Adds a note for each
-/// conversion.
+/// Converts the arguments to the types of the schema, where nothing is lost: the JSON text of a
+/// list, an object, a number or a boolean is decoded, and empty text for an optional argument
+/// counts as left out. An integer may be written as 3.0, which is the same in JSON schema. Adds a
+/// note for each conversion.
 pub fn normalise(schema: &Value, args: &mut Value, notes: &mut Vec<String>) {
     normalise_at(schema, args, "", notes);
 }
@@ -96,8 +96,8 @@ pub struct ArgumentProblems {
     pub(crate) changes: Vec<ArgumentChange>,
 }
 
-/// Checks `args` against a plain JSON schema. The result may be empty for bad arguments: a tool checks
-/// more than its schema says.
+/// Checks `args` against a plain JSON schema. The result may be empty for bad arguments: a tool
+/// checks more than its schema says.
 pub fn problems(schema: &Value, args: &Value) -> ArgumentProblems {
     let mut found = ArgumentProblems::default();
     check(schema, args, "", &mut found);
@@ -118,7 +118,8 @@ fn new_name(change: &ArgumentChange) -> Option<&str> {
     }
 }
 
-/// Returns whether an argument of this name gives `wanted`: itself, or a field of its first element.
+/// Returns whether an argument of this name gives `wanted`: itself, or a field of its first
+/// element.
 fn gives(name: &str, wanted: &str) -> bool {
     name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with("[0]."))
 }
@@ -258,8 +259,8 @@ impl<'a> Fields<'a> {
         self.known.keys().filter(move |known| !given.contains_key(*known))
     }
 
-    /// Finds the field probably meant by an unknown name: an open field of the object, or a field in
-    /// the first element of a missing list.
+    /// Finds the field probably meant by an unknown name: an open field of the object, or a field
+    /// in the first element of a missing list.
     fn meant_by(&self, name: &str) -> Option<String> {
         if let Some(same) = self.open().find(|known| means_same(known, name)) {
             return Some(same.clone());
@@ -276,7 +277,8 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Reports a field missing from the schema, and suggests another name if one was probably meant.
+    /// Reports a field missing from the schema, and suggests another name if one was probably
+    /// meant.
     fn report_unknown(&self, at: &str, name: &str, found: &mut ArgumentProblems) {
         let argument = field(at, name);
         match self.meant_by(name) {

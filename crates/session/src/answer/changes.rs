@@ -485,8 +485,8 @@ pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
     })
 }
 
-/// Says what is lacking after a commit, if an event tells: the change is not logged, may not survive
-/// a power loss, or has left files to tidy up.
+/// Says what is lacking after a commit, if an event tells: the change is not logged, may not
+/// survive a power loss, or has left files to tidy up.
 #[must_use]
 pub fn shortfall(event: &Event<'_>) -> Option<String> {
     match event {

@@ -202,7 +202,8 @@ impl ToolError {
         self.details(json!({ "reason": reason.as_str() }))
     }
 
-    /// Makes the error of unreadable arguments: all the problems found, or else the parser's message.
+    /// Makes the error of unreadable arguments: all the problems found, or else the parser's
+    /// message.
     #[doc(hidden)]
     pub fn bad_arguments(
         what: &str,

@@ -1,5 +1,5 @@
-//! Answers cut to fit a model's context. Lists and files come in parts (see `page`). Diffs and reasons
-//! have no next part: they are cut, with a note on how to get the rest.
+//! Answers cut to fit a model's context. Lists and files come in parts (see `page`). Diffs and
+//! reasons have no next part: they are cut, with a note on how to get the rest.
 
 use fs_guard::{shortened, without_middle};
 use serde_json::{Value, json};

@@ -99,8 +99,8 @@ impl Language {
     }
 }
 
-/// Rewrites a remedy for files outside a workspace. A setting of workspaces turns into the advice to
-/// make the change in a workspace.
+/// Rewrites a remedy for files outside a workspace. A setting of workspaces turns into the advice
+/// to make the change in a workspace.
 pub(crate) fn without_workspace(remedy: Remedy) -> Remedy {
     match &remedy {
         Remedy::Set(setting) | Remedy::Ask(ForPerson::Allow(setting)) => {

@@ -1,5 +1,5 @@
-//! Patches as input: an envelope, a diff, or operations of the Responses API, which become an
-//! envelope; and the conversion of one form to another.
+//! Patches as input: an envelope, a diff, SEARCH/REPLACE blocks, or operations of the Responses
+//! API; and the conversion of one form to another.
 
 mod error;
 mod mail;
@@ -14,7 +14,7 @@ mod shell;
 use std::sync::Arc;
 
 use patch_engine::{
-    AddNewline, ChangeKind, Files, Options, ParseError, ParseErrorKind, Patch, parse, reverse,
+    AddNewline, ChangeKind, Files, Options, ParseError, ParseErrorKind, Patch, Plan, parse, reverse,
 };
 use patch_grammar::detect::{self, Bare, DetectedKind};
 use patch_grammar::diff::{self, DiffOptions};
@@ -31,7 +31,7 @@ use crate::settings::Choice;
 use crate::settings::choice::named_choices;
 
 patch_grammar::named! {
-    /// What a text is.
+    /// The form of a text.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum InputForm {
         /// A patch in the envelope.
@@ -42,7 +42,7 @@ patch_grammar::named! {
         Openai = "openai",
         /// SEARCH/REPLACE blocks.
         Blocks = "blocks",
-        /// Any of them, also wrapped in something that can be taken off.
+        /// Any of the forms, even in a wrapper, if the wrapper can be removed.
         #[default]
         Auto = "auto",
     }
@@ -51,41 +51,52 @@ patch_grammar::named! {
 /// How a text is read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadAs {
-    /// What it is.
+    /// The form of the text.
     pub form: InputForm,
     /// Which of several patches is meant; for [`InputForm::Auto`] only.
     pub part: Option<Part>,
     /// How many leading components to strip from the paths of a diff. Default: the prefixes that
     /// git writes.
     pub strip: Option<usize>,
-    /// Whether binary files of a diff are left out whose bytes it does not have.
+    /// Whether to leave out the binary files of a diff without their bytes.
     pub skip_binary: bool,
-    /// Whether the last hunk of a diff is taken as it stands, whatever its numbers promise.
+    /// Whether to take the last hunk of a diff as it stands, whatever its numbers promise.
     pub recount: bool,
-    /// Whether the patch is to be reversed.
+    /// Whether to reverse the patch.
     pub reverse: bool,
-    /// The directory that its paths are beneath, and which of its files are taken.
+    /// The directory above the patch's paths, and the files to take.
     pub paths: PathRules,
 }
 
-/// The text of a patch, and how it is parsed.
+impl ReadAs {
+    fn diff_options(&self) -> DiffOptions {
+        DiffOptions {
+            strip: self.strip,
+            skip_binary: self.skip_binary,
+            recount: self.recount,
+            ..DiffOptions::default()
+        }
+    }
+}
+
+/// The text of a patch, and how to parse the text.
 #[derive(Debug, Clone)]
 pub struct PatchText {
     /// An envelope, or a diff.
     pub text: Text,
     /// How to read the text if it is a diff.
     pub diff: Option<DiffOptions>,
-    /// What was done to find the patch.
+    /// The steps taken to find the patch.
     pub notes: Vec<String>,
-    /// Whether it is to be reversed.
+    /// Whether to reverse the patch.
     pub reverse: bool,
-    /// The calls that the envelope was written from here.
+    /// The calls from which the envelope was written.
     pub calls: Vec<CallLines>,
     /// Whether old lines must be exact and unique, and no file is replaced, as in blocks.
     pub exact: bool,
-    /// The directory that its paths are beneath, and which of its files are taken.
+    /// The directory above the patch's paths, and the files to take.
     pub paths: PathRules,
-    /// What the envelope was written from, where its lines can be told.
+    /// The source of an envelope written here, if the lines of the source are known.
     origin: Option<Arc<Origin>>,
     /// The patch, if finding it in the text took parsing it.
     parsed: Option<Patch>,
@@ -95,13 +106,13 @@ pub struct PatchText {
 #[derive(Debug)]
 struct Origin {
     text: Text,
-    /// Which of its lines each line of the envelope is, both from 1.
+    /// For each line of the envelope the line of the text, both from 1.
     lines: Vec<u32>,
 }
 
 impl ToolError {
-    /// Makes the error of a text that does not parse as an envelope, and names what is wrapped
-    /// around the patch.
+    /// Makes the error of a text that does not parse as an envelope, and names the wrapper around
+    /// the patch.
     #[must_use]
     pub fn parse_sent(sent: &[u8], error: &ParseError) -> Self {
         let mut own = Self::parse(error);
@@ -117,7 +128,7 @@ fn usage<T>(problem: &str) -> Result<T, InputError> {
 }
 
 impl PatchText {
-    /// Takes a text as a diff, if it says how to read one, or else as an envelope.
+    /// Takes a text as a diff, if given the options of one, or else as an envelope.
     #[must_use]
     pub fn new(text: impl Into<Text>, diff: Option<DiffOptions>) -> Self {
         Self {
@@ -133,8 +144,8 @@ impl PatchText {
         }
     }
 
-    /// Returns the text that lines of the patch are counted in: what was sent, or what was found in
-    /// that.
+    /// Returns the text in which lines of the patch are counted: the sent text, or the part of it
+    /// with the patch.
     #[must_use]
     pub fn shown(&self) -> &Text {
         self.origin.as_ref().map_or(&self.text, |origin| &origin.text)
@@ -146,8 +157,8 @@ impl PatchText {
         Self { text: text.into(), origin: None, parsed: None, ..self.clone() }
     }
 
-    /// Joins patches to one, in their order. Also returns at which line of its text the lines of
-    /// each begin, and which line of that one this is; from 1.
+    /// Joins patches to one, in order. Also returns, for each, the line of the joined text where
+    /// its lines begin, and the number of that line in its own text; both from 1.
     ///
     /// # Errors
     ///
@@ -172,8 +183,7 @@ impl PatchText {
                 notes.push(note.clone());
             }
         }
-        let ended = |one: &&Self| one.diff.is_some_and(|diff| diff.ended);
-        let ended = all.iter().all(ended);
+        let ended = all.iter().all(|one| one.diff.is_some_and(|diff| diff.ended));
         let diff = first.diff.map(|diff| DiffOptions { ended, ..diff });
         let calls = all.iter().zip(&begins).flat_map(|(one, (from, line))| {
             one.calls.iter().map(move |call| call.moved(*line, *from))
@@ -182,8 +192,8 @@ impl PatchText {
         Ok((Self { notes, calls, diff, ..first.with_text(text) }, begins))
     }
 
-    /// Finds the patch in a text; it will be parsed with `options`, and is already where that is
-    /// needed to find it.
+    /// Finds the patch in a text. `options` are those of the later parse; if finding the patch
+    /// takes parsing, the parsed patch is kept.
     ///
     /// # Errors
     ///
@@ -221,141 +231,163 @@ impl PatchText {
     fn read_plain(sent: &Text, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
         let paths = how.paths.clone();
         let given = Self { reverse: how.reverse, paths, ..Self::new(sent.clone(), None) };
-        let sent = sent.as_bytes();
-        let diff = DiffOptions {
-            strip: how.strip,
-            skip_binary: how.skip_binary,
-            recount: how.recount,
-            ..DiffOptions::default()
-        };
-        let of_calls = |calls: &[PatchCall], notes| {
-            let text = ops::to_envelope(calls)?.into();
-            Ok(Self { text, notes, calls: ops::lines_of(calls), ..given.clone() })
-        };
-        let of_blocks = |found: blocks::Converted, sent: Text, notes: Vec<String>| Self {
-            text: found.text.into(),
-            notes,
-            exact: true,
-            origin: Some(Arc::new(Origin { text: sent, lines: found.lines })),
-            ..given.clone()
-        };
         match how.form {
             InputForm::Envelope => Ok(given),
-            InputForm::Blocks => {
-                if !blocks::are_in(sent) {
-                    return Err(in_other_form(sent, how.form, options, NotReceived::Nothing));
-                }
-                let mut found = blocks::to_envelope(sent)?;
-                let notes = std::mem::take(&mut found.notes);
-                Ok(of_blocks(found, given.text.clone(), notes))
-            }
-            InputForm::Unified => Ok(Self { diff: Some(diff), ..given }),
-            InputForm::Openai => {
-                match ops::calls(&String::from_utf8_lossy(sent)) {
-                    Ok(calls) => of_calls(&calls, Vec::new()),
-                    // Operations may come without their call items.
-                    Err(error) => match received::receive(sent, Part::default()) {
-                        Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
-                            of_calls(&calls, notes)
-                        }
-                        _ => Err(in_other_form(sent, how.form, options, error)),
-                    },
-                }
-            }
-            InputForm::Auto => {
-                // A text that is a patch as it stands is not searched, and one that has a patch
-                // plainly in it is not copied; if the search finds nothing, the parser's error
-                // counts.
-                let most = DiffOptions { max_sections: options.max_sections, ..diff };
-                if how.part.is_none()
-                    && let Some(patch) = received::plain_diff(&given.text, &most)
-                {
-                    return Ok(Self { diff: Some(diff), parsed: Some(patch), ..given });
-                }
-                if how.part.is_none() && how.strip.is_none() {
-                    if detect::is_bare(sent) {
-                        return Ok(given);
-                    }
-                    let found = if detect::may_stand_alone(sent) {
-                        Some((given.text.clone(), Vec::new()))
-                    } else {
-                        let part =
-                            |Bare { range, notes, .. }| (given.text.clone().part(range), notes);
-                        received::plain(sent).map(part)
-                    };
-                    if let Some((text, notes)) = found
-                        && let Ok(patch) = parse(text.clone(), options)
-                    {
-                        return Ok(Self { text, notes, parsed: Some(patch), ..given });
-                    }
-                }
-                let received = received::receive(sent, how.part.unwrap_or_default());
-                if how.strip.is_some()
-                    && !matches!(received, Ok(Received { form: ReceivedForm::Diff { .. }, .. }))
-                {
-                    return usage("`strip` is about the paths of a diff, and this is none");
-                }
-                match received {
-                    Ok(Received { form: ReceivedForm::Envelope(bytes), notes }) => {
-                        Ok(Self { text: bytes.into(), notes, ..given })
-                    }
-                    Ok(Received { form: ReceivedForm::Joined { text, lines, sent }, notes }) => {
-                        let origin = Some(Arc::new(Origin { text: sent.into(), lines }));
-                        Ok(Self { text: text.into(), notes, origin, ..given })
-                    }
-                    Ok(Received { form: ReceivedForm::Diff { text, ended }, notes }) => {
-                        // A copy is not kept.
-                        let text = if text == sent { given.text.clone() } else { text.into() };
-                        let diff = Some(DiffOptions { ended, ..diff });
-                        Ok(Self { text, diff, notes, ..given })
-                    }
-                    Ok(Received { form: ReceivedForm::Beneath(directory, bytes), notes }) => {
-                        let patch = parse(&bytes, options)
-                            .map_err(|error| NotReceived::parse(&bytes, error))?;
-                        let text = envelope_beneath(&directory, &patch);
-                        Ok(Self { text: text.into(), notes, ..given })
-                    }
-                    Ok(Received { form: ReceivedForm::Blocks { found, text }, notes }) => {
-                        Ok(of_blocks(found, text.into(), notes))
-                    }
-                    Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
-                        of_calls(&calls, notes)
-                    }
-                    Err(NotReceived::Nothing) => match parse(given.text.clone(), options)
-                        .map_err(|error| other_form(sent).unwrap_or(error))
-                    {
-                        Err(mut error) if error.kind == ParseErrorKind::NoBegin => {
-                            if let Err(found) = diff::parse(given.text, &diff)
-                                && found.kind == ParseErrorKind::NoFile
-                            {
-                                return Err(found.into());
-                            }
-                            error.expected.extend([
-                                "a unified or git diff",
-                                "SEARCH/REPLACE blocks",
-                                "operations of the Responses API",
-                            ]);
-                            if !patch_grammar::has_part_of_patch(sent) {
-                                error.kind = ParseErrorKind::NoPatch;
-                            }
-                            Err(error.into())
-                        }
-                        // What is in the fence is no patch.
-                        Err(error) if error.kind == ParseErrorKind::Wrapped => {
-                            Err(NotReceived::Nothing.into())
-                        }
-                        Err(error) if matches!(error.kind, ParseErrorKind::OtherForm { .. }) => {
-                            Err(error.into())
-                        }
-                        _ => Ok(given),
-                    },
-                    Err(error) => Err(error.into()),
-                }
-            }
+            InputForm::Blocks => given.read_blocks(options),
+            InputForm::Unified => Ok(Self { diff: Some(how.diff_options()), ..given }),
+            InputForm::Openai => given.read_calls(options),
+            InputForm::Auto => given.read_any(how, options),
         }
     }
 
-    /// Finds and parses the patch in what a tool was sent, in any form.
+    fn read_blocks(self, options: &ParseOptions) -> Result<Self, InputError> {
+        let sent = self.text.clone();
+        if !blocks::are_in(sent.as_bytes()) {
+            let error = NotReceived::Nothing;
+            return Err(in_other_form(sent.as_bytes(), InputForm::Blocks, options, error));
+        }
+        let mut found = blocks::to_envelope(sent.as_bytes())?;
+        let notes = std::mem::take(&mut found.notes);
+        Ok(self.with_blocks(found, sent, notes))
+    }
+
+    fn read_calls(self, options: &ParseOptions) -> Result<Self, InputError> {
+        let sent = self.text.as_bytes();
+        let error = match ops::calls(&String::from_utf8_lossy(sent)) {
+            Ok(calls) => return self.with_calls(&calls, Vec::new()),
+            Err(error) => error,
+        };
+        // Operations may come without their call items.
+        match received::receive(sent, Part::default()) {
+            Ok(Received { form: ReceivedForm::Calls(calls), notes }) => {
+                self.with_calls(&calls, notes)
+            }
+            _ => Err(in_other_form(sent, InputForm::Openai, options, error)),
+        }
+    }
+
+    fn read_any(self, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
+        if how.part.is_none()
+            && let Some(plain) = self.plain(how, options)
+        {
+            return Ok(plain);
+        }
+        let received = received::receive(self.text.as_bytes(), how.part.unwrap_or_default());
+        if how.strip.is_some()
+            && !matches!(received, Ok(Received { form: ReceivedForm::Diff { .. }, .. }))
+        {
+            return usage("`strip` is about the paths of a diff, and this is none");
+        }
+        match received {
+            Ok(received) => self.with_received(received, how, options),
+            Err(NotReceived::Nothing) => self.with_nothing_received(how, options),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes a patch that is all of the text, or stands plainly in the text: the first is not
+    /// searched, the second not copied.
+    fn plain(&self, how: &ReadAs, options: &ParseOptions) -> Option<Self> {
+        let diff = how.diff_options();
+        let most = DiffOptions { max_sections: options.max_sections, ..diff };
+        if let Some(patch) = received::plain_diff(&self.text, &most) {
+            return Some(Self { diff: Some(diff), parsed: Some(patch), ..self.clone() });
+        }
+        if how.strip.is_some() {
+            return None;
+        }
+        let sent = self.text.as_bytes();
+        if detect::is_bare(sent) {
+            return Some(self.clone());
+        }
+        let (text, notes) = if detect::may_stand_alone(sent) {
+            (self.text.clone(), Vec::new())
+        } else {
+            let Bare { range, notes, .. } = received::plain(sent)?;
+            (self.text.clone().part(range), notes)
+        };
+        let patch = parse(text.clone(), options).ok()?;
+        Some(Self { text, notes, parsed: Some(patch), ..self.clone() })
+    }
+
+    fn with_received(
+        self,
+        received: Received,
+        how: &ReadAs,
+        options: &ParseOptions,
+    ) -> Result<Self, InputError> {
+        let Received { form, notes } = received;
+        match form {
+            ReceivedForm::Envelope(bytes) => Ok(Self { text: bytes.into(), notes, ..self }),
+            ReceivedForm::Joined { text, lines, sent } => {
+                let origin = Some(Arc::new(Origin { text: sent.into(), lines }));
+                Ok(Self { text: text.into(), notes, origin, ..self })
+            }
+            ReceivedForm::Diff { text, ended } => {
+                // A copy is not kept.
+                let is_all = text == self.text.as_bytes();
+                let text = if is_all { self.text.clone() } else { text.into() };
+                let diff = Some(DiffOptions { ended, ..how.diff_options() });
+                Ok(Self { text, diff, notes, ..self })
+            }
+            ReceivedForm::Beneath(directory, bytes) => {
+                let patch =
+                    parse(&bytes, options).map_err(|error| NotReceived::parse(&bytes, error))?;
+                let text = envelope_beneath(&directory, &patch);
+                Ok(Self { text: text.into(), notes, ..self })
+            }
+            ReceivedForm::Blocks { found, text } => Ok(self.with_blocks(found, text.into(), notes)),
+            ReceivedForm::Calls(calls) => self.with_calls(&calls, notes),
+        }
+    }
+
+    /// Takes a text without a patch as an envelope, for the parser's error, or returns a better
+    /// error.
+    fn with_nothing_received(
+        self,
+        how: &ReadAs,
+        options: &ParseOptions,
+    ) -> Result<Self, InputError> {
+        let Err(error) = parse(self.text.clone(), options) else { return Ok(self) };
+        let sent = self.text.as_bytes();
+        let mut error = other_form(sent).unwrap_or(error);
+        match error.kind {
+            ParseErrorKind::NoBegin => {
+                if let Err(found) = diff::parse(self.text.clone(), &how.diff_options())
+                    && found.kind == ParseErrorKind::NoFile
+                {
+                    return Err(found.into());
+                }
+                error.expected.extend([
+                    "a unified or git diff",
+                    "SEARCH/REPLACE blocks",
+                    "operations of the Responses API",
+                ]);
+                if !patch_grammar::has_part_of_patch(sent) {
+                    error.kind = ParseErrorKind::NoPatch;
+                }
+                Err(error.into())
+            }
+            // There is no patch in the fence.
+            ParseErrorKind::Wrapped => Err(NotReceived::Nothing.into()),
+            ParseErrorKind::OtherForm { .. } => Err(error.into()),
+            _ => Ok(self),
+        }
+    }
+
+    /// Takes the envelope written from blocks in the text `sent`.
+    fn with_blocks(self, found: blocks::Converted, sent: Text, notes: Vec<String>) -> Self {
+        let origin = Some(Arc::new(Origin { text: sent, lines: found.lines }));
+        Self { text: found.text.into(), notes, exact: true, origin, ..self }
+    }
+
+    /// Takes the envelope written from calls.
+    fn with_calls(self, calls: &[PatchCall], notes: Vec<String>) -> Result<Self, InputError> {
+        let text = ops::to_envelope(calls)?.into();
+        Ok(Self { text, notes, calls: ops::lines_of(calls), ..self })
+    }
+
+    /// Finds and parses the patch in the argument of a tool, in any form.
     ///
     /// # Errors
     ///
@@ -368,8 +400,8 @@ impl PatchText {
         Ok((text, patch))
     }
 
-    /// Parses the patch, unless that is done, takes what is wanted of it, and reverses it if asked
-    /// to.
+    /// Parses the patch, unless it is parsed already, applies the rules for paths, and reverses the
+    /// patch if asked to.
     ///
     /// # Errors
     ///
@@ -398,7 +430,8 @@ impl PatchText {
     }
 }
 
-/// Returns the error of a text that is no patch in a form: that it is one in another, if it is.
+/// Returns the error of a text that is not a patch in the form `own`: it names the text's own form,
+/// if the text is a patch in another.
 fn in_other_form(
     sent: &[u8],
     own: InputForm,
@@ -425,7 +458,7 @@ fn in_other_form(
     }
 }
 
-/// Puts the paths of an envelope beneath a directory; its lines keep their numbers.
+/// Puts the paths of an envelope beneath a directory; lines keep their numbers.
 fn envelope_beneath(directory: &str, patch: &Patch) -> Vec<u8> {
     let directory = directory.trim_start_matches("./").trim_end_matches('/');
     let text = patch.text();
@@ -434,7 +467,8 @@ fn envelope_beneath(directory: &str, patch: &Patch) -> Vec<u8> {
     }
     let mut paths: Vec<_> = patch.sections().iter().flat_map(Section::paths).collect();
     paths.sort_unstable_by_key(|path| path.span.start);
-    let (mut out, mut done) = (Vec::new(), text.range().start);
+    let mut out = Vec::new();
+    let mut done = text.range().start;
     for path in paths {
         out.extend_from_slice(patch.bytes(done..path.span.start));
         out.extend_from_slice(beneath(directory, &path.text).as_bytes());
@@ -445,7 +479,7 @@ fn envelope_beneath(directory: &str, patch: &Patch) -> Vec<u8> {
 }
 
 patch_grammar::named! {
-    /// The form that a patch is converted to.
+    /// The form to convert a patch to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OutputForm {
         /// A patch in the envelope.
@@ -464,18 +498,18 @@ named_choices! { false: InputForm, OutputForm }
 /// A patch in another form.
 #[derive(Debug)]
 pub enum Converted {
-    /// Text, with what a reader should know: what was left out, corrected or overlooked.
+    /// Text, with notes on parts left out, corrected or overlooked.
     Text(Vec<u8>, Vec<String>),
-    /// Items of a response, with the same.
+    /// Items of a response, with such notes.
     Items(Vec<Value>, Vec<String>),
 }
 
-/// Converts a patch to another form. `files` returns the files that a diff is made against: only
-/// they have the line numbers and the removed text.
+/// Converts a patch to another form. `files` returns the files to make a diff against: only they
+/// have the line numbers and the removed text.
 ///
 /// # Errors
 ///
-/// When the text is not a patch, does not apply to the files, or the form cannot express it.
+/// When the text is not a patch, does not apply to the files, or cannot be expressed in the form.
 pub fn convert(
     text: &PatchText,
     to: OutputForm,
@@ -488,21 +522,11 @@ pub fn convert(
     if (text.diff.is_some() || text.reverse || !text.paths.are_none())
         && matches!(to, OutputForm::Envelope | OutputForm::Openai)
     {
-        // The numbers of a diff are lost, which say how long its last hunk is.
+        // Without the numbers of the diff, a last hunk cut short would go unnoticed.
         if let Some(error) = diff::may_be_cut_off(&patch) {
             return Err(error.into());
         }
-        // A diff, or a patch that is not taken as it stands, is written as an envelope first.
-        let order = patch_engine::in_sequence(&patch).map_err(|path| {
-            InputError::Inexpressible(format!(
-                "{path}: it goes to a place that another file or a directory has to leave at \
-                 the same time, and the sections of this form follow one another"
-            ))
-        })?;
-        patch = patch.map_sections(|all| order.iter().map(|&nth| all[nth].clone()).collect());
-        let envelope =
-            envelope::write(&patch).map_err(|error| InputError::Unreadable(error.to_string()))?;
-        patch = parse(envelope, &options.parse)?;
+        patch = as_envelope(patch, options)?;
     }
     match to {
         OutputForm::Envelope => Ok(Converted::Text(patch.text().as_bytes().to_vec(), notes)),
@@ -513,28 +537,46 @@ pub fn convert(
         OutputForm::Unified | OutputForm::Git => {
             let files = files().map_err(Box::new)?;
             let plan = patch_engine::plan(&files, &patch, options)?;
-            let changed = |error: fs_guard::Error| Box::new(ToolError::from(error));
-            let mut out = Vec::new();
-            let mut changes: Vec<_> = plan.changes().iter().collect();
-            // Its sections follow one another, and a file may make way for a directory.
-            if to == OutputForm::Unified {
-                changes.sort_by_key(|change| change.operation != ChangeKind::Delete);
-            }
-            for change in changes {
-                let images = plan.images();
-                let diff = match to {
-                    OutputForm::Git => Some(images.binary_diff(change).map_err(changed)?),
-                    _ => images.plain_diff(change).map_err(changed)?,
-                };
-                let message = || {
-                    format!(
-                        "{}: a plain unified diff cannot express this change; the form `git` can",
-                        change.path
-                    )
-                };
-                out.extend(diff.ok_or_else(|| InputError::Inexpressible(message()))?);
-            }
-            Ok(Converted::Text(out, changes::notes(&plan)))
+            Ok(Converted::Text(diff_of(&plan, to)?, changes::notes(&plan)))
         }
     }
+}
+
+/// Rewrites a diff, or a patch reversed or under path rules, as an envelope.
+fn as_envelope(patch: Patch, options: &Options) -> Result<Patch, InputError> {
+    let order = patch_engine::in_sequence(&patch).map_err(|path| {
+        InputError::Inexpressible(format!(
+            "{path}: it goes to a place that another file or a directory has to leave at the same \
+             time, and the sections of this form follow one another"
+        ))
+    })?;
+    let patch = patch.map_sections(|all| order.iter().map(|&nth| all[nth].clone()).collect());
+    let envelope =
+        envelope::write(&patch).map_err(|error| InputError::Unreadable(error.to_string()))?;
+    Ok(parse(envelope, &options.parse)?)
+}
+
+/// Writes the changes of a plan as a diff in the form `to`.
+fn diff_of(plan: &Plan, to: OutputForm) -> Result<Vec<u8>, InputError> {
+    let images = plan.images();
+    let mut changes: Vec<_> = plan.changes().iter().collect();
+    // The sections of a plain diff follow one another, and a file may make way for a directory.
+    if to == OutputForm::Unified {
+        changes.sort_by_key(|change| change.operation != ChangeKind::Delete);
+    }
+    let mut out = Vec::new();
+    for change in changes {
+        let diff = match to {
+            OutputForm::Git => images.binary_diff(change).map(Some),
+            _ => images.plain_diff(change),
+        };
+        let diff = diff.map_err(|error| Box::new(ToolError::from(error)))?;
+        out.extend(diff.ok_or_else(|| {
+            InputError::Inexpressible(format!(
+                "{}: a plain unified diff cannot express this change; the form `git` can",
+                change.path
+            ))
+        })?);
+    }
+    Ok(out)
 }

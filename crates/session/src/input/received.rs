@@ -1,8 +1,7 @@
-//! Patches as models and people send them: bare, or wrapped in something that can be taken off
-//! without losing a word.
+//! Patches as models and people send them: bare, or in a wrapper.
 //!
-//! A wrapper is removed only if nothing is lost by that, and every removal is noted. Otherwise the
-//! error says what the wrapper is, and what to send instead.
+//! A wrapper is removed only if not a word is lost, and every removal is noted. Otherwise the error
+//! names the wrapper and says what to send instead.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -23,15 +22,15 @@ use crate::json;
 
 pub use crate::input::not_received::NotReceived;
 
-/// The most layers of JSON to take off.
+/// The most layers of JSON to remove.
 const LAYERS: usize = 5;
 
-/// A patch, and what was done to find it.
+/// A patch, and the steps taken to find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
     /// The patch.
     pub form: ReceivedForm,
-    /// What was taken off or left out; empty if the text was nothing but the patch.
+    /// The parts removed or left out; empty if the text was nothing but the patch.
     pub notes: Vec<String>,
 }
 
@@ -44,25 +43,25 @@ pub enum ReceivedForm {
     Joined {
         /// The patch.
         text: Vec<u8>,
-        /// Which line of `sent` each of its lines is, both from 1.
+        /// For each line of the patch the line of `sent`, both from 1.
         lines: Vec<u32>,
-        /// The text that they are in.
+        /// The text around the patches.
         sent: Vec<u8>,
     },
-    /// A patch in the envelope, whose paths are relative to a directory.
+    /// A patch in the envelope, with paths relative to a directory.
     Beneath(String, Vec<u8>),
     /// SEARCH/REPLACE blocks.
     Blocks {
-        /// The envelope that was written from them.
+        /// The envelope written from the blocks.
         found: blocks::Converted,
-        /// The text that they are in.
+        /// The text around the blocks.
         text: Vec<u8>,
     },
     /// A unified or git diff.
     Diff {
         /// The diff.
         text: Vec<u8>,
-        /// Whether something stood behind it that shows that it is whole.
+        /// Whether the text behind the diff shows that the diff is whole.
         ended: bool,
     },
     /// Operations of the Responses API.
@@ -70,7 +69,7 @@ pub enum ReceivedForm {
 }
 
 impl ReceivedForm {
-    /// Says what the text is.
+    /// Names the form of the text.
     pub(super) fn words(&self) -> &'static str {
         match self {
             Self::Envelope(_) | Self::Joined { .. } | Self::Beneath(..) => {
@@ -95,8 +94,8 @@ pub enum Part {
     All,
 }
 
-/// Says what is wrapped around a patch that does not parse as an envelope, and what its first line
-/// should be; `None` if there is no wrapper.
+/// Names the wrapper around a patch that does not parse as an envelope, and the right first line;
+/// `None` if there is no wrapper.
 #[must_use]
 pub fn wrapper(sent: &[u8]) -> Option<String> {
     let first = Marker::Begin.as_str();
@@ -115,12 +114,11 @@ pub fn wrapper(sent: &[u8]) -> Option<String> {
     }
 }
 
-/// Finds the patch in what was sent.
+/// Finds the patch in a sent text.
 ///
 /// # Errors
 ///
-/// When there is not exactly one, or it is wrapped in something that cannot be taken off without
-/// loss or guessing.
+/// When there is not exactly one, or its wrapper cannot be removed without loss or guessing.
 pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     let mut notes = Vec::new();
     let mut text = Cow::Borrowed(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
@@ -145,7 +143,7 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     wrapped("there is JSON in JSON in JSON", "send the patch alone")
 }
 
-/// Returns what is in a Markdown fence that is all of a text.
+/// Returns the content of a Markdown fence around the whole text.
 fn fenced(text: &[u8]) -> Option<&[u8]> {
     let text = std::str::from_utf8(text.trim_ascii()).ok()?;
     let (first, rest) = text.split_once('\n')?;
@@ -182,7 +180,7 @@ fn json_layer(text: &[u8]) -> Result<Option<JsonLayer>, NotReceived> {
     Ok(None)
 }
 
-/// The names by which models call this tool.
+/// The names of this tool in the calls of models.
 const TOOLS: [&str; 6] = [
     "apply_patch",
     "applypatch",
@@ -192,11 +190,11 @@ const TOOLS: [&str; 6] = [
     "container.apply_patch",
 ];
 
-/// The fields that hold a patch, or the arguments of a call.
+/// The fields for a patch, or for the arguments of a call.
 const HOLDERS: [&str; 8] =
     ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];
 
-/// The fields that do not matter for what is to be done.
+/// The fields without a meaning for the change.
 const SILENT: [&str; 12] = [
     "id",
     "call_id",
@@ -293,20 +291,20 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
 
 /// Refuses a field whose meaning would be lost.
 fn nothing_else(object: &serde_json::Map<String, Value>) -> Result<(), NotReceived> {
-    let here = |field: &str, value: &Value| {
-        matches!(field, "workdir" | "cwd" | "working_directory")
-            && matches!(value.as_str(), Some("" | "." | "./"))
-    };
-    let says = |(field, value): &(&String, &Value)| {
-        !SILENT.contains(&field.as_str()) && !value.is_null() && !here(field, value)
-    };
-    match object.iter().find(says) {
+    match object.iter().find(|(field, value)| !is_silent(field, value)) {
         Some((field, _)) => wrapped(
             format!("`{field}` beside the patch says something that would be lost"),
             "send the patch alone, and say that another way",
         ),
         None => Ok(()),
     }
+}
+
+/// Returns whether a field says nothing about the change.
+fn is_silent(field: &str, value: &Value) -> bool {
+    let is_here = matches!(field, "workdir" | "cwd" | "working_directory")
+        && matches!(value.as_str(), Some("" | "." | "./"));
+    SILENT.contains(&field) || value.is_null() || is_here
 }
 
 fn list(items: Vec<Value>) -> Result<Option<JsonLayer>, NotReceived> {
@@ -335,7 +333,7 @@ fn list(items: Vec<Value>) -> Result<Option<JsonLayer>, NotReceived> {
     }
 }
 
-/// The patch of a shell command, and what was done before and to find it.
+/// Takes the patch out of a shell command; `notes` are those of the layers around the command.
 fn of_shell(call: ShellPatch, mut notes: Vec<String>) -> Received {
     notes.extend(call.notes);
     let patch = call.patch.into_bytes();
@@ -355,21 +353,21 @@ fn calls(value: &Value, note: &str) -> Result<Option<JsonLayer>, NotReceived> {
     }
 }
 
-/// Reads operations that are not wrapped in call items.
+/// Reads operations without call items around them.
 fn operations(all: Vec<Value>) -> Result<Option<JsonLayer>, NotReceived> {
-    let item = |(nth, mut operation): (usize, Value)| {
-        if let Some(fields) = operation.as_object_mut()
-            && let Some(to) = fields.remove("moveTo")
-        {
-            fields.insert("move_to".into(), to);
-        }
-        json!({
-            "type": "apply_patch_call", "call_id": format!("call_{}", nth + 1),
-            "operation": operation,
-        })
-    };
-    let items: Vec<Value> = all.into_iter().enumerate().map(item).collect();
-    calls(&Value::Array(items), "took operations without their call items")
+    let items = all.into_iter().zip(1..).map(|(operation, number)| call_item(operation, number));
+    calls(&Value::Array(items.collect()), "took operations without their call items")
+}
+
+fn call_item(mut operation: Value, number: usize) -> Value {
+    if let Some(fields) = operation.as_object_mut()
+        && let Some(to) = fields.remove("moveTo")
+    {
+        fields.insert("move_to".into(), to);
+    }
+    json!({
+        "type": "apply_patch_call", "call_id": format!("call_{number}"), "operation": operation,
+    })
 }
 
 /// Finds the patch in a text that is not JSON.
@@ -401,18 +399,44 @@ fn in_text(
         None => (text, false),
     };
     let found = detect::find_all(&text);
-    if found.is_empty() && blocks::are_in(&text) {
-        let found = blocks::to_envelope(&text);
-        let mut found = found.map_err(|error| NotReceived::parse(&text, error))?;
-        notes.append(&mut found.notes);
-        let form = ReceivedForm::Blocks { found, text: text.into_owned() };
-        return only(Received { form, notes }, part);
-    }
     if found.is_empty() {
+        return in_blocks(text, part, notes);
+    }
+    check_around(&text, &found)?;
+    match chosen(found, part)? {
+        Chosen::All(found) => joined(&found, &text, notes),
+        Chosen::One(found) => {
+            let Detected { kind, text, notes: more, ended } = found.into_detected();
+            notes.extend(more);
+            let form = match kind {
+                DetectedKind::Diff => ReceivedForm::Diff { text, ended: ended || closed },
+                DetectedKind::Envelope => of_envelope(text, &mut notes),
+            };
+            Ok(Received { form, notes })
+        }
+    }
+}
+
+/// Reads the SEARCH/REPLACE blocks of a text without an envelope or a diff.
+fn in_blocks(
+    text: Cow<'_, [u8]>,
+    part: Part,
+    mut notes: Vec<String>,
+) -> Result<Received, NotReceived> {
+    if !blocks::are_in(&text) {
         unfound(&String::from_utf8_lossy(&text))?;
         return Err(NotReceived::Nothing);
     }
-    detect::check_around(&text, &found).map_err(|error| NotReceived::parse(&text, error))?;
+    let found = blocks::to_envelope(&text);
+    let mut found = found.map_err(|error| NotReceived::parse(&text, error))?;
+    notes.append(&mut found.notes);
+    let form = ReceivedForm::Blocks { found, text: text.into_owned() };
+    only(Received { form, notes }, part)
+}
+
+/// Checks the text around the patches.
+fn check_around(text: &[u8], found: &[Found]) -> Result<(), NotReceived> {
+    detect::check_around(text, found).map_err(|error| NotReceived::parse(text, error))?;
     let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     if found.iter().any(|one| is_closed_within(&lines, one)) {
         return wrapped(
@@ -420,43 +444,44 @@ fn in_text(
             "end that line, and close it below",
         );
     }
+    Ok(())
+}
+
+/// The patches to take of a text.
+enum Chosen {
+    One(Found),
+    All(Vec<Found>),
+}
+
+fn chosen(mut found: Vec<Found>, part: Part) -> Result<Chosen, NotReceived> {
     let there = found.len();
-    let Detected { kind, text, notes: more, ended } = match part {
+    match part {
+        Part::Nth(wanted) if wanted == 0 || wanted > there => {
+            Err(NotReceived::NoSuchPart { wanted, there })
+        }
+        Part::Nth(wanted) => Ok(Chosen::One(found.swap_remove(wanted - 1))),
+        Part::Only | Part::All if there == 1 => Ok(Chosen::One(found.swap_remove(0))),
+        Part::All => Ok(Chosen::All(found)),
         // An answer often has a fence for each file.
-        Part::Only if there > 1 => match Together::of(&found) {
-            Together::OtherFiles => return joined(&found, &text, notes),
+        Part::Only => match Together::of(&found) {
+            Together::OtherFiles => Ok(Chosen::All(found)),
             together => {
                 let parts = found.into_iter().map(Found::into_part).collect();
                 let all = together == Together::OtherLines;
-                return Err(NotReceived::Several { parts: DetectError::Several(parts), all });
+                Err(NotReceived::Several { parts: DetectError::Several(parts), all })
             }
         },
-        Part::Nth(wanted) if wanted == 0 || wanted > there => {
-            return Err(NotReceived::NoSuchPart { wanted, there });
-        }
-        Part::All if there > 1 => return joined(&found, &text, notes),
-        Part::Only | Part::All => {
-            found.into_iter().next().expect("it is not empty").into_detected()
-        }
-        Part::Nth(wanted) => {
-            found.into_iter().nth(wanted - 1).expect("there are as many").into_detected()
-        }
-    };
-    notes.extend(more);
-    let form = match kind {
-        DetectedKind::Diff => ReceivedForm::Diff { text, ended: ended || closed },
-        DetectedKind::Envelope => match diff_inside(&text) {
-            Some(diff) => {
-                notes.push("took the diff between `*** Begin Patch` and `*** End Patch`".into());
-                ReceivedForm::Diff { text: diff, ended: true }
-            }
-            None => ReceivedForm::Envelope(text),
-        },
-    };
-    Ok(Received { form, notes })
+    }
 }
 
-/// Returns a patch that is the only one of its text, if that is meant.
+/// Returns an envelope, or the diff between the markers of one.
+fn of_envelope(text: Vec<u8>, notes: &mut Vec<String>) -> ReceivedForm {
+    let Some(diff) = diff_inside(&text) else { return ReceivedForm::Envelope(text) };
+    notes.push("took the diff between `*** Begin Patch` and `*** End Patch`".into());
+    ReceivedForm::Diff { text: diff, ended: true }
+}
+
+/// Returns the only patch of a text, unless another part is wanted.
 fn only(received: Received, part: Part) -> Result<Received, NotReceived> {
     match part {
         Part::Nth(wanted) if wanted != 1 => Err(NotReceived::NoSuchPart { wanted, there: 1 }),
@@ -464,10 +489,9 @@ fn only(received: Received, part: Part) -> Result<Received, NotReceived> {
     }
 }
 
-/// Whether a fence, a string literal or a tag is open above a diff, and closed by what would be the
-/// end of its last line. (An envelope has a last line of its own.)
+/// Returns whether a fence, a string literal or a tag is open above a diff and closed at the end of
+/// its last line. (An envelope has a last line of its own.)
 fn is_closed_within(lines: &[&[u8]], one: &Found) -> bool {
-    let has = |line: &[u8], mark: &[u8]| memmem::find(line, mark).is_some();
     let (above, rest) = lines.split_at((one.lines.start - 1).min(lines.len()));
     let above = above.iter().rev().map(|line| line.trim_ascii()).find(|line| !line.is_empty());
     let below = rest.get(one.lines.len()..).unwrap_or_default();
@@ -482,29 +506,33 @@ fn is_closed_within(lines: &[&[u8]], one: &Found) -> bool {
     one.kind == DetectedKind::Diff
         && above.is_some_and(|above| {
             marks.iter().any(|(opens, closes)| {
-                has(above, opens)
+                contains(above, opens)
                     && last.ends_with(closes)
                     && (*opens != b"<" || last.ends_with(&[b"</", &above[1..]].concat()))
-                    && !below.iter().any(|line| has(line, closes))
+                    && !below.iter().any(|line| contains(line, closes))
             })
         })
 }
 
-/// What several patches of a text have in common.
+fn contains(line: &[u8], mark: &[u8]) -> bool {
+    memmem::find(line, mark).is_some()
+}
+
+/// The overlap of several patches in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Together {
-    /// No file: they are one patch.
+    /// No file in common: together they are one patch.
     OtherFiles,
-    /// A file, but no line that they change: they may be one patch.
+    /// A file in common, but no changed line: they may be one patch.
     OtherLines,
-    /// A line that they change, or more than can be told: they may be alternatives, or drafts.
+    /// A changed line in common, or not known: they may be alternatives, or drafts.
     Same,
 }
 
 impl Together {
     fn of(found: &[Found]) -> Self {
         let kind = found[0].kind;
-        // Each is parsed in earnest later.
+        // The strict parse comes later.
         let lenient = Options::new(Profile::Codex);
         let parsed = found.iter().map(|one| match one.kind {
             _ if one.kind != kind => None,
@@ -512,7 +540,8 @@ impl Together {
             DetectedKind::Envelope => patch_grammar::parse(&one.text, &lenient.parse).ok(),
         });
         let Some(patches) = parsed.collect::<Option<Vec<_>>>() else { return Self::Same };
-        let (mut files, mut lines) = (HashMap::new(), HashMap::new());
+        let mut files = HashMap::new();
+        let mut lines = HashMap::new();
         let mut together = Self::OtherFiles;
         let all = patches.iter().enumerate();
         for (nth, section) in
@@ -543,7 +572,7 @@ impl Together {
     }
 }
 
-/// Joins all parts of `sent` to one patch; `notes` are about what they were found in.
+/// Joins all patches of the text `sent` to one; `notes` are those of the layers around the text.
 fn joined(found: &[Found], sent: &[u8], mut notes: Vec<String>) -> Result<Received, NotReceived> {
     let kind = found[0].kind;
     if found.iter().any(|one| one.kind != kind) {
@@ -551,60 +580,70 @@ fn joined(found: &[Found], sent: &[u8], mut notes: Vec<String>) -> Result<Receiv
     }
     notes.push(format!("took all {} parts as one", found.len()));
     let form = match kind {
-        DetectedKind::Envelope => {
-            let (text, begins) = one_of(kind, found.iter().map(|one| &one.text[..]));
-            // The line of each begin marker but the first is left out.
-            let count = text.iter().filter(|&&byte| byte == b'\n').count();
-            let line_of = |line: usize| {
-                let nth = begins.iter().rposition(|(from, _)| *from <= line).unwrap_or_default();
-                let (from, first) = begins[nth];
-                (found[nth].lines.start + first - 1 + line).saturating_sub(from)
-            };
-            let lines = (1..=count).map(|line| u32::try_from(line_of(line)).unwrap_or(u32::MAX));
-            ReceivedForm::Joined { text, lines: lines.collect(), sent: sent.to_vec() }
-        }
-        DetectedKind::Diff => {
-            let (mut text, mut line) = (Vec::new(), 1);
-            for (nth, one) in found.iter().enumerate() {
-                for gap in line..one.lines.start {
-                    // What parts two diffs also ends the last hunk of the first.
-                    let parts = nth > 0 && gap == line;
-                    text.extend_from_slice(if parts { NEXT_DIFF } else { b"\n" });
-                }
-                text.extend_from_slice(&one.text);
-                if !text.ends_with(b"\n") {
-                    text.push(b'\n');
-                }
-                line = one.lines.end;
-            }
-            ReceivedForm::Diff { text, ended: found.iter().all(|one| one.ended) }
-        }
+        DetectedKind::Envelope => joined_envelopes(found, sent),
+        DetectedKind::Diff => joined_diffs(found),
     };
     Ok(Received { form, notes })
 }
 
-/// Joins patches of one kind to one. Also returns at which line of it the lines of each begin, and
-/// which line of that one this is; from 1.
+fn joined_envelopes(found: &[Found], sent: &[u8]) -> ReceivedForm {
+    let (text, begins) = one_of(DetectedKind::Envelope, found.iter().map(|one| &one.text[..]));
+    // The line of each begin marker but the first is left out.
+    let lines = (1..=line_feeds(&text)).map(|line| {
+        let nth = begins.iter().rposition(|(from, _)| *from <= line).unwrap_or_default();
+        let (from, first) = begins[nth];
+        let sent_line = (found[nth].lines.start + first - 1 + line).saturating_sub(from);
+        u32::try_from(sent_line).unwrap_or(u32::MAX)
+    });
+    let lines = lines.collect();
+    ReceivedForm::Joined { text, lines, sent: sent.to_vec() }
+}
+
+/// Joins diffs, each at the line where it stands in the text around it.
+fn joined_diffs(found: &[Found]) -> ReceivedForm {
+    let mut text = Vec::new();
+    let mut line = 1;
+    for (nth, one) in found.iter().enumerate() {
+        for gap in line..one.lines.start {
+            // The line between two diffs also ends the last hunk of the first.
+            let parts = nth > 0 && gap == line;
+            text.extend_from_slice(if parts { NEXT_DIFF } else { b"\n" });
+        }
+        text.extend_from_slice(&one.text);
+        if !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+        line = one.lines.end;
+    }
+    ReceivedForm::Diff { text, ended: found.iter().all(|one| one.ended) }
+}
+
+fn line_feeds(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// Joins patches of one kind to one. Also returns, for each, the line of the joined text where its
+/// lines begin, and the number of that line in its own text; both from 1.
 pub(crate) fn one_of<'t>(
     kind: DetectedKind,
     texts: impl Iterator<Item = &'t [u8]>,
 ) -> (Vec<u8>, Vec<(usize, usize)>) {
     let is_envelope = kind == DetectedKind::Envelope;
-    let lines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count();
     let mut text = Vec::new();
     let mut begins = Vec::new();
-    // The first line of the next one, after that which begins the envelope.
+    // The first line of a patch, below the marker in an envelope.
     let first = 1 + usize::from(is_envelope);
-    let (mut next, mut counted) = (first, 0);
+    let mut next = first;
+    let mut counted = 0;
     for one in texts {
         if !is_envelope && !text.is_empty() {
             text.extend_from_slice(NEXT_DIFF);
         }
-        next += lines(&text[counted..]);
+        next += line_feeds(&text[counted..]);
         counted = text.len();
         let body = one.trim_ascii_start();
-        begins.push((next, first + lines(&one[..one.len() - body.len()])));
-        // In an envelope that is stored with CRLF, the carriage returns have no meaning.
+        begins.push((next, first + line_feeds(&one[..one.len() - body.len()])));
+        // In an envelope stored with CRLF, the carriage returns have no meaning.
         let framed = is_envelope
             && body
                 .split_inclusive(|&byte| byte == b'\n')
@@ -626,8 +665,9 @@ pub(crate) fn one_of<'t>(
         }
     }
     if is_envelope {
-        let (begin, end) = (Marker::Begin.as_str(), Marker::End.as_str());
-        text = [format!("{begin}\n").as_bytes(), &text, format!("{end}\n").as_bytes()].concat();
+        let begin = format!("{}\n", Marker::Begin.as_str());
+        let end = format!("{}\n", Marker::End.as_str());
+        text = [begin.as_bytes(), &text, end.as_bytes()].concat();
     }
     (text, begins)
 }
@@ -637,80 +677,94 @@ fn is_marker(line: &[u8]) -> bool {
     line == Marker::Begin.as_str().as_bytes() || line == Marker::End.as_str().as_bytes()
 }
 
-/// Returns a text without the line that would end an envelope, where none begins and one diff
-/// stands above it. Models that were trained with the envelope close a diff so.
+/// Returns a text without the end marker of an envelope, if no envelope begins and a single diff
+/// stands above the marker. Models trained on the envelope close a diff like this.
 fn closed_by_marker(text: &[u8]) -> Option<Vec<u8>> {
-    // Most texts have none, or an envelope.
+    // Most texts have no marker, or a whole envelope.
     memmem::find(text, Marker::End.as_str().as_bytes())?;
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
-    // A line of a hunk has a sign before it.
-    let is = |line: &[u8], marker: Marker| line.trim_ascii_end() == marker.as_str().as_bytes();
-    let mut ends = (0..lines.len()).filter(|&at| is(lines[at], Marker::End));
+    let mut ends = (0..lines.len()).filter(|&at| is_at_start(lines[at], Marker::End));
     let at = ends.next()?;
-    if ends.next().is_some() || lines.iter().any(|line| is(line, Marker::Begin)) {
+    if ends.next().is_some() || lines.iter().any(|line| is_at_start(line, Marker::Begin)) {
         return None;
     }
     let text = [&lines[..at], &[&b"\n"[..]], &lines[at + 1..]].concat().concat();
     let found = detect::find_all(&text);
-    let is_above = |one: &Found| one.kind == DetectedKind::Diff && one.lines.start <= at;
-    matches!(&found[..], [one] if is_above(one)).then_some(text)
+    let [one] = &found[..] else { return None };
+    (one.kind == DetectedKind::Diff && one.lines.start <= at).then_some(text)
 }
 
-/// Returns the diff between the markers of an envelope; its lines keep their numbers.
+/// Returns whether a line is a marker without a blank before it: a line of a hunk has a sign there.
+fn is_at_start(line: &[u8], marker: Marker) -> bool {
+    line.trim_ascii_end() == marker.as_str().as_bytes()
+}
+
+/// Returns the diff between the markers of an envelope; lines keep their numbers.
 fn diff_inside(text: &[u8]) -> Option<Vec<u8>> {
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     let begin = lines.iter().position(|line| is_marker(line))?;
     let rest = &lines[begin + 1..];
     let first = rest.iter().position(|line| !line.trim_ascii().is_empty())?;
-    let next = |nth: usize| rest.get(first + nth).copied().unwrap_or_default();
-    let is_diff = next(0).starts_with(b"diff --git ")
-        || (next(0).starts_with(b"--- ") && next(1).starts_with(b"+++ "));
-    let blank = |line: &&[u8]| if is_marker(line) { b"\n".to_vec() } else { line.to_vec() };
-    is_diff.then(|| lines.iter().map(blank).collect::<Vec<_>>().concat())
+    let is_diff = match rest[first..] {
+        [line, ..] if line.starts_with(b"diff --git ") => true,
+        [old, new, ..] => old.starts_with(b"--- ") && new.starts_with(b"+++ "),
+        _ => false,
+    };
+    let lines = lines.into_iter().map(|line| if is_marker(line) { &b"\n"[..] } else { line });
+    is_diff.then(|| lines.collect::<Vec<_>>().concat())
 }
 
-/// Takes off the `> ` before every line, by which mails and chats quote.
+/// Removes the quotation marks of mails and chats, if there is a `> ` before every line.
 fn unquote<'t>(text: &'t str, notes: &mut Vec<String>) -> Cow<'t, str> {
-    let visible = || text.lines().filter(|line| !line.trim().is_empty());
-    if visible().next().is_none() || !visible().all(|line| line.starts_with("> ") || line == ">") {
+    let mut visible = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    if visible.peek().is_none() || !visible.all(|line| line.starts_with("> ") || line == ">") {
         return Cow::Borrowed(text);
     }
     notes.push("removed `> ` before every line".into());
-    let inner =
-        |line: &'t str| line.strip_prefix("> ").or_else(|| line.strip_prefix('>')).unwrap_or(line);
-    text.split_inclusive('\n').map(inner).collect::<String>().into()
+    text.split_inclusive('\n').map(unquoted).collect::<String>().into()
+}
+
+fn unquoted(line: &str) -> &str {
+    line.strip_prefix("> ").or_else(|| line.strip_prefix('>')).unwrap_or(line)
+}
+
+/// Returns whether a line is a marker, spelled right.
+fn is_spelled(line: &str, marker: Marker) -> bool {
+    line.trim() == marker.as_str()
+}
+
+/// Returns whether a line begins or ends a string literal.
+fn has_literal_mark(line: &str) -> bool {
+    line.trim().starts_with(LITERAL) || line.trim_end().ends_with(LITERAL)
 }
 
 /// Corrects the spelling of the markers of an envelope, from the first to the last one. In a patch,
-/// only markers begin with `**`. Returns `None` if no line is meant to begin an envelope.
+/// only markers begin with `**`. Returns `None` if there is no begin marker in any spelling.
 fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotReceived> {
-    let marks = |line: &str, marker: Marker| line.trim() == marker.as_str();
     let Some(begin) = text.split_inclusive('\n').position(begins) else { return Ok(None) };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let spelled: Vec<Option<String>> = lines.iter().map(|line| respelled(line)).collect();
-    let is = |nth: usize, marker| {
-        marks(lines[nth], marker) || spelled[nth].as_deref().is_some_and(|line| marks(line, marker))
-    };
-    let ends = (begin..lines.len()).rev().find(|&nth| is(nth, Marker::End));
+    let ends = (begin..lines.len()).rev().find(|&nth| {
+        is_spelled(lines[nth], Marker::End)
+            || spelled[nth].as_deref().is_some_and(|line| is_spelled(line, Marker::End))
+    });
     let end = ends.unwrap_or(lines.len() - 1);
-    let literal = |nth: usize| {
-        lines[nth].trim().starts_with(LITERAL) || lines[nth].trim_end().ends_with(LITERAL)
-    };
-    let inside = || lines[begin + 1..end.max(begin + 1)].iter();
-    // The last line of a diff of such a text is no marker, and may end in any character.
-    if (literal(begin) || ends.is_some_and(literal))
-        && inside().any(|line| line.contains('\\') || line.contains("${"))
+    let inside = &lines[begin + 1..end.max(begin + 1)];
+    // Without an end marker the last line is one of a diff, and may end in any character.
+    if (has_literal_mark(lines[begin]) || ends.is_some_and(|end| has_literal_mark(lines[end])))
+        && inside.iter().any(|line| line.contains('\\') || line.contains("${"))
     {
         return wrapped(
             "the patch is in a string literal, and it is not known what its backslashes mean",
             "send the patch alone, its first line `*** Begin Patch`",
         );
     }
-    if inside().any(|line| line.starts_with('\u{a0}')) {
+    if inside.iter().any(|line| line.starts_with('\u{a0}')) {
         return wrapped("its blanks are no-break spaces (U+00A0)", "send it with plain blanks");
     }
     let mut out = String::with_capacity(text.len());
-    let (mut changed, mut seen) = (Vec::new(), HashSet::new());
+    let mut changed = Vec::new();
+    let mut seen = HashSet::new();
     let mut skip = 0;
     for (nth, line) in lines.iter().enumerate() {
         if skip > 0 {
@@ -749,29 +803,30 @@ fn markers(text: &str, notes: &mut Vec<String>) -> Result<Option<String>, NotRec
     Ok(Some(out))
 }
 
-/// Returns whether a line is meant to begin an envelope.
+/// Returns whether a line is a begin marker in any spelling.
 fn begins(line: &str) -> bool {
-    let marks = |line: &str| line.trim() == Marker::Begin.as_str();
-    marks(line) || respelled(line).is_some_and(|line| marks(&line))
+    is_spelled(line, Marker::Begin)
+        || respelled(line).is_some_and(|line| is_spelled(&line, Marker::Begin))
 }
 
-/// Parses a text that is plainly one diff: its files stand one after the other with nothing before,
-/// between or behind them, and nothing in it looks like the beginning of an envelope. [`receive`]
-/// would take all of it, but not without looking at each line for whatever else may be around a
-/// patch.
+/// Returns whether the line around a byte may begin an envelope.
+fn may_begin_at(bytes: &[u8], at: usize) -> bool {
+    let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |feed| feed + 1);
+    let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |feed| at + feed + 1);
+    std::str::from_utf8(&bytes[start..end])
+        .is_ok_and(|line| line.contains(Marker::Begin.as_str()) || begins(line))
+}
+
+/// Parses a text that is plainly one diff: the files follow one another with nothing before,
+/// between or behind them, and no line looks like a begin marker. [`receive`] would take the same
+/// diff, but only after a search of every line for wrappers.
 pub(super) fn plain_diff(sent: &Text, how: &DiffOptions) -> Option<Patch> {
     let bytes = sent.as_bytes();
     if ![&b"diff --git "[..], b"--- "].iter().any(|first| bytes.starts_with(first)) {
         return None;
     }
-    // A marker is recognized by two stars, however it is spelled.
-    let meant = |at: usize| {
-        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |feed| feed + 1);
-        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |feed| at + feed + 1);
-        std::str::from_utf8(&bytes[start..end])
-            .is_ok_and(|line| line.contains(Marker::Begin.as_str()) || begins(line))
-    };
-    if memmem::find_iter(bytes, b"**").any(meant) {
+    // A marker has two stars in every spelling.
+    if memmem::find_iter(bytes, b"**").any(|at| may_begin_at(bytes, at)) {
         return None;
     }
     let patch = diff::parse(sent.clone(), how).ok()?;
@@ -781,73 +836,83 @@ pub(super) fn plain_diff(sent: &Text, how: &DiffOptions) -> Option<Patch> {
     (last == Some(end)).then_some(patch)
 }
 
-/// Finds an envelope that stands plainly in a text which says nothing else that looks like a patch,
-/// a command or a comment: [`receive`] would take it too, but not without copies of the text.
+/// Finds an envelope between lines of prose, with no other patch, command or comment around it.
+/// [`receive`] would take the same envelope, but only with copies of the text.
 pub(super) fn plain(sent: &[u8]) -> Option<Bare> {
     let found = detect::find_bare(sent)?;
-    let prose = |part: &[u8]| {
-        std::str::from_utf8(part).is_ok_and(|part| {
-            let says = ["<<", "<!--", "]: ", "apply_patch", "applypatch"];
-            !says.iter().any(|words| part.contains(words))
-        }) && detect::is_prose(part)
-    };
-    let around = prose(&sent[..found.range.start]) && prose(&sent[found.range.end..]);
-    around.then_some(found)
+    let Range { start, end } = found.range;
+    (is_plain_prose(&sent[..start]) && is_plain_prose(&sent[end..])).then_some(found)
+}
+
+/// Returns whether a text is prose, without a command or a comment.
+fn is_plain_prose(text: &[u8]) -> bool {
+    const MARKS: [&str; 5] = ["<<", "<!--", "]: ", "apply_patch", "applypatch"];
+    std::str::from_utf8(text).is_ok_and(|text| !MARKS.iter().any(|mark| text.contains(mark)))
+        && detect::is_prose(text)
 }
 
 /// Reads the lines after the header of an update as the `---` and `+++` lines of a diff, and
-/// returns whether they name the same file. `None` if they are something else.
+/// returns whether they name the file of the header. `None` if the lines are something else.
 fn names_in_diff(header: &str, after: &[&str]) -> Option<bool> {
     let path = header.trim_end().strip_prefix(Marker::Update.as_str())?;
+    let path = path.trim().trim_start_matches("./");
     let [old, new, at, ..] = after else { return None };
-    let name = |line: &str, mark: &str, prefix: &str| {
-        let name = line.trim_end().strip_prefix(mark)?;
-        let name = name.split('\t').next().unwrap_or(name).trim_end();
-        let path = path.trim().trim_start_matches("./");
-        Some(name.strip_prefix(prefix).unwrap_or(name).trim_start_matches("./") == path)
-    };
-    let (old, new) = (name(old, "--- ", "a/")?, name(new, "+++ ", "b/")?);
-    at.starts_with("@@").then_some(old && new)
+    let old = name_in_diff(old, "--- ", "a/")?;
+    let new = name_in_diff(new, "+++ ", "b/")?;
+    at.starts_with("@@").then_some(old == path && new == path)
 }
 
-/// Says why nothing was found in a text that may contain a patch after all.
+fn name_in_diff<'l>(line: &'l str, mark: &str, prefix: &str) -> Option<&'l str> {
+    let name = line.trim_end().strip_prefix(mark)?;
+    let name = name.split('\t').next().unwrap_or(name).trim_end();
+    Some(name.strip_prefix(prefix).unwrap_or(name).trim_start_matches("./"))
+}
+
+/// Returns whether a line looks like the first of an envelope, a diff or a hunk.
+fn begins_patch(line: &str) -> bool {
+    [Marker::Begin.as_str(), "diff --git ", "@@ -"].iter().any(|first| line.starts_with(first))
+}
+
+/// Removes the escape sequences of colours from a line.
+fn without_colours(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        out += before;
+        rest = after
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == ';')
+            .strip_prefix('m')
+            .unwrap_or(after);
+    }
+    out + rest
+}
+
+/// Returns whether a line begins a patch behind a line number.
+fn begins_behind_number(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len()
+        && begins_patch(rest.trim_start_matches([' ', '\t', ':', '|', '.', '\u{2192}', '\u{2502}']))
+}
+
+/// Says why no patch was found in a text that may contain one after all.
 fn unfound(text: &str) -> Result<(), NotReceived> {
-    let begin = Marker::Begin.as_str();
-    let begins = |line: &str| {
-        line.starts_with(begin) || line.starts_with("diff --git ") || line.starts_with("@@ -")
-    };
-    let without_colours = |line: &str| {
-        let mut out = String::new();
-        let mut rest = line;
-        while let Some((before, after)) = rest.split_once("\u{1b}[") {
-            out += before;
-            rest = after
-                .trim_start_matches(|c: char| c.is_ascii_digit() || c == ';')
-                .strip_prefix('m')
-                .unwrap_or(after);
-        }
-        out + rest
-    };
-    let numbered = |line: &str| {
-        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-        let rest = rest.trim_start_matches([' ', '\t', ':', '|', '.', '\u{2192}', '\u{2502}']);
-        rest.len() < line.len()
-            && line.trim_start().starts_with(|c: char| c.is_ascii_digit())
-            && begins(rest)
-    };
-    if text.lines().any(|line| line.contains("\u{1b}[") && begins(without_colours(line).trim())) {
+    let is_coloured = text
+        .lines()
+        .any(|line| line.contains("\u{1b}[") && begins_patch(without_colours(line).trim()));
+    if is_coloured {
         return wrapped(
             "it has the codes of colours",
             "copy it without them (`git diff --no-color`)",
         );
     }
-    if text.lines().any(numbered) {
+    if text.lines().any(begins_behind_number) {
         return wrapped(
             "there are line numbers before its lines",
             "send the lines as they are, the first one `*** Begin Patch`",
         );
     }
-    if text.contains(begin) {
+    if text.contains(Marker::Begin.as_str()) {
         return wrapped(
             "`*** Begin Patch` is not alone on its line",
             "begin a line with it, and end the line after it",
@@ -895,7 +960,8 @@ mod tests {
         const PLAIN: &str = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+**c**\n";
         const MARKER: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n *** Begin Patch\n-b\n+c\n";
         const COMMAND: &str = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n echo '*** Begin Patch\n-b\n+c\n";
-        let (mut plain, mut others) = (0, 0);
+        let mut plain = 0;
+        let mut others = 0;
         for diff in [GIT, PLAIN, MARKER, COMMAND, &GIT.replace('\n', "\r\n"), "diff --cc x\n"] {
             for above in ["", "\n", "So:\n", "> ", "\u{feff}", "```\n", "Index: x\n", "[\""] {
                 for below in ["", "\n", "```\n", "Bye\n", PLAIN, "-- \n2.39\n", DELETES, "+d\n"] {

@@ -141,9 +141,9 @@ pub fn session(workspace: &Workspace, name: &str) -> Result<String, ToolError> {
     }
 }
 
-/// Finds a transaction by its id, by a unique beginning or end of the id or of its short form, of at
-/// least [four characters](TransactionId::NAMED_BY), by `last`, or by `@N` for the N-th newest of the
-/// log.
+/// Finds a transaction by its id, by a unique beginning or end of the id or of its short form, of
+/// at least [four characters](TransactionId::NAMED_BY), by `last`, or by `@N` for the N-th newest
+/// of the log.
 ///
 /// # Errors
 ///
