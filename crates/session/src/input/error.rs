@@ -1,17 +1,17 @@
-//! Why a text is not a patch.
+//! The error of a text that is not a usable patch.
 
 use patch_engine::{ErrorKind, ParseError, Rejects, Remedy};
 
 use crate::answer::error::{FailureClass, ToolError};
 use crate::input::not_received::NotReceived;
 
-/// Why a text is not a patch that can be planned, or not one in another form.
+/// Why a text is not a patch to plan or to convert.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// The options do not suit the text.
     #[error("{0}")]
     Usage(String),
-    /// The operations in it cannot be read, or an envelope cannot express it.
+    /// The operations cannot be read, or the patch cannot be expressed in an envelope.
     #[error("{0}")]
     Unreadable(String),
     /// The diff or the path of an operation is wrong.
@@ -19,19 +19,19 @@ pub enum InputError {
     BadCall {
         /// The call.
         call_id: String,
-        /// What is wrong.
+        /// The fault.
         message: String,
     },
-    /// There is no patch in it, or more than one, or it cannot be told what is meant.
+    /// There is no patch in the text, or more than one, or the meaning is not clear.
     #[error(transparent)]
     NotReceived(#[from] NotReceived),
-    /// It does not parse.
+    /// The patch does not parse.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// It cannot be reversed, or does not apply to the files.
+    /// The patch cannot be reversed, or does not apply to the files.
     #[error(transparent)]
     Rejected(#[from] Rejects),
-    /// The form that it is converted to cannot express it.
+    /// The patch cannot be expressed in the other form.
     #[error("{0}")]
     Inexpressible(String),
     /// There are no files to make a diff against, or they have changed.
@@ -40,7 +40,7 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// Makes the error that programs see; `sent` is the text.
+    /// Makes the error for programs; `sent` is the text.
     #[must_use]
     pub fn tool_error(&self, sent: &[u8]) -> ToolError {
         match self {

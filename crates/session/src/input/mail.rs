@@ -1,10 +1,9 @@
-//! Decodes the bodies of mails: programs that send them encode what is not plain ASCII, and long
-//! lines.
+//! Decodes the bodies of mails: mail programs encode long lines, and text other than plain ASCII.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use patch_grammar::diff::begins_mail;
 
-/// How the body of a mail, or a part of one, is encoded (RFC 2045, section 6).
+/// The encoding of a mail's body, or of a part (RFC 2045, section 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     QuotedPrintable,
@@ -34,8 +33,8 @@ impl Encoding {
     }
 }
 
-/// Decodes quoted-printable text (RFC 2045, section 6.7). Its line ends stay as they are. `None` if
-/// an equals sign stands for nothing.
+/// Decodes quoted-printable text (RFC 2045, section 6.7). Line ends stay as they are. `None` if an
+/// equals sign is not followed by two hexadecimal digits or a line end.
 fn quoted_printable(body: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(body.len());
     for line in body.split_inclusive(|&byte| byte == b'\n') {
@@ -50,8 +49,9 @@ fn quoted_printable(body: &[u8]) -> Option<Vec<u8>> {
         let mut rest = text;
         while let Some(at) = memchr::memchr(b'=', rest) {
             out.extend_from_slice(&rest[..at]);
-            let digit = |nth: usize| char::from(*rest.get(at + nth)?).to_digit(16);
-            out.push(u8::try_from(digit(1)? * 16 + digit(2)?).expect("two digits"));
+            let [high, low] = *rest.get(at + 1..at + 3)?.first_chunk()?;
+            let byte = hex_digit(high)? * 16 + hex_digit(low)?;
+            out.push(u8::try_from(byte).expect("two digits"));
             rest = &rest[at + 3..];
         }
         out.extend_from_slice(rest);
@@ -60,12 +60,17 @@ fn quoted_printable(body: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns a text with the encoded bodies of its mails decoded; `None` if it is no mail, or none is
+fn hex_digit(byte: u8) -> Option<u32> {
+    char::from(byte).to_digit(16)
+}
+
+/// Decodes the bodies of the mails in a text; `None` if the text is not a mail, or nothing is
 /// encoded.
 pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     let mut boundaries: Vec<Vec<u8>> = Vec::new();
-    let (mut at, mut any) = (0, false);
+    let mut at = 0;
+    let mut any = false;
     loop {
         let head = MailHeader::read(&text[at..])?;
         boundaries.extend(head.boundary);
@@ -100,7 +105,7 @@ pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
 
 /// The fields before a body.
 struct MailHeader {
-    /// How long they are, with the empty line behind them.
+    /// The length of the fields, with the empty line behind them.
     length: usize,
     encoding: Option<Encoding>,
     /// The line between the parts of the body.
@@ -108,8 +113,8 @@ struct MailHeader {
 }
 
 impl MailHeader {
-    /// Reads the fields that a text begins with, if it begins with fields. Lines that begin with a
-    /// blank belong to the field above.
+    /// Reads the fields at the beginning of a text, if there are any. A line with a blank at its
+    /// beginning belongs to the field above.
     fn read(text: &[u8]) -> Option<Self> {
         let mut head = Self { length: 0, encoding: None, boundary: None };
         let mut field = String::new();
@@ -142,14 +147,17 @@ impl MailHeader {
         if name.eq_ignore_ascii_case("Content-Transfer-Encoding") {
             self.encoding = Encoding::named(value);
         } else if name.eq_ignore_ascii_case("Content-Type") {
-            let parameter = |part: &str| {
-                let (name, value) = part.split_once('=')?;
-                let value = value.trim().trim_matches('"');
-                name.trim().eq_ignore_ascii_case("boundary").then(|| value.as_bytes().to_vec())
-            };
-            self.boundary = value.split(';').find_map(parameter);
+            self.boundary =
+                value.split(';').find_map(boundary).map(|text| text.as_bytes().to_vec());
         }
     }
+}
+
+/// Returns the value of a parameter, if the parameter is the boundary.
+fn boundary(parameter: &str) -> Option<&str> {
+    let (name, value) = parameter.split_once('=')?;
+    let is_boundary = name.trim().eq_ignore_ascii_case("boundary");
+    is_boundary.then(|| value.trim().trim_matches('"'))
 }
 
 /// Returns whether a line is a field of a mail.
@@ -174,8 +182,10 @@ fn body_length(text: &[u8], boundaries: &[Vec<u8>]) -> usize {
 fn is_boundary(line: &[u8], boundaries: &[Vec<u8>]) -> bool {
     let Some(line) = line.strip_prefix(b"--") else { return false };
     let line = line.trim_ascii_end();
-    let rest = |boundary: &Vec<u8>| line.strip_prefix(&boundary[..]);
-    boundaries.iter().filter_map(rest).any(|rest| matches!(rest, b"" | b"--"))
+    boundaries
+        .iter()
+        .filter_map(|boundary| line.strip_prefix(&boundary[..]))
+        .any(|rest| matches!(rest, b"" | b"--"))
 }
 
 /// Returns whether a line ends the parts of a body.
@@ -239,7 +249,7 @@ mod tests {
                 Some("Content-Transfer-Encoding: quoted-printable\r\n\r\n\u{20ac} \r\nab\n"),
             ),
             ("Content-Transfer-Encoding: quoted-printable\n\nx=1\n".to_owned(), None),
-            // Nothing is encoded, or what is not can be read.
+            // Nothing is encoded, or the encoding is broken.
             ("Subject: s\n\nx=3D1\n".to_owned(), None),
             ("Subject: s\nContent-Transfer-Encoding: 8bit\n\nx=3D1\n".to_owned(), None),
             ("Subject: s\nContent-Transfer-Encoding: base64\n\n!\n".to_owned(), None),

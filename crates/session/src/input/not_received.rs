@@ -1,4 +1,4 @@
-//! Why no patch is received.
+//! The error of a text without a patch, or without exactly one.
 
 use patch_engine::Remedy;
 use patch_engine::remedy::Setting;
@@ -17,50 +17,50 @@ pub enum NotReceived {
          the Responses API"
     )]
     Nothing,
-    /// Several things do, and none was chosen.
+    /// Several parts look like a patch, and none was chosen.
     #[error("{parts}")]
     Several {
-        /// Each of them.
+        /// The parts.
         parts: DetectError,
-        /// Whether they may be taken as one: no two of them change the same line.
+        /// Whether the parts may be taken as one patch: no two change the same line.
         all: bool,
     },
     /// There is no such part.
     #[error("there is no part {wanted}: it has {there}")]
     NoSuchPart {
-        /// The part that was asked for, from 1.
+        /// The requested part, from 1.
         wanted: usize,
-        /// How many there are.
+        /// The number of parts.
         there: usize,
     },
     /// Parts of different forms cannot be one patch.
     #[error("these are patches of several forms, and cannot be taken as one")]
     MixedParts,
-    /// It has another form than the one that was named.
+    /// The text has another form than the named one.
     #[error("{0}, and another form was named")]
     OtherForm(&'static str),
-    /// It is taken to the letter, and is no envelope.
+    /// The text is taken to the letter, and is not an envelope.
     #[error("{0}, and profile `strict` takes a patch in the envelope alone")]
     NotAnEnvelope(&'static str),
-    /// It is wrapped in something that cannot be taken off without loss or guessing.
+    /// The patch is in a wrapper that cannot be removed without loss or guessing.
     #[error("{wrapper}; {advice}")]
     Wrapped {
-        /// What is around the patch.
+        /// The wrapper.
         wrapper: String,
-        /// What to send instead.
+        /// The advice on how to send the patch.
         advice: String,
     },
-    /// Something in the text keeps it from being read.
+    /// The text does not parse.
     #[error("{error}")]
     Parse {
-        /// The text, without what was taken off.
+        /// The text, without its wrapper.
         text: Text,
-        /// What it is.
+        /// The error of the parser.
         error: Box<ParseError>,
     },
 }
 
-/// How many parts of a text are offered.
+/// The most parts of a text to offer.
 const PARTS: usize = 4;
 
 impl NotReceived {
@@ -78,11 +78,9 @@ impl NotReceived {
         }
     }
 
-    /// Returns what can be done about it.
+    /// Returns the remedies.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
-        // None before the others: the first may be a draft of the second.
-        let each = |there| (1..=there).take(PARTS).map(|nth| Remedy::Set(Setting::Part(nth)));
         match self {
             Self::Several { parts, all } => {
                 let all = all.then_some(Remedy::Set(Setting::AllParts));
@@ -91,10 +89,10 @@ impl NotReceived {
                     DetectError::Several(parts) => parts.len(),
                     DetectError::Nothing => 0,
                 };
-                ways.chain(each(there)).collect()
+                ways.chain(each_part(there)).collect()
             }
             Self::MixedParts => vec![Remedy::SendOne, Remedy::Set(Setting::Part(1))],
-            Self::NoSuchPart { there, .. } => each(*there).collect(),
+            Self::NoSuchPart { there, .. } => each_part(*there).collect(),
             Self::OtherForm(_) => vec![Remedy::Set(Setting::AnyForm)],
             Self::NotAnEnvelope(_) => vec![Remedy::Set(Setting::Standard), Remedy::SendEnvelope],
             Self::Nothing | Self::Wrapped { .. } => vec![Remedy::SendOne],
@@ -105,6 +103,11 @@ impl NotReceived {
     pub(super) fn parse(text: &[u8], error: ParseError) -> Self {
         Self::Parse { text: text.into(), error: Box::new(error) }
     }
+}
+
+/// Offers the first parts of a text. None is preferred: the first may be a draft of the second.
+fn each_part(there: usize) -> impl Iterator<Item = Remedy> {
+    (1..=there).take(PARTS).map(|nth| Remedy::Set(Setting::Part(nth)))
 }
 
 pub(super) fn wrapped<T>(

@@ -1,10 +1,10 @@
 //! The built-in `apply_patch` tool of the Responses API: one call for each file, a diff without
 //! headers, one answer for each call.
 //!
-//! All calls of a response are one patch here, so they are planned and committed together. Three
-//! things differ from the envelope, as that API's own applier has them: a file made by
-//! `create_file` ends without a line feed unless the diff's last line is empty, a changed file ends
-//! as it did, and stacked `@@` lines must all be in the file.
+//! All calls of a response are one patch here, planned and committed together. Three rules differ
+//! from the envelope and follow the API's own applier: a file made by `create_file` ends without a
+//! line feed unless the last line of the diff is empty, a changed file keeps its end, and stacked
+//! `@@` lines must all be in the file.
 
 use std::ops::Range;
 
@@ -23,16 +23,16 @@ use crate::json;
 /// One `apply_patch_call` item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchCall {
-    /// The id that the answer has to repeat.
+    /// The id, to be repeated in the answer.
     pub call_id: String,
-    /// What is asked for.
+    /// The requested operation.
     pub operation: FileOperation,
-    /// Who made the call, if not the model itself; the answer repeats it.
+    /// The maker of the call, if not the model itself; repeated in the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Value>,
 }
 
-/// What a call asks for.
+/// The operation of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FileOperation {
@@ -68,6 +68,10 @@ impl PatchCall {
         item["status"] = "completed".into();
         item
     }
+
+    fn bad(&self, message: String) -> InputError {
+        InputError::BadCall { call_id: self.call_id.clone(), message }
+    }
 }
 
 /// One `apply_patch_call_output` item.
@@ -79,7 +83,7 @@ pub struct CallOutput {
     pub call_id: String,
     /// `completed` or `failed`.
     pub status: &'static str,
-    /// What the model reads.
+    /// The text for the model.
     pub output: String,
     /// The caller of the call, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,12 +109,13 @@ impl CallOutput {
 ///
 /// # Errors
 ///
-/// [`InputError::Unreadable`] when there is no call among the items, for an unknown field or
-/// operation, whose meaning would be lost, and for an incomplete call.
+/// [`InputError::Unreadable`] when there is no call among the items, for an incomplete call, and
+/// for an unknown field or operation: its meaning would be lost.
 pub fn calls(json: &str) -> Result<Vec<PatchCall>, InputError> {
-    let no_items = |error| format!("this is not a list of `apply_patch_call` items: {error}");
-    let items =
-        json::unique(json.as_bytes()).map_err(|error| InputError::Unreadable(no_items(error)));
+    let items = json::unique(json.as_bytes()).map_err(|error| {
+        let message = format!("this is not a list of `apply_patch_call` items: {error}");
+        InputError::Unreadable(message)
+    });
     let items = match items? {
         Value::Array(items) => items,
         Value::Object(mut object) => match object.get_mut("output") {
@@ -121,7 +126,7 @@ pub fn calls(json: &str) -> Result<Vec<PatchCall>, InputError> {
     };
     let mut calls = Vec::new();
     for (nth, item) in items.into_iter().enumerate() {
-        // An item of another type that has an operation is not skipped: it is an error.
+        // An item of another type with an operation is not skipped, but an error.
         if item["type"] == "apply_patch_call" || item.get("operation").is_some() {
             let call = read_call(item).map_err(|problems| format!("item {}: {problems}", nth + 1));
             calls.push(call.map_err(InputError::Unreadable)?);
@@ -137,7 +142,7 @@ pub fn calls(json: &str) -> Result<Vec<PatchCall>, InputError> {
 
 fn read_call(mut item: Value) -> Result<PatchCall, String> {
     if let Some(operation) = item["operation"].as_object_mut() {
-        // A field that is null counts as absent.
+        // A null field counts as absent.
         operation.retain(|_, value| !value.is_null());
     }
     let problems = arguments::problems(
@@ -153,16 +158,16 @@ fn read_call(mut item: Value) -> Result<PatchCall, String> {
     serde_json::from_value(call).map_err(|error| error.to_string())
 }
 
-/// Returns the schema of a call with this type of operation, with the fields that the API documents
-/// and those that its SDKs add.
+/// Returns the schema of a call with this type of operation: the fields in the API's documentation,
+/// and those added by its SDKs.
 fn call_schema(operation: &str) -> Value {
-    let text = || json!({ "type": "string" });
+    let text = json!({ "type": "string" });
     let (properties, required) = match operation {
-        "create_file" => (json!({ "path": text(), "diff": text() }), &["path", "diff"][..]),
+        "create_file" => (json!({ "path": text, "diff": text }), &["path", "diff"][..]),
         "update_file" => {
-            (json!({ "path": text(), "diff": text(), "move_to": text() }), &["path", "diff"][..])
+            (json!({ "path": text, "diff": text, "move_to": text }), &["path", "diff"][..])
         }
-        "delete_file" => (json!({ "path": text() }), &["path"][..]),
+        "delete_file" => (json!({ "path": text }), &["path"][..]),
         _ => (json!({}), &["type"][..]),
     };
     let mut operation = json!({ "type": "object", "properties": properties, "required": required });
@@ -172,8 +177,8 @@ fn call_schema(operation: &str) -> Value {
         "type": "object",
         "properties": {
             "type": { "enum": ["apply_patch_call"] },
-            "id": text(),
-            "call_id": text(),
+            "id": text,
+            "call_id": text,
             "status": { "enum": ["completed"] },
             "operation": operation,
             "caller": {},
@@ -183,14 +188,14 @@ fn call_schema(operation: &str) -> Value {
     })
 }
 
-/// Returns the options for the diffs of calls: they come without an envelope, and the first `@@`
-/// may be missing.
+/// Returns the options for the diffs of calls: there is no envelope, and the first `@@` may be
+/// missing.
 fn parse_options() -> ParseOptions {
     ParseOptions { strip_wrappers: false, bare_first_hunk: true, ..ParseOptions::default() }
 }
 
-/// Sets the rules of that API that the envelope does not have: the first `@@` may be missing,
-/// stacked ones must all be in the file, and a file ends as it did.
+/// Sets the rules of the API beyond those of the envelope: the first `@@` may be missing, stacked
+/// ones must all be in the file, and a file keeps its end.
 pub fn set_rules(options: &mut Options) {
     options.parse.bare_first_hunk = true;
     options.placement.stacked_headers_must_match = true;
@@ -201,8 +206,8 @@ pub fn set_rules(options: &mut Options) {
 ///
 /// # Errors
 ///
-/// [`InputError::BadCall`] for the first call whose diff does not parse, or changes more than its
-/// own file.
+/// [`InputError::BadCall`] for the first call with a diff that does not parse, or changes another
+/// file.
 pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, InputError> {
     let mut out = Writer::default();
     for call in calls {
@@ -212,36 +217,37 @@ pub fn to_envelope(calls: &[PatchCall]) -> Result<Vec<u8>, InputError> {
     Ok(out.finish())
 }
 
-/// Where the diff of a call stands in the envelope that [`to_envelope`] writes.
+/// The place of a call's diff in the envelope from [`to_envelope`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLines {
     /// The id of the call.
     pub call_id: String,
-    /// The lines of the envelope that are those of the diff, from 1.
+    /// The lines of the diff in the envelope, from 1.
     pub lines: Range<usize>,
 }
 
 impl CallLines {
-    /// Returns where it stands in another text, line `to` of which is line `from` of this one.
+    /// Returns the place in another text, whose line `to` is line `from` of this one.
     pub(crate) fn moved(&self, from: usize, to: usize) -> Self {
         let Range { start, end } = self.lines;
         Self { call_id: self.call_id.clone(), lines: start + to - from..end + to - from }
     }
 }
 
-/// Returns where in the envelope that [`to_envelope`] writes the diff of each call stands.
+/// Returns the place of each call's diff in the envelope from [`to_envelope`].
 #[must_use]
 pub fn lines_of(calls: &[PatchCall]) -> Vec<CallLines> {
     let mut out = Writer::default();
-    let mut lines = |call: &PatchCall| {
+    let mut all = Vec::with_capacity(calls.len());
+    for call in calls {
         let first = out.next_line() + headers(call);
         write(&mut out, call);
-        CallLines { call_id: call.call_id.clone(), lines: first..out.next_line() }
-    };
-    calls.iter().map(&mut lines).collect()
+        all.push(CallLines { call_id: call.call_id.clone(), lines: first..out.next_line() });
+    }
+    all
 }
 
-/// How many lines of the envelope stand between the call before and a call's diff.
+/// Counts the lines of the envelope above a call's diff, up to the call before.
 fn headers(call: &PatchCall) -> usize {
     match &call.operation {
         FileOperation::UpdateFile { move_to: Some(_), .. } => 2,
@@ -266,22 +272,21 @@ fn write(out: &mut Writer, call: &PatchCall) {
     }
 }
 
-/// Reads one call as a patch: exactly one section, for its own file. A diff must not smuggle in
-/// others.
+/// Reads one call as a patch of exactly one section, for the call's own file. A diff must not
+/// smuggle in others.
 ///
 /// # Errors
 ///
 /// Those of [`to_envelope`].
 pub fn parse_one(call: &PatchCall) -> Result<Patch, InputError> {
-    let bad = |message: String| InputError::BadCall { call_id: call.call_id.clone(), message };
     let mut alone = Writer::default();
     write(&mut alone, call);
     let patch = patch_grammar::parse(alone.finish(), &parse_options()).map_err(|mut error| {
-        // The line of the diff, not of the envelope around it.
+        // The error counts lines of the diff, not of the envelope around the diff.
         let above = 1 + headers(call) as u32;
         error.line = error.line.saturating_sub(above).max(1);
         let next = hints::told(&Remedy::of_parse(&error), Caller::Operations);
-        bad(format!("in the diff, {error}\nnext: {next}"))
+        call.bad(format!("in the diff, {error}\nnext: {next}"))
     })?;
     let own = match patch.sections() {
         [only] => match (&call.operation, &only.operation) {
@@ -300,12 +305,12 @@ pub fn parse_one(call: &PatchCall) -> Result<Patch, InputError> {
     if own {
         Ok(patch)
     } else {
-        Err(bad("the diff says more than a change of its own file".into()))
+        Err(call.bad("the diff says more than a change of its own file".into()))
     }
 }
 
-/// Explains a reject of the patch that [`to_envelope`] made of the calls, in terms of the call that
-/// it is about: the model never saw that patch.
+/// Explains a reject of the patch from [`to_envelope`] in terms of the call: the model never saw
+/// the patch.
 #[must_use]
 pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
     let line = reject.section.and_then(|index| {
@@ -330,7 +335,7 @@ pub fn explain(calls: &[PatchCall], reject: &Reject) -> String {
 ///
 /// # Errors
 ///
-/// [`InputError::Inexpressible`] for a copy, which these operations do not have.
+/// [`InputError::Inexpressible`] for a copy: there is no such operation.
 pub fn from_patch(patch: &Patch, ends_every_line: bool) -> Result<Vec<PatchCall>, InputError> {
     let mut calls = Vec::with_capacity(patch.sections().len());
     for (index, section) in patch.sections().iter().enumerate() {
@@ -342,16 +347,9 @@ pub fn from_patch(patch: &Patch, ends_every_line: bool) -> Result<Vec<PatchCall>
                 return Err(InputError::Inexpressible(problem));
             }
             SectionOperation::Update { move_to, hunks } => {
-                let text = |hunk: &Hunk<'_>| {
-                    let text = String::from_utf8_lossy(patch.bytes(hunk.span.clone()));
-                    if hunk.endings == LineEndings::Framing {
-                        text.replace("\r\n", "\n")
-                    } else {
-                        text.into_owned()
-                    }
-                };
+                let diff = hunks.iter().map(|hunk| hunk_text(patch, hunk)).collect();
                 let move_to = move_to.as_ref().map(|to| to.text.to_string());
-                FileOperation::UpdateFile { path, diff: hunks.iter().map(text).collect(), move_to }
+                FileOperation::UpdateFile { path, diff, move_to }
             }
             SectionOperation::Add(added) => {
                 let mut lines: Vec<_> = added.lines().map(String::from_utf8_lossy).collect();
@@ -372,9 +370,28 @@ pub fn from_patch(patch: &Patch, ends_every_line: bool) -> Result<Vec<PatchCall>
     Ok(calls)
 }
 
+/// Returns the text of a hunk. Carriage returns of the envelope around the hunk are left out.
+fn hunk_text(patch: &Patch, hunk: &Hunk<'_>) -> String {
+    let text = String::from_utf8_lossy(patch.bytes(hunk.span.clone()));
+    if hunk.endings == LineEndings::Framing {
+        text.replace("\r\n", "\n")
+    } else {
+        text.into_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn item(operation: Value) -> Value {
+        json!({ "type": "apply_patch_call", "call_id": "c", "operation": operation })
+    }
+
+    fn with(mut value: Value, key: &str, new: Value) -> Value {
+        value[key] = new;
+        value
+    }
 
     #[test]
     fn calls_are_read_from_a_response_a_list_or_one_item() {
@@ -404,59 +421,43 @@ mod tests {
 
     #[test]
     fn the_caller_of_a_call_is_in_its_answer() {
-        let item = |caller: Value| {
-            let operation = json!({ "type": "delete_file", "path": "a" });
-            json!({
-                "type": "apply_patch_call", "call_id": "c", "operation": operation,
-                "caller": caller,
-            })
-            .to_string()
-        };
-        let answer = |caller: Value| {
-            let calls = calls(&item(caller)).expect("it is known");
-            serde_json::to_value(CallOutput::new(&calls[0], true, String::new()))
-                .expect("text keys")
-        };
+        let call = item(json!({ "type": "delete_file", "path": "a" }));
         let program = json!({ "type": "program", "caller_id": "call_program_123" });
-        assert_eq!(answer(program.clone())["caller"], program);
-        assert!(answer(Value::Null).get("caller").is_none());
+        for (caller, wanted) in [(&program, Some(&program)), (&Value::Null, None)] {
+            let call = with(call.clone(), "caller", caller.clone());
+            let calls = calls(&call.to_string()).expect("it is known");
+            let output = CallOutput::new(&calls[0], true, String::new());
+            let output = serde_json::to_value(output).expect("text keys");
+            assert_eq!(output.get("caller"), wanted);
+        }
     }
 
     #[test]
     fn what_is_not_known_is_an_error() {
-        let call = |operation: Value| {
-            json!({
-                "type": "apply_patch_call", "call_id": "c", "operation": operation,
-            })
-        };
         let update = json!({ "type": "update_file", "path": "a", "diff": "-x" });
-        let with = |mut value: Value, key: &str, new: Value| {
-            value[key] = new;
-            value
-        };
         for (item, wanted) in [
             (
-                call(with(update.clone(), "moveTo", json!("b"))),
+                item(with(update.clone(), "moveTo", json!("b"))),
                 "`operation.moveTo` is not known; did you mean `move_to`?",
             ),
             (
-                call(with(update.clone(), "type", json!("rename_file"))),
+                item(with(update.clone(), "type", json!("rename_file"))),
                 "`operation.type` must be one of",
             ),
             (
-                call(json!({ "type": "delete_file", "path": "a", "move_to": "b" })),
+                item(json!({ "type": "delete_file", "path": "a", "move_to": "b" })),
                 "`operation.move_to` is not known",
             ),
-            (call(json!({ "path": "a" })), "`operation.type` is missing"),
+            (item(json!({ "path": "a" })), "`operation.type` is missing"),
             (
-                with(call(update.clone()), "status", json!("in_progress")),
+                with(item(update.clone()), "status", json!("in_progress")),
                 "`status` must be one of \"completed\"",
             ),
             (
-                with(call(update.clone()), "type", json!("apply_patch")),
+                with(item(update.clone()), "type", json!("apply_patch")),
                 "`type` must be one of \"apply_patch_call\"",
             ),
-            (with(call(update.clone()), "workdir", json!("sub")), "`workdir` is not known"),
+            (with(item(update.clone()), "workdir", json!("sub")), "`workdir` is not known"),
         ] {
             let error = calls(&item.to_string()).expect_err("it is refused").to_string();
             assert!(error.starts_with("item 1: "), "{item}: {error}");
@@ -464,7 +465,7 @@ mod tests {
         }
         let moved = with(update, "move_to", json!("b"));
         let calls =
-            calls(&call(with(moved, "caller", json!(null))).to_string()).expect("it is known");
+            calls(&item(with(moved, "caller", json!(null))).to_string()).expect("it is known");
         let text = to_envelope(&calls).expect("it can be expressed");
         let wanted: &[u8] =
             b"*** Begin Patch\n*** Update File: a\n*** Move to: b\n-x\n*** End Patch\n";
@@ -475,17 +476,16 @@ mod tests {
         PatchCall { call_id: "c".into(), operation, caller: None }
     }
 
+    fn update(path: &str, diff: &str) -> FileOperation {
+        FileOperation::UpdateFile { path: path.into(), diff: diff.into(), move_to: None }
+    }
+
+    fn create(path: &str, diff: &str) -> FileOperation {
+        FileOperation::CreateFile { path: path.into(), diff: diff.into() }
+    }
+
     #[test]
     fn each_operation_is_one_section() {
-        let update = |path: &str, diff: &str| FileOperation::UpdateFile {
-            path: path.into(),
-            diff: diff.into(),
-            move_to: None,
-        };
-        let create = |path: &str, diff: &str| FileOperation::CreateFile {
-            path: path.into(),
-            diff: diff.into(),
-        };
         for (operation, wanted) in [
             (update("a", "@@\n-x\n+y\n"), Some("*** Update File: a\n@@\n-x\n+y\n")),
             (update("a", "-x\n+y"), Some("*** Update File: a\n-x\n+y\n")),

@@ -1,4 +1,4 @@
-//! Which paths a patch has after it is read: all beneath a directory, and some of them left out.
+//! Rules for the paths of a patch: all put beneath a directory, and some left out.
 
 use fs_guard::GlobSet;
 use patch_grammar::{Patch, Section};
@@ -6,15 +6,15 @@ use serde_json::json;
 
 use crate::input::error::InputError;
 
-/// How many files that are left out a note names.
+/// The most files to name in a note on files left out.
 const NAMED: usize = 10;
 
 /// A pattern for paths, as git has it: `*` also matches `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathPattern {
-    /// Files that match are taken.
+    /// Take matching files.
     Include(String),
-    /// Files that match are left out.
+    /// Leave out matching files.
     Exclude(String),
 }
 
@@ -31,12 +31,22 @@ impl PathPattern {
             Self::Exclude(_) => "--exclude",
         }
     }
+
+    fn with_glob(self) -> Result<(Self, GlobSet), InputError> {
+        match GlobSet::across([self.text()]) {
+            Ok(glob) => Ok((self, glob)),
+            Err(error) => {
+                let name = self.flag().trim_start_matches('-');
+                Err(InputError::Usage(format!("`{name}`: {error}")))
+            }
+        }
+    }
 }
 
-/// The directory that the paths of a patch are beneath, and the files of it that are taken.
+/// The directory above a patch's paths, and the files to take.
 #[derive(Debug, Clone, Default)]
 pub struct PathRules {
-    /// Without `.`, `..` and slashes at its ends; empty for none.
+    /// The directory, without `.`, `..` and slashes at either end; empty for none.
     directory: String,
     patterns: Vec<(PathPattern, GlobSet)>,
 }
@@ -55,8 +65,8 @@ impl PartialEq for PathRules {
 impl Eq for PathRules {}
 
 impl PathRules {
-    /// Reads a directory and patterns. The first pattern that matches a path decides; a path that
-    /// none matches is taken, unless there is one to include.
+    /// Reads a directory and patterns. The first matching pattern decides. A path without a match
+    /// is taken, unless there is a pattern to include.
     ///
     /// # Errors
     ///
@@ -65,26 +75,19 @@ impl PathRules {
         directory: Option<&str>,
         patterns: impl IntoIterator<Item = PathPattern>,
     ) -> Result<Self, InputError> {
-        let read = |pattern: PathPattern| match GlobSet::across([pattern.text()]) {
-            Ok(glob) => Ok((pattern, glob)),
-            Err(error) => {
-                let name = pattern.flag().trim_start_matches('-');
-                Err(InputError::Usage(format!("`{name}`: {error}")))
-            }
-        };
         Ok(Self {
             directory: directory.map_or(Ok(String::new()), normalised)?,
-            patterns: patterns.into_iter().map(read).collect::<Result<_, _>>()?,
+            patterns: patterns.into_iter().map(PathPattern::with_glob).collect::<Result<_, _>>()?,
         })
     }
 
-    /// Returns whether they change nothing.
+    /// Returns whether the rules change nothing.
     #[must_use]
     pub fn are_none(&self) -> bool {
         self.directory.is_empty() && self.patterns.is_empty()
     }
 
-    /// Writes them in a line, for a patch that is kept; nothing where they change nothing.
+    /// Writes the rules in one line, for a kept patch; empty if they change nothing.
     pub(crate) fn line(&self) -> String {
         if self.are_none() {
             return String::new();
@@ -93,8 +96,8 @@ impl PathRules {
         json!([self.directory, patterns.collect::<Vec<_>>()]).to_string()
     }
 
-    /// Puts the paths of a patch beneath the directory, and leaves out the files that are not
-    /// taken, which a note names. `reverse` says that the patch is still to be reversed.
+    /// Puts the paths of a patch beneath the directory, and leaves out the excluded files, with a
+    /// note. `reverse` says whether the patch is still to be reversed.
     pub(crate) fn of(&self, patch: Patch, reverse: bool) -> Patch {
         if self.are_none() {
             return patch;
@@ -108,7 +111,7 @@ impl PathRules {
                 }
             }
             sections.retain(|section| {
-                // The path that the file has afterwards.
+                // The path after the change.
                 let last = section.destination().filter(|_| !reverse).unwrap_or(&section.path);
                 let is_taken = self.takes(&last.text);
                 if !is_taken {
@@ -128,12 +131,15 @@ impl PathRules {
         match first {
             Some((PathPattern::Include(_), _)) => true,
             Some((PathPattern::Exclude(_), _)) => false,
-            None => !self.patterns.iter().any(|(it, _)| matches!(it, PathPattern::Include(_))),
+            None => {
+                let mut patterns = self.patterns.iter().map(|(pattern, _)| pattern);
+                !patterns.any(|pattern| matches!(pattern, PathPattern::Include(_)))
+            }
         }
     }
 }
 
-/// Says which files are left out.
+/// Names the files left out.
 fn note(left_out: &[String]) -> Option<String> {
     let names = left_out.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = left_out.len().saturating_sub(NAMED);
@@ -141,25 +147,27 @@ fn note(left_out: &[String]) -> Option<String> {
     (!left_out.is_empty()).then(|| format!("left out, as their paths are excluded: {names}{more}"))
 }
 
-/// Returns a directory without `.`, `..` and slashes that change nothing.
+/// Returns a directory without `.`, `..` and needless slashes.
 fn normalised(directory: &str) -> Result<String, InputError> {
-    let outside = || {
+    beneath_root(directory).ok_or_else(|| {
         let rule = "the directory must be relative, and beneath the root";
         InputError::Usage(format!("`directory` {directory:?}: {rule}"))
-    };
+    })
+}
+
+fn beneath_root(directory: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in directory.split('/') {
         match part {
             "" | "." => {}
-            ".." => drop(parts.pop().ok_or_else(outside)?),
+            ".." => drop(parts.pop()?),
             part => parts.push(part),
         }
     }
-    if directory.starts_with('/') { Err(outside()) } else { Ok(parts.join("/")) }
+    (!directory.starts_with('/')).then(|| parts.join("/"))
 }
 
-/// Puts a path of a patch beneath a directory. A path that the guard would refuse stays one that it
-/// refuses.
+/// Puts a path of a patch beneath a directory. A path refused by the guard stays refused.
 pub fn beneath(directory: &str, path: &str) -> String {
     if path.starts_with('/') {
         path.to_owned()
@@ -192,10 +200,16 @@ mod tests {
         }
     }
 
+    fn include(text: &str) -> PathPattern {
+        PathPattern::Include(text.to_owned())
+    }
+
+    fn exclude(text: &str) -> PathPattern {
+        PathPattern::Exclude(text.to_owned())
+    }
+
     #[test]
     fn the_first_pattern_that_matches_decides() {
-        let include = |text: &str| PathPattern::Include(text.to_owned());
-        let exclude = |text: &str| PathPattern::Exclude(text.to_owned());
         for (patterns, path, wanted) in [
             (vec![], "sub/n.c", true),
             (vec![include("*.c")], "sub/n.c", true),
@@ -215,7 +229,7 @@ mod tests {
             let rules = PathRules::new(None, patterns.clone()).expect("globs");
             assert_eq!(rules.takes(path), wanted, "{patterns:?} {path}");
         }
-        let broken = PathRules::new(None, [PathPattern::Include("[a".into())]);
+        let broken = PathRules::new(None, [include("[a")]);
         assert!(broken.is_err(), "{broken:?}");
     }
 

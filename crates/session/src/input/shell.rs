@@ -1,7 +1,5 @@
 //! Shell commands that apply a patch: `cd DIR && apply_patch <<'EOF'` and its relatives.
 
-use std::ops::Range;
-
 use patch_grammar::Marker;
 use patch_grammar::detect::{Fence, left_out};
 #[cfg(feature = "shell")]
@@ -13,23 +11,23 @@ use super::not_received::{NotReceived, wrapped};
 
 const ALONE: &str = "send the patch or the diff alone, without the command";
 
-/// A patch that a shell command would apply.
+/// The patch of a shell command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ShellPatch {
-    /// The patch, after an empty line for each line before it.
+    /// The patch, below an empty line for each line above the patch in the text.
     pub(super) patch: String,
-    /// The directory that the command changes to first.
+    /// The directory of the command's `cd`.
     pub(super) directory: Option<String>,
-    /// What was read, and what was left out.
+    /// Notes on the parts read and left out.
     pub(super) notes: Vec<String>,
 }
 
-/// Reads the words of a command, of which the last may be a script.
+/// Reads the words of a command; the last may be a script.
 pub(super) fn of_words(words: &[&str]) -> Result<ShellPatch, NotReceived> {
     call(intercept(words), 0)
 }
 
-/// Reads a script that is all there is.
+/// Reads a script without text around the commands.
 pub(super) fn of_script(script: &str) -> Result<ShellPatch, NotReceived> {
     let mut call = call(intercept_script(Shell::Posix, script), 0)?;
     call.notes.extend(unclosed(script));
@@ -61,16 +59,14 @@ fn unclosed(script: &str) -> Option<String> {
     ends.then(|| "the heredoc is not closed, and the patch in it is whole".to_owned())
 }
 
-/// Finds the one shell command in a text that is given a patch. `None` if there is none.
+/// Finds the only shell command with a patch in a text; `None` if there is none.
 ///
 /// # Errors
 ///
-/// When there are several, or it does more than to apply a patch, or the shell would change the
-/// patch: what is meant is then not known.
+/// When the meaning is not clear: there are several commands, the command does more than apply a
+/// patch, or the shell would change the patch.
 pub(super) fn find(text: &str) -> Result<Option<ShellPatch>, NotReceived> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let says =
-        |range: &Range<usize>| lines[range.clone()].iter().any(|line| !line.trim().is_empty());
     let mut fence: Option<(usize, Fence)> = None;
     let mut found = None;
     let mut at = 0;
@@ -85,10 +81,10 @@ pub(super) fn find(text: &str) -> Result<Option<ShellPatch>, NotReceived> {
                 if found.is_some() {
                     return wrapped("these are several shell commands", ALONE);
                 }
-                // In a fence all lines above are commands too; elsewhere they are prose, unless the
-                // last one changes the directory.
+                // In a fence all lines above are commands too. Elsewhere they are prose, unless the
+                // last line changes the directory.
                 let above = match &fence {
-                    Some((fence, _)) => says(&(fence + 1..at)),
+                    Some((fence, _)) => has_text(&lines[fence + 1..at]),
                     None => {
                         let last = lines[..at].iter().rev().find(|line| !line.trim().is_empty());
                         let word = last.and_then(|line| line.split_whitespace().next());
@@ -98,10 +94,10 @@ pub(super) fn find(text: &str) -> Result<Option<ShellPatch>, NotReceived> {
                 if above {
                     return wrapped("the lines above `apply_patch` are commands too", ALONE);
                 }
-                let closes = |line: &&str| {
-                    fence.as_ref().is_some_and(|(_, fence)| fence.is_closed_by(line.trim_end()))
-                };
-                let end = lines[at..].iter().position(closes).map_or(lines.len(), |end| at + end);
+                let length = fence.as_ref().and_then(|(_, fence)| {
+                    lines[at..].iter().position(|line| fence.is_closed_by(line.trim_end()))
+                });
+                let end = length.map_or(lines.len(), |length| at + length);
                 found = Some((at, end));
                 at = end;
                 continue;
@@ -116,63 +112,96 @@ pub(super) fn find(text: &str) -> Result<Option<ShellPatch>, NotReceived> {
     let script = script.strip_prefix("$ ").unwrap_or(&script);
     let verdict = intercept_script(Shell::Posix, script);
     if verdict.patch_error().is_some() && !script.starts_with("cd") {
-        // The reader of patches says what is wrong with it, and can correct more.
+        // The reader of patches has better errors, and can correct more.
         return Ok(None);
     }
-    // The patch of an argument begins in the line of the command.
+    // A patch as an argument begins in the line of the command.
     let above = start + usize::from(script.lines().next().is_some_and(|line| line.contains("<<")));
     let mut call = call(verdict, above)?;
     call.notes.extend(unclosed(script));
     let around = [0..start, end..lines.len()];
-    call.notes.extend(left_out(around.into_iter().filter(says)));
+    let around = around.into_iter().filter(|range| has_text(&lines[range.clone()]));
+    call.notes.extend(left_out(around));
     Ok(Some(call))
 }
 
-/// Returns whether the command in line `at` is given a patch: by a heredoc, or as an argument.
+fn has_text(lines: &[&str]) -> bool {
+    lines.iter().any(|line| !line.trim().is_empty())
+}
+
+/// The names of the program in commands.
+const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
+
+/// The first words of a diff.
+const DIFF_BEGINS: [&str; 4] = ["diff -", "--- ", "Index: ", "From "];
+
+/// Returns whether the command in line `at` gets a patch from a heredoc or as an argument.
 fn opens(lines: &[&str], at: usize) -> bool {
     let line = lines[at].trim();
     let line = line.strip_prefix("$ ").unwrap_or(line);
-    let begin = Marker::Begin.as_str();
-    // A line of a hunk that is context has a blank before it.
-    let begins = ["diff -", "--- ", "Index: ", "From "];
-    let begins = if lines[at].starts_with([' ', '\t']) { &[][..] } else { &begins };
-    // It is looked for last: there may be many empty lines.
-    let begins_below_with = |begins: &[&str]| {
-        let next = lines[at + 1..].iter().find(|line| !line.trim().is_empty());
-        next.is_some_and(|next| begins.iter().any(|begins| next.trim_start().starts_with(begins)))
-    };
-    let begins_below = || begins_below_with(&[begin]) || begins_below_with(begins);
-    let names = ["apply_patch", "applypatch"];
-    let named = |words: &&str| line.starts_with(*words);
-    let moves = line.starts_with("cd ") && names.iter().any(|name| line.contains(name));
-    let quoted = || {
-        ["'", "\""].iter().any(|quote| {
-            line.contains(&format!("{quote}{begin}")) || (line.ends_with(quote) && begins_below())
-        })
-    };
-    let command = line.split_once("&& ").filter(|_| line.starts_with("cd "));
+    // A line with a blank before it may be context of a hunk, so it does not open a diff.
+    let may_open_diff = !lines[at].starts_with([' ', '\t']);
+    let below = &lines[at + 1..];
+    opens_argument(line, below, may_open_diff) || opens_heredoc(line, below, may_open_diff)
+}
+
+/// Returns whether a command gets a patch as an argument, or has one below without a heredoc.
+fn opens_argument(line: &str, below: &[&str], may_open_diff: bool) -> bool {
+    let changes_directory = line.starts_with("cd ");
+    let moves = changes_directory && NAMES.iter().any(|name| line.contains(name));
+    let command = line.split_once("&& ").filter(|_| changes_directory);
     let command = command.map_or(line, |(_, command)| command.trim_start());
     let writes = ["echo ", "printf "].iter().any(|word| command.starts_with(word));
-    let argument = (moves || writes || names.iter().any(named)) && quoted();
-    // Without what gives it the patch, too, the directory says where the paths are.
-    let bare = moves && begins_below();
-    let calls = !begins.is_empty() && names.iter().any(|name| line.contains(name));
-    // These read a diff as it is read here, and the line is prose. With other options it is not.
-    let is_alike = |command: &str, tag: &str| {
-        let is_kept = tag.starts_with(['\'', '"', '\\'])
-            || !lines[at + 1..].iter().any(|line| line.contains(['$', '`', '\\']));
-        ["git apply", "git apply -", "patch -p1"].contains(&command.trim_end()) && is_kept
-    };
-    let heredoc = line.split_once("<<").is_some_and(|(command, tag)| {
-        let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
-        let tag = tag.trim_start_matches('-').trim();
-        command.trim_start().starts_with(word)
-            && !tag.is_empty()
-            && (calls
-                || begins_below_with(&[begin])
-                || (begins_below_with(begins) && !is_alike(command, tag)))
-    });
-    heredoc || argument || bare
+    let is_named = NAMES.iter().any(|name| line.starts_with(name));
+    let takes_argument = moves || writes || is_named;
+    // The lines below are looked at last: there may be many empty ones.
+    (takes_argument && opens_quote(line, below, may_open_diff))
+        // Without a heredoc, too, the directory tells the place of the paths.
+        || (moves && begins_below(below, may_open_diff))
+}
+
+/// Returns whether a patch begins within quotes, in the line or below.
+fn opens_quote(line: &str, below: &[&str], may_open_diff: bool) -> bool {
+    let begin = Marker::Begin.as_str();
+    ["'", "\""].iter().any(|quote| {
+        line.contains(&format!("{quote}{begin}"))
+            || (line.ends_with(quote) && begins_below(below, may_open_diff))
+    })
+}
+
+/// Returns whether a command gets a patch from a heredoc.
+fn opens_heredoc(line: &str, below: &[&str], may_open_diff: bool) -> bool {
+    let Some((command, tag)) = line.split_once("<<") else { return false };
+    let tag = tag.trim_start_matches('-').trim();
+    let begins_with_word =
+        command.trim_start().starts_with(|c: char| c.is_alphanumeric() || "_./".contains(c));
+    if !begins_with_word || tag.is_empty() {
+        return false;
+    }
+    (may_open_diff && NAMES.iter().any(|name| line.contains(name)))
+        || first_below_begins_with(below, &[Marker::Begin.as_str()])
+        || (may_open_diff
+            && first_below_begins_with(below, &DIFF_BEGINS)
+            && !reads_like_us(command, tag, below))
+}
+
+/// Returns whether a command reads a diff as this program does, so that its line counts as prose.
+/// With other options, or where the shell changes the text, it does not.
+fn reads_like_us(command: &str, tag: &str, below: &[&str]) -> bool {
+    let is_kept = tag.starts_with(['\'', '"', '\\'])
+        || !below.iter().any(|line| line.contains(['$', '`', '\\']));
+    ["git apply", "git apply -", "patch -p1"].contains(&command.trim_end()) && is_kept
+}
+
+/// Returns whether a patch begins in the first line with text.
+fn begins_below(below: &[&str], may_open_diff: bool) -> bool {
+    first_below_begins_with(below, &[Marker::Begin.as_str()])
+        || (may_open_diff && first_below_begins_with(below, &DIFF_BEGINS))
+}
+
+fn first_below_begins_with(below: &[&str], begins: &[&str]) -> bool {
+    let first = below.iter().find(|line| !line.trim().is_empty());
+    first.is_some_and(|first| begins.iter().any(|begins| first.trim_start().starts_with(begins)))
 }
 
 #[cfg(all(test, feature = "shell"))]
