@@ -1,24 +1,32 @@
-//! The commands that have to accept a change.
+//! The commands that check a change.
 
-use fs_guard::{Globs, MAX_GLOBS};
+use fs_guard::Globs;
 use serde_json::Value as Json;
 
-use super::value::{Kind, Raw, Value, Wrong, checked_glob};
+use super::value::{Kind, Raw, Value, Wrong, check_number_of_globs, checked_glob};
 
-/// Commands of the shell that have to accept changed files: one for all files, or one for each of
-/// some patterns.
+/// Shell commands to check changed files with: one for all files, or one per pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checks(Vec<Check>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Check {
-    /// Which files it is for; all, unless set.
+    /// The files to check; all, unless set.
     pattern: Option<String>,
     command: String,
 }
 
+impl Check {
+    fn text(&self) -> String {
+        match &self.pattern {
+            Some(pattern) => format!("{pattern}: {}", self.command),
+            None => self.command.clone(),
+        }
+    }
+}
+
 impl Checks {
-    /// Takes a command for all files. An empty one is none.
+    /// Takes a command for all files. An empty command counts as none.
     #[must_use]
     pub fn of(command: &str) -> Self {
         let command = (!command.trim().is_empty())
@@ -50,16 +58,13 @@ impl Checks {
     fn of_table<'j>(
         table: impl ExactSizeIterator<Item = (&'j String, &'j Json)>,
     ) -> Result<Self, Wrong> {
-        let because = |problem: String| Err(Wrong::Because(problem));
-        if table.len() > MAX_GLOBS {
-            return because(format!("there are {} globs, more than {MAX_GLOBS}", table.len()));
-        }
+        check_number_of_globs(table.len())?;
         let mut all = Vec::new();
         for (nth, (pattern, command)) in table.enumerate() {
             let nth = nth + 1;
             let Some(command) = command.as_str().filter(|command| !command.trim().is_empty())
             else {
-                return because(format!("entry {nth} has no command"));
+                return Err(Wrong::Because(format!("entry {nth} has no command")));
             };
             checked_glob(nth, pattern)?;
             all.push(Check { pattern: Some(pattern.clone()), command: command.to_owned() });
@@ -94,11 +99,7 @@ impl Value for Checks {
     }
 
     fn text(&self) -> String {
-        let shown = |Check { pattern, command }: &Check| match pattern {
-            Some(pattern) => format!("{pattern}: {command}"),
-            None => command.clone(),
-        };
-        self.0.iter().map(shown).collect::<Vec<_>>().join(", ")
+        self.0.iter().map(Check::text).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -127,7 +128,7 @@ mod tests {
             let checks = Checks::read(Raw::File(raw)).ok().expect("commands");
             let commands = checks.commands(paths.iter().copied());
             let mut sorted = commands.clone();
-            // Whether objects keep their order is for the whole build to say.
+            // A feature of serde_json decides whether objects keep their order.
             sorted.sort_unstable();
             assert_eq!(sorted, wanted, "{raw} {paths:?}");
         }

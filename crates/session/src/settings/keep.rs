@@ -8,8 +8,13 @@ use workspace_trash::Retention;
 /// Reads an age, as jiff reads durations: `30d`, `1h 30m`, `2 weeks`, `3 months ago`. A month is 30
 /// days, a year 365; less than a second does not count.
 pub(super) fn age(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is not an age; one looks like 30d, 12h or 2 weeks");
-    let span: Span = text.trim().trim_end_matches("ago").trim_end().parse().map_err(|_| wrong())?;
+    seconds(text)
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("{text:?} is not an age; one looks like 30d, 12h or 2 weeks"))
+}
+
+fn seconds(text: &str) -> Option<u64> {
+    let span: Span = text.trim().trim_end_matches("ago").trim_end().parse().ok()?;
     let days = 365 * i64::from(span.get_years())
         + 30 * i64::from(span.get_months())
         + 7 * i64::from(span.get_weeks())
@@ -17,7 +22,7 @@ pub(super) fn age(text: &str) -> Result<Duration, String> {
     let hours = 24 * days + i64::from(span.get_hours());
     let seconds = 60 * (60 * hours + span.get_minutes()) + span.get_seconds();
     // A span may be negative.
-    u64::try_from(seconds).map(Duration::from_secs).map_err(|_| wrong())
+    u64::try_from(seconds).ok()
 }
 
 /// Reads a size: a number of bytes, or one with `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`,
@@ -34,26 +39,28 @@ fn size(text: &str) -> Result<u64, String> {
         ("TB", 1e12),
         ("B", 1.0),
     ];
-    let wrong = || format!("{text:?} is not a size; one looks like 500MB or 1GiB");
-    let bytes =
-        scaled(text, UNITS, 1.0).filter(|bytes| *bytes < u64::MAX as f64).ok_or_else(wrong)?;
-    // The fraction of a byte does not matter.
-    Ok(bytes as u64)
+    match scaled(text, UNITS, 1.0) {
+        // The fraction of a byte does not matter.
+        Some(bytes) if bytes < u64::MAX as f64 => Ok(bytes as u64),
+        _ => Err(format!("{text:?} is not a size; one looks like 500MB or 1GiB")),
+    }
 }
 
-/// What [`keep`] reads, for messages.
+/// The values for [`keep`], for messages.
 pub(super) const KEPT: &str = "an age, a size, a number of transactions, or several of them, as \"30d, 1GiB, 500 transactions\"";
 
-/// Reads what is kept: an age, a size, a number of transactions, or several of them with commas
-/// between. What none of them limits has the usual limits. All have units: a number alone could mean
-/// each of them, and what is not kept is gone.
+/// Reads the limits of retention: an age, a size, a number of transactions, or several of these with
+/// commas between. A limit not given has its default. Every limit needs a unit: a number alone could
+/// mean any of the three, and files beyond the limits are deleted.
 ///
 /// # Errors
 ///
-/// When it is none of them, has two of a kind, or a number without a unit.
+/// When a limit is none of the three, two are of one kind, or a number has no unit.
 pub fn keep(text: &str) -> Result<Retention, String> {
     let mut keep = Retention { keep_last: 1, ..Retention::default() };
-    let (mut aged, mut sized, mut counted) = (false, false, false);
+    let mut aged = false;
+    let mut sized = false;
+    let mut counted = false;
     for part in text.split(',').map(str::trim) {
         if scaled(part, &[], 1.0).is_some() {
             return Err(no_unit(part));
@@ -65,8 +72,8 @@ pub fn keep(text: &str) -> Result<Retention, String> {
             keep.max_age = found;
             &mut aged
         } else {
-            let wrong = |_| format!("{part:?} is none of what is wanted: {KEPT}");
-            keep.max_bytes = size(part).map_err(wrong)?;
+            keep.max_bytes =
+                size(part).map_err(|_| format!("{part:?} is none of what is wanted: {KEPT}"))?;
             &mut sized
         };
         if std::mem::replace(seen, true) {
@@ -76,12 +83,14 @@ pub fn keep(text: &str) -> Result<Retention, String> {
     Ok(keep)
 }
 
-/// Says what a number alone can be given as.
+/// Offers the units for a number without one.
 fn no_unit(number: &str) -> String {
     let some = if number == "1" { "transaction" } else { "transactions" };
-    let (age, size, count) =
-        (format!("{number}d"), format!("{number}MiB"), format!("{number} {some}"));
-    let offers = [(&age, " for days"), (&size, " for a size"), (&count, "")];
+    let offers = [
+        (format!("{number}d"), " for days"),
+        (format!("{number}MiB"), " for a size"),
+        (format!("{number} {some}"), ""),
+    ];
     let offers = offers.into_iter().filter(|(offer, _)| keep(offer).is_ok());
     let offers: Vec<String> = offers.map(|(offer, what)| format!("\"{offer}\"{what}")).collect();
     format!("{number} has no unit: write {}", offers.join(", or "))
@@ -93,7 +102,7 @@ fn transactions(text: &str) -> Option<usize> {
     number.trim_end().parse().ok()
 }
 
-/// A number of the unit at its end.
+/// Reads a number and scales it by the unit behind it, or by `preset` without a unit.
 fn scaled(text: &str, units: &[(&str, f64)], preset: f64) -> Option<f64> {
     let text = text.trim();
     let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
@@ -105,15 +114,15 @@ fn scaled(text: &str, units: &[(&str, f64)], preset: f64) -> Option<f64> {
     let number: f64 = number.parse().ok().filter(|_| digits)?;
     let scale = match unit {
         "" => preset,
-        unit => {
-            let is = |name: &str, unit: &str| name.eq_ignore_ascii_case(unit);
-            let plural = |name: &str| {
-                name.len() > 3 && unit.strip_suffix('s').is_some_and(|unit| is(name, unit))
-            };
-            units.iter().find(|(name, _)| is(name, unit) || plural(name))?.1
-        }
+        unit => units.iter().find(|(name, _)| is_unit(unit, name))?.1,
     };
     Some(number * scale)
+}
+
+/// Returns whether a text is a unit; the name of a long unit may have an `s` behind it.
+fn is_unit(text: &str, name: &str) -> bool {
+    let singular = text.strip_suffix('s').filter(|_| name.len() > 3);
+    name.eq_ignore_ascii_case(text) || singular.is_some_and(|text| name.eq_ignore_ascii_case(text))
 }
 
 #[cfg(test)]
@@ -166,11 +175,11 @@ mod tests {
         {
             assert!(keep(wrong).is_err(), "{wrong}");
         }
-        // A number alone could mean each of them.
+        // A number alone could mean any of the three.
         for bare in ["0", "1", "30", "1.5", "30d, 1", "1,30d", "99999999"] {
             let said = keep(bare).expect_err(bare);
             assert!(said.contains("has no unit: write"), "{said}");
-            // What is offered is taken.
+            // Every offer is accepted.
             let offers: Vec<&str> = said.split('"').skip(1).step_by(2).collect();
             assert!(!offers.is_empty(), "{said}");
             for offer in offers {

@@ -1,9 +1,9 @@
-//! The settings of every door: flags, variables, configuration files, the options of programs, and
-//! the arguments of tools.
+//! Settings from every source: flags, environment variables, configuration files, the options of
+//! programs, and the arguments of tools.
 //!
-//! One table has each setting with its key, its type and its default. A [`Layer`] is what one
-//! source says of them. [`Layers`] puts layers together: what was given, held within the bounds
-//! that the workspace's own file sets. What comes out are the [`Settings`].
+//! One table has each setting with its key, its type and its default. A [`Layer`] has the settings
+//! of one source. [`Layers`] combine the given settings with the bounds in the workspace's own
+//! file, and resolve to [`Settings`].
 
 mod checks;
 pub(crate) mod choice;
@@ -31,11 +31,11 @@ use value::{Value, Wrong};
 
 use crate::syntax::KnownFormats;
 
-/// How many bytes of snapshots are kept by default: 32 MiB.
+/// The default room for snapshots: 32 MiB.
 ///
-/// Source text takes less than half of its size, so that these are some three thousand versions of
-/// files of 20 KiB: more than a day of an agent's reading and writing. As many as that are still
-/// looked through in a few milliseconds.
+/// Source text is compressed to less than half, so there is room for some three thousand versions
+/// of files of 20 KiB: more than a day of an agent's reading and writing. A search through so many
+/// still takes a few milliseconds.
 pub const MAX_SNAPSHOTS: u64 = 32 << 20;
 
 /// Who may give a setting.
@@ -49,9 +49,9 @@ pub enum Scope {
     Terminal,
 }
 
-/// The table of settings: a field, its type, its key, who may give it, and its default, which may
-/// depend on the profile, on who approves by default, and on the engine's options of the profile.
-/// Reading, checking, bounding and showing all go by it.
+/// The table of settings: field, type, key, scope and default. A default may depend on the profile,
+/// on the default approval, and on the engine's options of the profile. The table drives reading,
+/// checking, bounding and showing.
 macro_rules! settings {
     (|$profile:ident, $approve:ident, $options:ident| $(
         $(#[doc = $doc:literal])+
@@ -63,17 +63,17 @@ macro_rules! settings {
             $($(#[doc = $doc])+ pub $field: $type,)*
         }
 
-        /// The settings of one source; one that it leaves open is `None`.
+        /// The settings of one source; `None` for a setting not given there.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct Layer {
             $($(#[doc = $doc])+ pub $field: Option<$type>,)*
         }
 
         impl Layer {
-            /// The keys and who may give them, in the order in which they are shown.
+            /// The keys and their scopes, in the order of display.
             pub const KEYS: &[(&str, Scope)] = &[$(($key, Scope::$scope)),*];
 
-            /// Returns what the setting of a key says.
+            /// Returns the description of a key.
             #[must_use]
             pub fn about(key: &str) -> Option<&'static str> {
                 match key {
@@ -82,7 +82,7 @@ macro_rules! settings {
                 }
             }
 
-            /// Returns what the value of a key is.
+            /// Returns the type of a key's value.
             #[must_use]
             pub fn kind(key: &str) -> Option<Kind> {
                 match key {
@@ -91,11 +91,11 @@ macro_rules! settings {
                 }
             }
 
-            /// Reads the value of a key, which messages call `name`.
+            /// Reads the value of a key; `name` is the key's name in messages.
             ///
             /// # Errors
             ///
-            /// Says what is wrong with the value, and does not quote it.
+            /// A message on the fault of the value, without the value.
             ///
             /// # Panics
             ///
@@ -117,7 +117,7 @@ macro_rules! settings {
                 }
             }
 
-            /// Returns the first key whose value can only loosen.
+            /// Returns the first key with a value that can only loosen.
             #[must_use]
             pub fn loosens(&self) -> Option<&'static str> {
                 $(if self.$field.as_ref().is_some_and(|value| !value.tightens()) {
@@ -126,14 +126,14 @@ macro_rules! settings {
                 None
             }
 
-            /// Returns the bounds of a file in a directory above, from where `prefix` leads to the
-            /// root.
+            /// Returns the bounds of a file in a directory above the root; `prefix` leads from
+            /// there to the root.
             #[must_use]
             pub fn seen_through(self, prefix: &Prefix) -> Self {
                 Self { $($field: self.$field.map(|value| value.seen_through(prefix)),)* }
             }
 
-            /// Returns both bounds as one: the stricter value where both have one.
+            /// Combines two bounds: where both have a value, the stricter one holds.
             #[must_use]
             pub fn and(self, more: Self) -> Self {
                 Self { $($field: match (self.$field, more.$field) {
@@ -142,7 +142,7 @@ macro_rules! settings {
                 },)* }
             }
 
-            /// Returns these settings, and those of `below` for the keys that are open here.
+            /// Fills the keys not given here from `below`.
             #[must_use]
             pub fn over(self, below: Self) -> Self {
                 Self { $($field: self.$field.or(below.$field),)* }
@@ -157,8 +157,8 @@ macro_rules! settings {
                 Self { $($field: $preset,)* }
             }
 
-            /// Returns `given`, or else `self`, held to `bounds`. Adds a note for every value of
-            /// `given` that is overruled.
+            /// Returns `given`, or else `self`, held to `bounds`. Adds a note for every overruled
+            /// value of `given`.
             fn with(self, given: Layer, bounds: &Layer, notes: &mut Vec<Note>) -> Self {
                 Self { $($field: held($key, given.$field, self.$field, bounds.$field.as_ref(), notes),)* }
             }
@@ -245,14 +245,14 @@ fn value<T: Value>(name: &str, raw: Raw<'_>) -> Result<T, String> {
     })
 }
 
-/// A value that was given, and overruled by a bound.
+/// A given value, overruled by a bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The key.
     pub key: &'static str,
-    /// What was given.
+    /// The given value.
     pub wanted: String,
-    /// What holds.
+    /// The value in force.
     pub bound: String,
 }
 
@@ -286,7 +286,7 @@ impl Settings {
     /// When a glob is malformed.
     pub fn policy(&self) -> Result<Policy, GlobError> {
         let mut policy = patch_engine::policy();
-        // Before the patterns that are added: what the workspace forbids stays forbidden.
+        // Exceptions come before the added patterns, which stay forbidden.
         self.allow_forbidden.except_from(&mut policy.forbidden)?;
         self.forbidden.push_to(&mut policy.forbidden)?;
         self.guarded.push_to(&mut policy.guarded)?;
@@ -321,21 +321,21 @@ impl Settings {
     }
 }
 
-/// What was given by whoever started the program or opened the workspace, and the bounds of the
-/// workspace's file.
+/// The settings given at the start of the program or on opening the workspace, and the bounds of
+/// the workspace's file.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
-    /// What was given.
+    /// The given settings.
     pub given: Layer,
     /// The bounds.
     pub bounds: Layer,
 }
 
 impl Layers {
-    /// Puts what a call, or the command line, gives over what was given.
+    /// Puts the settings of a call, or of the command line, over the given ones.
     #[must_use]
     pub fn with(mut self, mut call: Layer) -> Self {
-        // What is allowed adds up; every other setting replaces the one below.
+        // Allowed paths add up; every other setting replaces the one below.
         if let (Some(more), Some(allow)) = (&call.allow, &mut self.given.allow) {
             allow.extend(more);
             call.allow = None;
@@ -344,11 +344,11 @@ impl Layers {
         self
     }
 
-    /// Returns the settings: those that were given, or else the preset of `profile` and `approve`;
-    /// within the bounds. Notes say which given values were overruled.
+    /// Returns the settings: the given ones, or else the preset of `profile` and `approve`, held to
+    /// the bounds. The notes name the overruled values.
     #[must_use]
     pub fn resolve(&self, profile: Profile, approve: ApprovalPolicy) -> (Settings, Vec<Note>) {
-        // The profile presets the others, so it is held first.
+        // The profile presets the other settings, so its bound comes first.
         let preset = self.given.profile.unwrap_or(profile);
         let preset = self.bounds.profile.map_or(preset, |bound| preset.within(&bound));
         let mut notes = Vec::new();
@@ -361,7 +361,7 @@ impl Layers {
 mod tests {
     use super::*;
 
-    /// `names` cannot look into the table, which comes above it.
+    /// The keys in `names` are written by hand, for lack of access to the table.
     #[test]
     fn what_remedies_name_is_as_the_table_has_it() {
         use patch_engine::remedy::Setting::*;
@@ -404,9 +404,9 @@ mod tests {
             (Some(Blanks), None, Profile::Strict, Some(Blanks), Blanks, false),
             (Some(Unicode), None, Profile::Strict, Some(Blanks), Blanks, true),
         ] {
-            let layer = |fuzz| Layer { fuzz, ..Layer::default() };
-            let layers = Layers { given: layer(given), bounds: layer(bound) };
-            let layers = layers.with(layer(call));
+            let [given_layer, bounds, call_layer] =
+                [given, bound, call].map(|fuzz| Layer { fuzz, ..Layer::default() });
+            let layers = Layers { given: given_layer, bounds }.with(call_layer);
             let (found, notes) = layers.resolve(profile, ApprovalPolicy::Never);
             assert_eq!(found.fuzz, wanted, "{call:?} {given:?} {profile:?} {bound:?}");
             assert_eq!(!notes.is_empty(), noted, "{call:?} {given:?} {profile:?} {bound:?}");
@@ -432,33 +432,32 @@ mod tests {
 
     #[test]
     fn what_is_allowed_and_forbidden_adds_up() {
-        let layer = |text: &str| Layer {
+        let [given, bounds, call] = ["given", "bound", "call"].map(|text| Layer {
             allow: Some(Patterns::of(vec![text.into()])),
             forbidden: Some(Patterns::of(vec![text.into()])),
             ..Layer::default()
-        };
-        let layers =
-            Layers { given: layer("given"), bounds: Layer { allow: None, ..layer("bound") } };
-        let call = Layer { forbidden: None, ..layer("call") };
+        });
+        let layers = Layers { given, bounds: Layer { allow: None, ..bounds } };
+        let call = Layer { forbidden: None, ..call };
         let (found, notes) = layers.with(call).resolve(Profile::Strict, ApprovalPolicy::Never);
         assert_eq!(found.allow.text(), "given, call");
         assert_eq!(found.forbidden.text(), "given, bound");
         assert_eq!(notes, []);
     }
 
+    fn size(raw: Raw<'_>) -> Result<Option<u64>, String> {
+        let mut layer = Layer::default();
+        layer.read("max-file-size", "size", raw)?;
+        Ok(layer.max_file_size.map(|size| size.0))
+    }
+
     #[test]
     fn sizes_are_mebibytes_in_files_and_bytes_in_programs() {
-        let read = |raw: Raw<'_>| {
-            let mut layer = Layer::default();
-            layer
-                .read("max-file-size", "size", raw)
-                .map(|()| layer.max_file_size.map(|size| size.0))
-        };
         let two = serde_json::json!(2);
-        assert_eq!(read(Raw::Text("2")), Ok(Some(2 << 20)));
-        assert_eq!(read(Raw::File(&two)), Ok(Some(2 << 20)));
-        assert_eq!(read(Raw::Program(&two)), Ok(Some(2)));
-        assert!(read(Raw::Text("18446744073709551615")).is_err());
-        assert!(read(Raw::File(&serde_json::json!("2"))).is_err());
+        assert_eq!(size(Raw::Text("2")), Ok(Some(2 << 20)));
+        assert_eq!(size(Raw::File(&two)), Ok(Some(2 << 20)));
+        assert_eq!(size(Raw::Program(&two)), Ok(Some(2)));
+        assert!(size(Raw::Text("18446744073709551615")).is_err());
+        assert!(size(Raw::File(&serde_json::json!("2"))).is_err());
     }
 }

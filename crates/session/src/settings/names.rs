@@ -1,10 +1,9 @@
-//! What settings are called: the keys of those that remedies name, and the arguments of tools that
-//! give them.
+//! The names of settings: their keys in remedies, and their names as arguments of tools.
 
 use patch_engine::remedy::{ArgumentValue, Setting};
 
-/// The configuration file in a workspace. Everyone who writes to the workspace can write it, so it
-/// can only make the program stricter.
+/// The configuration file in a workspace. Everyone with access to the workspace can write the file,
+/// so its settings can only make the program stricter.
 pub const WORKSPACE_FILE: &str = ".apply-patch.toml";
 
 /// Returns the key of a setting, and the value.
@@ -42,24 +41,24 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
     }
 }
 
-/// The settings that remedies name and that are the workspace's: no patch gives them.
+/// The settings in remedies that belong to the workspace: no patch can give them.
 pub(crate) const OF_WORKSPACE: [&str; 3] = ["allow", "hard-links", "names"];
 
-/// Returns whether a setting that remedies name is a list of texts.
+/// Returns whether a setting in remedies is a list of texts.
 pub(crate) fn is_list(key: &str) -> bool {
     matches!(key, "allow" | "encoding")
 }
 
-/// What the variables of the environment that are for this program begin with.
+/// The prefix of this program's environment variables.
 pub const VARIABLES: &str = "APPLY_PATCH_";
 
-/// Returns the variable of the environment that gives a setting.
+/// Returns the environment variable of a setting.
 #[must_use]
 pub fn variable_of(key: &str) -> String {
     format!("{VARIABLES}{}", key.replace('-', "_").to_uppercase())
 }
 
-/// Returns the argument of a tool that gives a setting.
+/// Returns the name of a setting as an argument of a tool.
 pub(crate) fn argument_of(key: &str) -> String {
     match key {
         "create-parents" => "createParentDirectories".into(),

@@ -7,7 +7,7 @@ use jiff::{Timestamp, Zoned};
 
 use super::keep::age;
 
-/// What [`since`] reads, for messages: each of these.
+/// Examples of every form for [`since`], for messages.
 const FORMS: [&str; 9] = [
     "2d",
     "3 weeks",
@@ -31,25 +31,22 @@ const DAYS: [(&str, Weekday); 7] = [
 ];
 
 /// Reads a time in the past: an age; a day (`today`, `yesterday`, `tuesday`, `last tuesday`, a
-/// date), which begins at midnight; a time of day (`9am`, `10:30`), the last time that it was; or
-/// a day and a time of day. Days are those of the time zone of the system, unless there is an
-/// offset.
+/// date), from midnight; the latest occurrence of a time of day (`9am`, `10:30`); or a day and a
+/// time of day. Days are in the system's time zone, unless there is an offset.
 ///
 /// # Errors
 ///
-/// When it is none of them.
+/// When the text has none of these forms.
 pub fn since(text: &str) -> Result<SystemTime, String> {
     since_at(text, &Zoned::now())
 }
 
-/// The same, as it is meant at this time.
+/// Reads a time in the past, as of `now`.
 fn since_at(text: &str, now: &Zoned) -> Result<SystemTime, String> {
     let text = text.trim();
-    let date = || text.parse::<DateTime>()?.to_zoned(now.time_zone().clone());
-    let local = || date().ok().or_else(|| day_and_time(text, now));
-    // A date with an offset is read as a time first: as a date alone it would be without it.
-    let time = text.parse::<Timestamp>().ok().or_else(|| Some(local()?.timestamp()));
-    if let Some(time) = time {
+    // A date with an offset is tried as a time first: read as a date, it would lose the offset.
+    let time = text.parse::<Timestamp>().ok();
+    if let Some(time) = time.or_else(|| Some(local(text, now)?.timestamp())) {
         return Ok(time.into());
     }
     let passed = age(text).map_err(|_| {
@@ -61,28 +58,38 @@ fn since_at(text: &str, now: &Zoned) -> Result<SystemTime, String> {
         .ok_or_else(|| format!("{text:?} is too long ago"))
 }
 
+/// Reads a time in the time zone of `now`.
+fn local(text: &str, now: &Zoned) -> Option<Zoned> {
+    let date = text.parse::<DateTime>().ok();
+    date.and_then(|date| date.to_zoned(now.time_zone().clone()).ok())
+        .or_else(|| day_and_time(text, now))
+}
+
 /// Reads a day, a time of day, or both.
 fn day_and_time(text: &str, now: &Zoned) -> Option<Zoned> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let zone = now.time_zone();
-    // Where the time of day begins.
+    // The time of day may begin at any word.
     (0..=words.len()).find_map(|at| {
         let (date, time) = words.split_at(at);
         let time = match time {
             ["at", time @ ..] | time => time.concat(),
         };
         if time.is_empty() {
-            return day(date, now)?.to_zoned(zone.clone()).ok();
+            return day(date, now)?.to_zoned(now.time_zone().clone()).ok();
         }
         let time = time_of_day(&time)?;
-        let on = |day: Date| day.to_datetime(time).to_zoned(zone.clone()).ok();
         if !date.is_empty() {
-            return on(day(date, now)?);
+            return zoned(day(date, now)?, time, now);
         }
-        let today = on(now.date())?;
-        if today <= *now { Some(today) } else { on(now.date().yesterday().ok()?) }
+        let today = zoned(now.date(), time, now)?;
+        if today <= *now { Some(today) } else { zoned(now.date().yesterday().ok()?, time, now) }
     })
+}
+
+/// Returns a time of day on a day, in the time zone of `now`.
+fn zoned(day: Date, time: Time, now: &Zoned) -> Option<Zoned> {
+    day.to_datetime(time).to_zoned(now.time_zone().clone()).ok()
 }
 
 fn day(words: &[&str], now: &Zoned) -> Option<Date> {
@@ -98,23 +105,24 @@ fn day(words: &[&str], now: &Zoned) -> Option<Date> {
 }
 
 fn weekday(word: &str) -> Option<Weekday> {
-    let is = |(name, _): &&(&str, Weekday)| word.len() >= 3 && name.starts_with(word);
-    DAYS.iter().find(is).map(|(_, day)| *day)
+    let mut days = DAYS.iter().filter(|(name, _)| word.len() >= 3 && name.starts_with(word));
+    days.next().map(|(_, day)| *day)
 }
 
-/// Reads a time of day; a number alone is none.
+/// Reads a number of at most two digits.
+fn two_digits(text: &str) -> Option<i8> {
+    let is_number = text.len() <= 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+/// Reads a time of day. A number alone is not one.
 fn time_of_day(text: &str) -> Option<Time> {
-    let half = |half| text.strip_suffix(half).map(str::trim_end);
-    let (numbers, half) = match (half("am"), half("pm")) {
-        (Some(numbers), _) => (numbers, Some(0)),
-        (_, Some(numbers)) => (numbers, Some(12)),
+    let (numbers, half) = match (text.strip_suffix("am"), text.strip_suffix("pm")) {
+        (Some(numbers), _) => (numbers.trim_end(), Some(0)),
+        (_, Some(numbers)) => (numbers.trim_end(), Some(12)),
         _ => (text, None),
     };
-    let number = |part: &str| {
-        let is_number = part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| part.parse::<i8>().ok()).flatten()
-    };
-    let numbers: Option<Vec<i8>> = numbers.split(':').map(number).collect();
+    let numbers: Option<Vec<i8>> = numbers.split(':').map(two_digits).collect();
     let (hour, minute, second) = match numbers?[..] {
         [hour] if half.is_some() => (hour, 0, 0),
         [hour, minute] => (hour, minute, 0),
@@ -148,7 +156,7 @@ mod tests {
             ("2026-11-01 12:00", "2026-11-01T10:00:00.000000Z"),
             ("2026-11-01T12:00Z", "2026-11-01T12:00:00.000000Z"),
             ("2026-11-01T02:00+05:00", "2026-10-31T21:00:00.000000Z"),
-            // The last time that it was: an hour ago, and half a day.
+            // The latest occurrence: an hour ago, and half a day ago.
             ("0:30", "2026-11-25T22:30:00.000000Z"),
             ("1am", "2026-11-25T23:00:00.000000Z"),
             ("1:30:00", "2026-11-25T23:30:00.000000Z"),

@@ -1,4 +1,4 @@
-//! The types of settings: how a value is read, and which of two is stricter.
+//! The types of settings: reading a value, and telling the stricter of two.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use workspace_trash::Retention;
 use super::choice::Choice;
 use super::keep;
 
-/// Where a value is written.
+/// A value as written in one of the sources.
 #[derive(Debug, Clone, Copy)]
 pub enum Raw<'a> {
     /// In a variable of the environment.
     Text(&'a str),
     /// In a configuration file. Sizes are in MiB.
     File(&'a Json),
-    /// In the options that a program gives. Sizes are in bytes.
+    /// In the options of a program. Sizes are in bytes.
     Program(&'a Json),
 }
 
-/// What the value of a setting is in the options of a program, for those who declare them.
+/// The type of a setting in the options of a program, for their declarations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// True or false.
@@ -43,9 +43,9 @@ pub enum Kind {
     Commands,
 }
 
-/// What is wrong with a value; it is not quoted.
+/// The fault of a value, without the value.
 pub(super) enum Wrong {
-    /// It is of another type, or not one of the values.
+    /// The value is of another type, or none of the allowed ones.
     Type,
     /// Another problem, described.
     Because(String),
@@ -53,11 +53,11 @@ pub(super) enum Wrong {
 
 /// The type of a setting.
 pub(super) trait Value: Clone + PartialEq {
-    /// What the value is in the options of a program.
+    /// Returns the type in the options of a program.
     fn kind() -> Kind {
         Kind::Text
     }
-    /// Describes the values that are allowed, for messages.
+    /// Describes the allowed values, for messages.
     fn wanted() -> String;
     /// Reads a value from text.
     fn from_text(text: &str) -> Result<Self, Wrong>;
@@ -355,16 +355,20 @@ pub fn glob(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+pub(super) fn check_number_of_globs(count: usize) -> Result<(), Wrong> {
+    if count > MAX_GLOBS {
+        return Err(Wrong::Because(format!("there are {count} globs, more than {MAX_GLOBS}")));
+    }
+    Ok(())
+}
+
 /// Globs of paths. Where more of them are stricter (`DENY`), the workspace can add some.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Patterns<const DENY: bool>(Vec<PatternArg>);
 
 impl<const DENY: bool> Patterns<DENY> {
     fn checked(globs: Vec<String>) -> Result<Self, Wrong> {
-        let because = |problem| Err(Wrong::Because(problem));
-        if globs.len() > MAX_GLOBS {
-            return because(format!("there are {} globs, more than {MAX_GLOBS}", globs.len()));
-        }
+        check_number_of_globs(globs.len())?;
         globs.iter().zip(1..).try_for_each(|(glob, nth)| checked_glob(nth, glob))?;
         Ok(Self::of(globs))
     }
