@@ -1,4 +1,4 @@
-//! JSON that says nothing twice.
+//! JSON without duplicate fields.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 ///
 /// # Errors
 ///
-/// When it is not JSON, or an object has a field twice: of the two, serde would keep the last.
+/// When the text is not JSON, or an object has a field twice: serde would keep the last of the two.
 pub fn unique(text: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice::<Unique>(text).map(|Unique(value)| value)
 }
 
-/// JSON in which no object has a field twice: one of the two would be lost.
+/// JSON without duplicate fields in an object: one of the two would be lost.
 pub struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {

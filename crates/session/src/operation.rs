@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
-    /// It is created.
+    /// The file is created.
     Create,
-    /// All of its bytes are replaced.
+    /// All bytes of the file are replaced.
     Write,
-    /// Parts of it are replaced.
+    /// Parts of the file are replaced.
     Edit,
-    /// It is deleted.
+    /// The file is deleted.
     Delete,
-    /// It is moved.
+    /// The file is moved.
     Move,
-    /// A patch changes it, or a patch as a whole failed.
+    /// A patch changes the file, or a patch as a whole failed.
     Patch,
 }
 

@@ -1,4 +1,4 @@
-//! Bytes of a file as a model reads them: line feeds, no byte-order mark, UTF-8.
+//! The text of a file for a model: line feeds, no byte-order mark, UTF-8.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -19,7 +19,8 @@ pub enum Newlines {
 
 impl Newlines {
     pub fn of(bytes: &[u8]) -> Self {
-        let (mut lf, mut crlf) = (false, false);
+        let mut lf = false;
+        let mut crlf = false;
         for line in bytes.split_inclusive(|&byte| byte == b'\n') {
             match line {
                 [.., b'\r', b'\n'] => crlf = true,

@@ -1,20 +1,20 @@
-//! The tools by name. What they do is in a crate above.
+//! The names of the tools.
 
 use crate::operation::Operation;
 
-/// Makes the tools of a list. A line has the type of a tool, its name, and what the log calls the
-/// changes that it makes, or `None` if it only reads.
+/// Makes the enum of tools from a list. A line has the variant of a tool, the name, and the log's
+/// word for its changes, or `None` for a tool that only reads.
 macro_rules! tools {
     ($($tool:ident = $name:literal, $operation:expr;)*) => {
         patch_grammar::named! {
-            /// A tool. The order is that in which they are listed.
+            /// A tool, in the order of listings.
             #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
             #[allow(missing_docs, reason = "they are their names")]
             pub enum Tool { $($tool = $name,)* }
         }
 
         impl Tool {
-            /// Returns what the log calls a change that the tool makes; none if it only reads.
+            /// Returns the log's word for the tool's changes; `None` if the tool only reads.
             #[doc(hidden)]
             #[must_use]
             pub fn operation(self) -> Option<Operation> {
@@ -42,19 +42,18 @@ tools! {
 }
 
 impl Tool {
-    /// Returns the tools that are offered unless the host names others: all but
-    /// [`UndoTurn`](Self::UndoTurn).
+    /// Returns the tools to offer by default: all but [`UndoTurn`](Self::UndoTurn).
     pub fn usual() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|tool| *tool != Self::UndoTurn)
     }
 
-    /// Returns the tools that a server offers unless it is told which: the usual ones, but for
+    /// Returns the tools of a server by default: the usual ones without
     /// [`EditPatch`](Self::EditPatch), since [`ApplyPatch`](Self::ApplyPatch) does the same.
     pub fn served() -> impl Iterator<Item = Self> {
         Self::usual().filter(|tool| *tool != Self::EditPatch)
     }
 
-    /// Returns the name without a dot, which most providers do not allow in the name of a function.
+    /// Returns the name without a dot: most providers allow no dot in the name of a function.
     #[must_use]
     pub fn legal_name(self) -> &'static str {
         if self == Self::EditPatch { "edit_patch" } else { self.as_str() }

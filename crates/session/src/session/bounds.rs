@@ -1,4 +1,4 @@
-//! Remedies under the bounds of a workspace: none asks for what its own file forbids.
+//! Remedies under the bounds of a workspace: none asks for a setting forbidden by its own file.
 
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::remedy::{ArgumentValue, ForPerson, Setting};
@@ -9,7 +9,7 @@ use crate::answer::error::ToolError;
 use crate::settings::names::key_and_value;
 use crate::settings::{Layer, Layers, Raw};
 
-/// Leaves out of an error the remedies that the settings overrule.
+/// Leaves out the remedies of an error that are overruled by the settings.
 #[must_use]
 pub fn within(mut error: ToolError, layers: &Layers) -> ToolError {
     for own in &mut error.reject_remedies {
@@ -20,18 +20,11 @@ pub fn within(mut error: ToolError, layers: &Layers) -> ToolError {
     error.addressed(caller)
 }
 
-/// Leaves out the remedies that the settings overrule. At least one is left: to ask whoever can
+/// Leaves out the remedies overruled by the settings. At least one is left: to ask whoever can
 /// change the file.
 #[must_use]
 pub fn remedies_within(remedies: Vec<Remedy>, layers: &Layers) -> Vec<Remedy> {
     let mut asks = None;
-    // No exception lifts a pattern that a setting has added.
-    let added = |glob: &str| {
-        [&layers.given, &layers.bounds]
-            .into_iter()
-            .filter_map(|layer| layer.forbidden.as_ref())
-            .any(|patterns| patterns.contains(glob))
-    };
     let mut left: Vec<_> = remedies
         .into_iter()
         .filter_map(|remedy| match remedy {
@@ -42,7 +35,8 @@ pub fn remedies_within(remedies: Vec<Remedy>, layers: &Layers) -> Vec<Remedy> {
             Remedy::Ask(ForPerson::Allow(setting)) if is_overruled(&setting, layers) => {
                 Some(Remedy::Ask(ForPerson::AllowInFile(setting)))
             }
-            Remedy::Ask(ForPerson::ExceptFromRule { glob }) if added(&glob) => {
+            // No exception lifts a pattern added by a setting.
+            Remedy::Ask(ForPerson::ExceptFromRule { glob }) if is_added(&glob, layers) => {
                 Some(Remedy::Ask(ForPerson::Own(format!(
                     "take `{glob}` out of `forbidden`: `apply-patch doctor` shows where it is set"
                 ))))
@@ -56,7 +50,15 @@ pub fn remedies_within(remedies: Vec<Remedy>, layers: &Layers) -> Vec<Remedy> {
     left
 }
 
-/// Whether a bound overrules a setting.
+/// Returns whether a setting adds the pattern to the forbidden ones.
+fn is_added(glob: &str, layers: &Layers) -> bool {
+    [&layers.given, &layers.bounds]
+        .into_iter()
+        .filter_map(|layer| layer.forbidden.as_ref())
+        .any(|patterns| patterns.contains(glob))
+}
+
+/// Returns whether a bound overrules a setting.
 fn is_overruled(setting: &Setting, layers: &Layers) -> bool {
     let (key, value) = key_and_value(setting);
     if !Layer::KEYS.iter().any(|(known, _)| *known == key) {

@@ -48,8 +48,8 @@ impl ChangingCall<'_> {
         self.session.execute(self.tool.as_str(), operation_of(self.tool), self.host, plan)
     }
 
-    /// Plans a patch and commits it; `check` sees each plan before it is approved. A patch in the
-    /// form `keep` that does not apply is kept to be amended.
+    /// Plans a patch and commits the plan; `check` sees each plan before approval. If the patch
+    /// does not apply, it is kept in the form `keep`, to be amended.
     pub fn apply(
         &mut self,
         patch: &Patch,
@@ -63,14 +63,14 @@ impl ChangingCall<'_> {
         applied.map_err(|failed| {
             let own = host.error.take().filter(|_| failed.reports.is_empty());
             let error = own.unwrap_or_else(|| ToolError::failed(&failed));
-            let kept = |form| self.session.keep(form, patch, &error, &failed.reports);
-            let kept = keep.and_then(kept);
+            let kept =
+                keep.and_then(|form| self.session.keep(form, patch, &error, &failed.reports));
             error.kept_as(kept)
         })
     }
 }
 
-/// A host that checks each plan before it is approved.
+/// A host that checks each plan before approval.
 struct Checked<'h> {
     host: &'h mut dyn Host,
     check: &'h dyn Fn(&Plan) -> Result<(), ToolError>,
@@ -102,11 +102,11 @@ impl Host for Checked<'_> {
     }
 }
 
-/// A host that keeps what is wrong with the new files of each commit.
+/// A host that collects the faults in the new files of each commit.
 pub struct Warned<'h> {
     host: &'h mut dyn Host,
     pub warnings: Vec<String>,
-    /// What the events have against what was done.
+    /// The failures after each commit, from the events.
     pub shortfalls: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ impl Host for Warned<'_> {
     }
 }
 
-/// Returns what the log calls the changes of a tool.
+/// Returns the word of the log for the changes of a tool.
 fn operation_of(tool: Tool) -> Operation {
     tool.operation().expect("BUG: a tool that only reads changes nothing")
 }

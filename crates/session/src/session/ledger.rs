@@ -1,5 +1,5 @@
-//! What a session has read, so that it does not write over what it has not seen: whole files, whose
-//! hash it was told, and lines of files that an answer printed.
+//! The ledger of a session's reads, so that the session does not overwrite unseen text: the hashes
+//! of whole files, and the lines of files printed in answers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,32 +19,32 @@ use crate::audit::session_name::SessionName;
 /// The folder of the ledgers in the state directory.
 pub(super) const FOLDER: &str = "sessions";
 
-/// A longer ledger is rewritten, with one line for each file.
+/// The size from which a ledger is rewritten, with one line per file.
 const COMPACT_SIZE: u64 = 1 << 20;
 const MAX_SIZE: u64 = 64 << 20;
 
-/// The hash that each file had when the session read or wrote it last.
+/// The hash of each file when the session last read or wrote the file.
 ///
-/// A ledger can only make a write fail, never permit one, so it is not signed: the worst that a
-/// forged one can do is a refusal, which ends when the file is read again.
+/// A ledger can only make a write fail, never permit one, and so is not signed. At worst a forged
+/// ledger causes a refusal, until the file is read again.
 #[derive(Debug)]
 pub struct Ledger {
-    /// The session whose ledger is kept on disk; `None` for one in memory only.
+    /// The session of a ledger on disk; `None` for a ledger in memory only.
     kept: Option<SessionName>,
-    /// How long to wait for another process that writes to it.
+    /// How long to wait for another writer of the ledger.
     lock_timeout: Duration,
     seen: Mutex<Seen>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// The hash of each file that was read.
+    /// The hash of each file read.
     files: BTreeMap<String, Sha256>,
-    /// The lines that were printed of a file, of one version of it.
+    /// The printed lines of a file, for one version.
     lines: BTreeMap<String, (Sha256, LineRanges)>,
 }
 
-/// Lines, from 1: ranges in order that do not touch.
+/// Ranges of lines, from 1, in order and with gaps between.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct LineRanges(Vec<RangeInclusive<usize>>);
 
@@ -66,10 +66,11 @@ impl LineRanges {
 
     fn cover(&self, wanted: &RangeInclusive<usize>) -> bool {
         let nth = self.0.partition_point(|range| range.end() < wanted.start());
-        let holds = |range: &RangeInclusive<usize>| {
-            range.start() <= wanted.start() && wanted.end() <= range.end()
-        };
-        wanted.is_empty() || self.0.get(nth).is_some_and(holds)
+        wanted.is_empty()
+            || self
+                .0
+                .get(nth)
+                .is_some_and(|range| range.start() <= wanted.start() && wanted.end() <= range.end())
     }
 }
 
@@ -87,18 +88,19 @@ impl FromStr for LineRanges {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let range = |range: &str| {
+        let mut ranges = Vec::new();
+        for range in text.split(',') {
             let (first, last) = range.split_once('-').ok_or(())?;
-            Ok(first.parse().map_err(drop)?..=last.parse().map_err(drop)?)
-        };
+            ranges.push(first.parse().map_err(drop)?..=last.parse().map_err(drop)?);
+        }
         let mut lines = Self::default();
-        lines.add(text.split(',').map(range).collect::<Result<Vec<_>, ()>>()?);
+        lines.add(ranges);
         Ok(lines)
     }
 }
 
 impl Ledger {
-    /// Makes a ledger that lasts as long as the process.
+    /// Makes a ledger in memory only.
     pub(crate) fn in_memory() -> Self {
         Self { kept: None, lock_timeout: Duration::ZERO, seen: Mutex::default() }
     }
@@ -113,12 +115,12 @@ impl Ledger {
         if let Some(dir) = folder(workspace)? {
             match dir.spot(&file_name(session)).read(MAX_SIZE) {
                 Ok((bytes, _)) => {
-                    // A line that a crash cut off is skipped.
+                    // A line cut off by a crash is skipped.
                     for line in String::from_utf8_lossy(&bytes).split_inclusive('\n') {
                         read_line(line, workspace.prefix(), &mut seen);
                     }
                     if bytes.len() as u64 > COMPACT_SIZE {
-                        compact(&dir, session, (&seen, workspace.prefix()), lock_timeout)?;
+                        compact(&dir, session, &seen, workspace.prefix(), lock_timeout)?;
                     }
                 }
                 Err(Error::NotFound { .. }) => {}
@@ -132,13 +134,14 @@ impl Ledger {
         self.seen().files.get(path).copied()
     }
 
-    /// Notes the hashes that files have now; `None` for a file that is gone.
+    /// Notes the present hashes of files; `None` for a file that is gone.
     pub(crate) fn note(
         &self,
         workspace: &Workspace,
         files: &[(String, Option<Sha256>)],
     ) -> Result<(), commit::Error> {
-        let (mut lines, mut seen) = (String::new(), self.seen());
+        let mut lines = String::new();
+        let mut seen = self.seen();
         for (path, hash) in files {
             let known = match hash {
                 Some(hash) => seen.files.insert(path.clone(), *hash),
@@ -157,7 +160,7 @@ impl Ledger {
         self.write(workspace, &lines)
     }
 
-    /// Notes that these lines of a version of a file were printed.
+    /// Notes printed lines of a version of a file.
     pub(crate) fn note_lines(
         &self,
         workspace: &Workspace,
@@ -193,7 +196,7 @@ impl Ledger {
     fn write(&self, workspace: &Workspace, lines: &str) -> Result<(), commit::Error> {
         let Some(session) = self.kept.as_ref().filter(|_| !lines.is_empty()) else { return Ok(()) };
         match append(workspace, session, lines, self.lock_timeout) {
-            // Where nothing can be written, there is no need to remember what was read.
+            // Where nothing can be written, there is no need to remember reads.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
             result => result,
         }
@@ -226,7 +229,8 @@ fn append(
 fn compact(
     dir: &Dir,
     session: &SessionName,
-    (seen, prefix): (&Seen, &Prefix),
+    seen: &Seen,
+    prefix: &Prefix,
     lock_timeout: Duration,
 ) -> Result<(), Error> {
     let _lock = dir.spot("lock").lock(lock_timeout)?;
@@ -240,7 +244,7 @@ fn compact(
     dir.spot(&file_name(session)).write(text.as_bytes(), false)
 }
 
-/// Returns whether the program makes a file of this name in the folder.
+/// Returns whether the name is one of this program's files in the folder.
 pub(super) fn is_own(name: &str) -> bool {
     let session = name.strip_suffix(".reads");
     name == "lock" || session.is_some_and(|session| session.parse::<SessionName>().is_ok())
@@ -250,7 +254,8 @@ fn file_name(session: &SessionName) -> String {
     format!("{session}.reads")
 }
 
-/// Paths have no control characters, so a line is a line. They are the project's.
+/// Reads a line of the ledger; the path is relative to the project. Paths have no control
+/// characters, so a path never spans lines.
 fn read_line(line: &str, prefix: &Prefix, seen: &mut Seen) {
     let Some((hash, path)) = line.strip_suffix('\n').and_then(|line| line.split_once(' ')) else {
         return;

@@ -1,4 +1,4 @@
-//! Sessions: every change is made through one, with its audit log and its read ledger.
+//! Sessions: every change goes through a session, with an audit log and a read ledger.
 
 pub mod bounds;
 pub mod changing;
@@ -41,56 +41,55 @@ use crate::session::ledger::Ledger;
 use crate::settings::names::argument_of;
 use crate::settings::{Layer, Layers, MAX_SNAPSHOTS};
 
-/// The most files of one call whose new bytes are kept as snapshots. A larger change is not likely
-/// to be edited further.
+/// The most files of one call to keep snapshots of. A larger change is not likely to be edited
+/// further.
 const KEPT_OF_A_CALL: usize = 100;
 
 /// How a session works.
 #[derive(Debug, Clone)]
 pub struct SessionSettings {
-    /// What a commit has to survive.
+    /// The failures that a commit has to survive.
     pub durability: Durability,
     /// How long to wait for another process.
     pub lock_timeout: Duration,
     /// The largest file that is read or written, in bytes.
     pub max_file_size: u64,
-    /// The rules of planning that calls leave open, and the bounds of those that they set.
+    /// The rules of planning not set by a call, and the bounds of those set.
     pub layers: Layers,
-    /// The charsets that are declared for files.
+    /// The declared charsets of files.
     pub encodings: Encodings,
     /// About how many bytes of JSON an answer may have; `None` leaves only the tools' own limits.
     ///
-    /// Lists and files are cut with a cursor to go on from, diffs and the reasons of errors are
-    /// cut.
+    /// Lists and files are cut with a cursor for the rest, diffs and the reasons of errors without.
     pub max_output: Option<usize>,
-    /// How many bytes of snapshots are kept in the state directory; 0 keeps none.
+    /// How many bytes of snapshots to keep in the state directory; 0 keeps none.
     ///
-    /// A snapshot is what a session was shown of a file, or wrote, compressed: an edit of it can be
-    /// carried when the file has changed since. When there are more, the oldest go.
+    /// A snapshot is a version of a file shown to a session or written by one, compressed: an edit
+    /// of this version can be carried to the file after other changes. The oldest snapshots go
+    /// first.
     pub max_snapshots: u64,
-    /// How long what commits displace is kept.
+    /// How long to keep the files displaced by commits.
     pub retention: Retention,
-    /// A call that fails where nothing was ever changed leaves no trace: no state directory is made
-    /// to log it.
+    /// Whether a failed call leaves no trace if nothing was ever changed: no state directory is
+    /// made for the log.
     pub traceless: bool,
-    /// The check that has to accept every change after its files are published, and before the
-    /// change counts.
+    /// The check of every change, after its files are published and before the change counts.
     pub verify: Option<Arc<dyn Verify>>,
-    /// What formats new files before a plan is shown.
+    /// The formatter of new files, run before a plan is shown.
     pub formatter: Option<Arc<dyn Formatter>>,
     /// Whether [`Tool::UndoTurn`](crate::Tool::UndoTurn) can be called.
     pub undo_turn: bool,
-    /// Finds versions of files in a version control system, beside the snapshots and the displaced
-    /// files; `None` looks there only.
+    /// The lookup of versions in a version control system, besides snapshots and displaced files;
+    /// `None` for these two only.
     pub versions: Option<Versions>,
 }
 
-/// Returns the version with this hash of the file at a path beneath a directory, if it has at most
-/// so many bytes.
+/// Returns the version with a hash of the file at a path beneath a directory, up to a number of
+/// bytes.
 pub type Versions = fn(&std::path::Path, &str, Sha256, u64) -> Option<Vec<u8>>;
 
 impl SessionSettings {
-    /// Makes the settings of a session from what was given and its bounds.
+    /// Makes the settings of a session from the given ones and their bounds.
     #[must_use]
     pub fn of(layers: &Layers) -> Self {
         let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
@@ -141,11 +140,10 @@ impl Default for SessionSettings {
     }
 }
 
-/// One session in one workspace: the only way to change its files from a terminal, a tool or a
-/// server.
+/// One session in one workspace: the only way to change files from a terminal, a tool or a server.
 ///
 /// Every change is planned, approved by a [`Host`], written to the audit log and committed here.
-/// What was read is remembered, so that no file is overwritten unseen.
+/// The session remembers the files read, so that no file is overwritten unseen.
 ///
 /// ```
 /// use patch_engine::{Options, PlanBuilder, commit::Workspace};
@@ -171,21 +169,27 @@ pub struct Session {
     ledger: Arc<Ledger>,
     /// The open turn.
     turn: Arc<Mutex<Option<TurnName>>>,
-    /// Where the last lines of the log ended.
+    /// The end of the last lines in the log.
     written: Mutex<Option<Written>>,
     settings: SessionSettings,
 }
 
 impl Session {
-    /// Starts a session that remembers what it has read as long as this value lives.
+    /// Starts a session that remembers its reads as long as this value lives.
     #[must_use]
     pub fn new(workspace: Workspace, audit: Audit, settings: SessionSettings) -> Self {
         let audit = audit.with_lock_timeout(settings.lock_timeout);
-        let (ledger, turn) = (Arc::new(Ledger::in_memory()), Arc::default());
-        Self { workspace, audit, ledger, turn, written: Mutex::default(), settings }
+        Self {
+            workspace,
+            audit,
+            ledger: Arc::new(Ledger::in_memory()),
+            turn: Arc::default(),
+            written: Mutex::default(),
+            settings,
+        }
     }
 
-    /// Resumes a session that is kept in the state directory.
+    /// Resumes a session kept in the state directory.
     ///
     /// # Errors
     ///
@@ -199,14 +203,18 @@ impl Session {
         Ok(Self { ledger, ..Self::new(workspace, audit, settings) })
     }
 
-    /// Makes the same session for the same directory under another policy; it still knows what it
-    /// has read, and its open turn goes on.
+    /// Makes the same session for the same directory under another policy. The reads are still
+    /// known, and an open turn goes on.
     #[must_use]
     pub fn reopened(&self, workspace: Workspace) -> Self {
-        let Self { audit, ledger, turn, settings, .. } = self;
-        let (audit, settings) = (audit.clone(), settings.clone());
-        let (ledger, turn) = (ledger.clone(), turn.clone());
-        Self { workspace, audit, ledger, turn, written: Mutex::default(), settings }
+        Self {
+            workspace,
+            audit: self.audit.clone(),
+            ledger: self.ledger.clone(),
+            turn: self.turn.clone(),
+            written: Mutex::default(),
+            settings: self.settings.clone(),
+        }
     }
 
     /// Returns the workspace.
@@ -234,8 +242,7 @@ impl Session {
         self.workspace.root()
     }
 
-    /// Returns the options of a single operation. What its call does not ask for is not done,
-    /// whatever the settings say.
+    /// Returns the options of a single operation: only as the call asks, whatever the settings say.
     #[doc(hidden)]
     pub fn options(&self, create_parents: bool, overwrite: bool) -> Result<Options, ToolError> {
         self.options_for(Layer {
@@ -246,7 +253,7 @@ impl Session {
         })
     }
 
-    /// Returns the options of a call that gives these settings.
+    /// Returns the options of a call with these settings.
     ///
     /// # Errors
     ///
@@ -271,13 +278,13 @@ impl Session {
         })
     }
 
-    /// Returns the source of earlier versions, unless the call forbids to carry.
+    /// Returns the source of earlier versions, unless the call forbids carrying.
     #[doc(hidden)]
     pub fn snapshots_for(&self, carry: Option<bool>) -> Option<Arc<dyn patch_engine::Snapshots>> {
         (carry != Some(false)).then(|| self.settings.snapshots_of(&self.workspace))
     }
 
-    /// Remembers that a file was shown, and its bytes if they are given.
+    /// Remembers a file shown to the session, and its bytes if given.
     #[doc(hidden)]
     pub fn note_shown(
         &self,
@@ -297,27 +304,32 @@ impl Session {
     /// Returns the hashes by which the session knows the files after a change.
     fn touched(&self, report: &Report) -> Vec<(String, Option<Sha256>)> {
         let plan = &report.plan;
-        // A version that the session had not seen is still unseen when an undo brings it back.
-        let unknown = |path: &str, before: Option<Sha256>| {
-            let other = |known| before.is_some_and(|before| before != known);
-            plan.undo_of().is_some() && self.ledger.get(path).is_some_and(other)
-        };
-        let transitions =
-            plan.transitions().iter().map(|now| (now.path().as_str(), now.before(), now.after()));
-        let known = transitions.filter(|(path, before, _)| !unknown(path, *before));
-        let mut touched: Vec<_> = known.map(|(path, _, after)| (path.to_owned(), after)).collect();
-        // Where a change was carried, the session has not seen what others did to the file.
+        let is_undo = plan.undo_of().is_some();
+        let known = plan.transitions().iter().filter(|now| !(is_undo && self.is_unseen(now)));
+        let mut touched: Vec<_> =
+            known.map(|now| (now.path().as_str().to_owned(), now.after())).collect();
+        // After a carried change, the session has not seen the changes of others to the file.
         for (path, bytes) in plan.carried_bases() {
             touched.push((path.to_string(), Some(Sha256::of(bytes))));
         }
         touched
     }
 
+    /// Returns whether the session knows the file of a transition in another version than the one
+    /// replaced. A version unseen before a change is still unseen when an undo brings it back.
+    fn is_unseen(&self, now: &Transition) -> bool {
+        match (now.before(), self.ledger.get(now.path().as_str())) {
+            (Some(before), Some(known)) => before != known,
+            _ => false,
+        }
+    }
+
+    fn keep_version(&self, path: &RelPath, sha256: Sha256, bytes: &[u8]) {
+        self.settings.keep_snapshot(&self.workspace, path.as_str(), sha256, bytes);
+    }
+
     /// Keeps the new versions of changed files, for later edits.
     fn keep_written(&self, report: &Report) {
-        let keep = |path: &RelPath, sha256, bytes: &[u8]| {
-            self.settings.keep_snapshot(&self.workspace, path.as_str(), sha256, bytes);
-        };
         let images = report.images();
         for change in report.plan.changes().iter().take(KEPT_OF_A_CALL) {
             let size = report.plan.transition_of(change).after_size();
@@ -325,11 +337,11 @@ impl Session {
                 && self.settings.keeps(size)
                 && let Ok(bytes) = images.new_bytes(change)
             {
-                keep(change.to_path.as_ref().unwrap_or(&change.path), sha256, &bytes);
+                self.keep_version(change.to_path.as_ref().unwrap_or(&change.path), sha256, &bytes);
             }
         }
         for (path, bytes) in report.plan.carried_bases() {
-            keep(path, Sha256::of(bytes), bytes);
+            self.keep_version(path, Sha256::of(bytes), bytes);
         }
     }
 
@@ -338,8 +350,7 @@ impl Session {
         &self.ledger
     }
 
-    /// Finds the file that a reading tool means: links are followed as long as they stay beneath
-    /// the root.
+    /// Finds the file for a reading tool. Links are followed as long as they stay beneath the root.
     #[doc(hidden)]
     pub fn find(&self, root: &Arc<Root>, path: &str) -> Result<(RelPath, Metadata), ToolError> {
         let checked = paths::checked(root, path, Access::Read)?;
@@ -354,8 +365,8 @@ impl Session {
         Ok((real, seen))
     }
 
-    /// Checks a file against the hash that the caller expects, or else against the hash that the
-    /// session saw.
+    /// Checks a file against the hash expected by the caller, or else against the hash seen by the
+    /// session.
     #[doc(hidden)]
     pub fn check_expected(
         &self,
@@ -380,17 +391,17 @@ impl Session {
         }
     }
 
-    /// Returns the hash that the caller expects of a file, or else the hash that the session saw.
+    /// Returns the hash of a file expected by the caller, or else the hash seen by the session.
     ///
     /// # Errors
     ///
-    /// When there is neither: a file that was not read is not changed.
+    /// When there is neither: an unread file is not changed.
     #[doc(hidden)]
     pub fn seen(&self, path: &str, given: Option<&str>) -> Result<Expected, ToolError> {
         if let Some(given) = given {
             return expected(given, ("expectedSha256", ""));
         }
-        // In the midst of a plan: what it learnt about directories is kept.
+        // Not `self.root()`: the plan under way keeps its cache of directories.
         let key = paths::checked(self.workspace.root(), path, Access::Read)?;
         match self.ledger.get(key.as_str()).or_else(|| self.printed_whole(&key)) {
             Some(seen) => Ok(Expected::Hash(seen)),
@@ -398,33 +409,30 @@ impl Session {
         }
     }
 
-    /// Makes the error of a file that this session has not read; a file that cannot be read at all
-    /// gets that as its reason.
+    /// Makes the error of a file unread by this session. The error of a file that cannot be read at
+    /// all has the cause as its reason.
     fn unread(&self, path: &str, key: &RelPath) -> ToolError {
-        let (root, limit) = (self.root(), self.settings.max_file_size);
-        let refused =
-            |error| ToolError::refused(&Reject::of(path, Problem::Guard(error)).among(root));
-        match root.inspect(key, Access::Update) {
-            Err(error) => refused(error),
-            Ok(None) => paths::missing(root, path),
+        let root = self.root();
+        let limit = self.settings.max_file_size;
+        let error = match root.inspect(key, Access::Update) {
+            Err(error) => error,
+            Ok(None) => return paths::missing(root, path),
             Ok(Some(seen)) if seen.size > limit => {
-                refused(fs_guard::Error::TooLarge { path: key.to_string(), size: seen.size, limit })
+                fs_guard::Error::TooLarge { path: key.to_string(), size: seen.size, limit }
             }
-            Ok(Some(_)) => ToolError {
-                path: Some(path.into()),
-                ..ToolError::arguments(
-                    Reason::Unread,
-                    format!("{path}: this session has not read it"),
-                )
+            Ok(Some(_)) => {
+                let message = format!("{path}: this session has not read it");
+                let error = ToolError::arguments(Reason::Unread, message);
+                return ToolError { path: Some(path.into()), ..error }.remedies([
+                    Remedy::act(Action::Read, path),
+                    Remedy::give("expectedSha256", SHA256_WANTED),
+                ]);
             }
-            .remedies([
-                Remedy::act(Action::Read, path),
-                Remedy::give("expectedSha256", SHA256_WANTED),
-            ]),
-        }
+        };
+        ToolError::refused(&Reject::of(path, Problem::Guard(error)).among(root))
     }
 
-    /// Reads a file that is to be changed, and checks that it has the expected hash.
+    /// Reads a file to change, and checks the file against the expected hash.
     #[doc(hidden)]
     pub fn load(
         &self,
@@ -442,11 +450,11 @@ impl Session {
         Ok(file)
     }
 
-    /// Plans what [`apply`](Self::apply) would do, and writes nothing.
+    /// Plans a patch like [`apply`](Self::apply), and writes nothing.
     ///
     /// # Errors
     ///
-    /// Why the patch does not apply, or not all of it, and what would be applied.
+    /// Why the patch does not apply, or only in part, and the part that would be applied.
     pub fn preview(
         &self,
         patch: &Patch,
@@ -458,15 +466,15 @@ impl Session {
         self.workspace.preview(patch, &settings, cancellation)
     }
 
-    /// Applies a patch: all of it, or the sections that `atomicity` says.
+    /// Applies a patch: as a whole, or section by section, as `atomicity` says.
     ///
-    /// If the host [edits](Decision::Edit) a patch that is applied as a whole, that one is applied
-    /// in its place, by the same options. The host is asked again, and told whether it touches
-    /// other paths; the first report then has the difference.
+    /// If the host [edits](Decision::Edit) a patch to be applied as a whole, the edited patch takes
+    /// its place, with the same options. The host is asked again, and told whether the edited patch
+    /// touches other paths; the first report then has the difference.
     ///
     /// # Errors
     ///
-    /// Why the patch was not applied, or only in part, and what was applied.
+    /// Why the patch was not applied, or only in part, and the applied part.
     pub fn apply(
         &self,
         tool: &str,
@@ -478,7 +486,7 @@ impl Session {
         self.apply_in_place_of(None, tool, patch, options, atomicity, host)
     }
 
-    /// Does the same with a patch that a person edited in place of `proposal`, if they did.
+    /// Applies a patch that a person edited in place of `proposal`, if there is one.
     ///
     /// # Errors
     ///
@@ -525,7 +533,7 @@ impl Session {
         result
     }
 
-    /// Carries out the plan that `plan` makes: an operation on files, an undo, a redo, a restore.
+    /// Carries out a plan made by `plan`: an operation on files, an undo, a redo or a restore.
     ///
     /// `operation` is the log's word for a change of a file's bytes, and for the call as a whole.
     ///
@@ -553,7 +561,7 @@ impl Session {
         result
     }
 
-    /// Logs a call that failed before it had a plan.
+    /// Logs a call that failed before there was a plan.
     pub fn failed(&self, tool: &str, operation: Operation, error: &ToolError, host: &mut dyn Host) {
         self.conclude(self.recorder(tool, operation), &[], Some(error), host);
     }
@@ -567,8 +575,8 @@ impl Session {
         self.recorder("recover", Operation::Patch).write_recovered(recovered)
     }
 
-    /// Removes old transactions for good, and their lines of the audit logs; `locked` is the
-    /// workspace. Returns also how many lines. With `dry_run` it only returns what that would be.
+    /// Removes old transactions for good, and their lines of the audit logs, and returns both, the
+    /// lines counted. `locked` is the workspace. With `dry_run` nothing is removed.
     ///
     /// # Errors
     ///
@@ -588,8 +596,10 @@ impl Session {
                 oldest = Some(id);
             }
         }
-        let of_calls = || Cut::of_retention(retention, SystemTime::now());
-        let cut = oldest.map_or_else(of_calls, Cut::before);
+        let cut = match oldest {
+            Some(oldest) => Cut::before(oldest),
+            None => Cut::of_retention(retention, SystemTime::now()),
+        };
         let durable = self.settings.durability == Durability::Full;
         let lines = audit::purge::purge(&self.audit, &self.workspace, &cut, durable, dry_run)?;
         Ok((purged, lines))
@@ -632,7 +642,7 @@ impl Session {
         }
         if error.is_some() && reports.is_empty() && !log.has_begun() {
             let traceless = self.settings.traceless && !self.workspace.has_state();
-            // Nothing was changed. If that cannot be logged, it is not a second failure.
+            // Nothing was changed. A failure to log this is not a second failure.
             if traceless || self.workspace.make_state(self.settings.lock_timeout).is_err() {
                 return;
             }
@@ -647,38 +657,37 @@ impl Session {
         if self.settings.max_snapshots > 0 {
             reports.iter().for_each(|report| self.keep_written(report));
         }
-        // The files are changed and the intent is in the log, which shows that the outcome is
-        // missing.
+        // The files are changed. The log has the intent, and so shows that the outcome is missing.
         if let Some(unlogged) = unlogged {
             host.event(&Event::Unlogged(&unlogged));
         }
     }
 }
 
-/// A host whose edited patches are taken in place of the proposal.
+/// A host whose edited patches take the place of the proposal.
 struct Proposing<'h> {
     host: &'h mut dyn Host,
-    /// What the first proposal would have made.
+    /// The changes of the first proposal.
     proposal: Option<TurnDiff>,
-    /// The paths of the last one that was edited.
+    /// The paths of the last edited proposal.
     paths: Option<HashSet<RelPath>>,
-    /// The patch that takes its place.
+    /// The patch in place of the proposal.
     edited: Option<Vec<u8>>,
 }
 
 impl Host for Proposing<'_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let plan = request.plan;
-        let paths = || plan.transitions().iter().map(Transition::path);
+        let paths = plan.transitions().iter().map(Transition::path);
         let mut own = Request::new(plan);
         own.edited =
-            self.paths.as_ref().is_some_and(|known| paths().all(|path| known.contains(path)));
+            self.paths.as_ref().is_some_and(|known| paths.clone().all(|path| known.contains(path)));
         let decision = self.host.approve(&own)?;
         if decision == Decision::Edit
             && let Some(text) = self.host.edited()
         {
             self.proposal.get_or_insert_with(|| TurnDiff::in_place_of(plan));
-            self.paths = Some(paths().cloned().collect());
+            self.paths = Some(paths.cloned().collect());
             self.edited = Some(text);
         }
         Ok(decision)
@@ -693,14 +702,14 @@ impl Host for Proposing<'_> {
     }
 }
 
-/// Reads the patch that a person made of a proposal.
+/// Reads a person's edit of a proposal.
 fn edited_patch(text: Vec<u8>, options: &Options) -> Result<Patch, commit::Error> {
     let read = PatchText::read(&text.into(), &ReadAs::default(), &options.parse);
     read.and_then(|text| text.parse(options)).map_err(|error| match error {
         InputError::Parse(error) => error.into(),
         InputError::NotReceived(NotReceived::Parse { error, .. }) => (*error).into(),
         InputError::Rejected(rejects) => rejects.into(),
-        // There is no patch in it.
+        // There is no patch in the text.
         _ => commit::Error::Declined,
     })
 }
@@ -710,7 +719,7 @@ pub fn finish(builder: PlanBuilder<'_>) -> Result<Plan, ToolError> {
     Ok(builder.finish()?)
 }
 
-/// Hashes a file without holding it in memory.
+/// Hashes a file without reading all of it into memory.
 pub fn hash(root: &Arc<Root>, path: &RelPath) -> Result<Sha256, fs_guard::Error> {
     root.open_file(path)?.0.hash(&Cancellation::NEVER)
 }
@@ -727,5 +736,5 @@ pub fn expected(text: &str, (argument, field): (&str, &str)) -> Result<Expected,
     })
 }
 
-/// What an expected hash has to be.
+/// The description of an expected hash, for messages.
 const SHA256_WANTED: &str = "the sha256 that read_file gives for the file, unchanged";

@@ -1,4 +1,4 @@
-//! Paths that callers give, checked; the error has the path that was probably meant.
+//! Checks of the paths from callers; an error suggests the path probably meant.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use patch_engine::{Problem, Reject};
 
 use crate::answer::error::ToolError;
 
-/// Makes the error of a path where nothing is.
+/// Makes the error of a path without a file.
 #[must_use]
 pub fn missing(root: &Arc<Root>, path: &str) -> ToolError {
     ToolError::from(Reject::of(path, Problem::Missing).among(root))

@@ -1,4 +1,4 @@
-//! Lines of files in answers: a session that was shown them has seen them.
+//! Lines of files in answers: a session has seen the lines shown to it.
 
 use std::ops::RangeInclusive;
 
@@ -8,11 +8,10 @@ use patch_engine::Sha256;
 use crate::session::Session;
 use crate::text::{split_terminator, without_bom};
 
-/// The most files of an answer whose lines are noted: a longer list is not what a change is written
-/// from.
+/// The most files of an answer to note lines of: nobody writes a change from a longer list.
 const MAX_FILES: usize = 200;
 
-/// Lines of a file as an answer has them.
+/// Lines of a file in an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Printed<'r> {
     /// The file.
@@ -23,15 +22,27 @@ pub struct Printed<'r> {
     pub lines: Vec<&'r str>,
 }
 
+impl Printed<'_> {
+    /// Returns the numbers of the lines that are in a file.
+    fn found_in(&self, file: &[&[u8]]) -> impl Iterator<Item = RangeInclusive<usize>> {
+        (self.first.max(1)..)
+            .zip(&self.lines)
+            .filter(|(number, line)| {
+                file.get(number - 1).is_some_and(|found| String::from_utf8_lossy(found) == **line)
+            })
+            .map(|(number, _)| number..=number)
+    }
+}
+
 impl Session {
-    /// Notes the lines of files that an answer shows. Each is compared with the file as it is now,
-    /// so that a line that was cut or has changed since does not count.
+    /// Notes the lines of files in an answer. Each line is compared with the present file, so a
+    /// line cut short or changed since does not count.
     #[doc(hidden)]
     pub fn note_printed(&self, mut printed: Vec<Printed<'_>>) {
         printed.sort_by_key(|lines| lines.path);
         let of_files = printed.chunk_by(|one, other| one.path == other.path);
         for of_file in of_files.take(MAX_FILES) {
-            // What cannot be read or noted does not count.
+            // A file that cannot be read or noted does not count.
             let _ = self.note_lines_of(of_file);
         }
     }
@@ -42,31 +53,23 @@ impl Session {
         let (bytes, _) = root.read(&path, self.settings().max_file_size).ok()?;
         let text = self.settings().encodings.text_of(root, &path, &bytes, false)?;
         let lines = lines(text.bytes());
-        let is_there = |number: usize, line: &str| {
-            lines.get(number - 1).is_some_and(|found| String::from_utf8_lossy(found) == line)
-        };
-        let numbered = |printed: &Printed<'_>| {
-            let numbers = printed.first.max(1)..;
-            let lines =
-                numbers.zip(&printed.lines).filter(|(number, line)| is_there(*number, line));
-            lines.map(|(number, _)| number..=number).collect::<Vec<RangeInclusive<usize>>>()
-        };
-        let seen = printed.iter().flat_map(numbered);
+        let seen = printed.iter().flat_map(|printed| printed.found_in(&lines));
         let hash = Sha256::of(&bytes);
         self.ledger().note_lines(self.workspace(), path.as_str(), hash, seen).ok()
     }
 
-    /// Returns the hash of a file of which every line was printed, as it is now.
+    /// Returns the present hash of a file, if every line of this version was printed.
     pub(crate) fn printed_whole(&self, path: &fs_guard::RelPath) -> Option<Sha256> {
         let root = self.workspace().root();
         let (bytes, _) = root.read(path, self.settings().max_file_size).ok()?;
         let text = self.settings().encodings.text_of(root, path, &bytes, false)?;
-        let (hash, count) = (Sha256::of(&bytes), lines(text.bytes()).len());
+        let hash = Sha256::of(&bytes);
+        let count = lines(text.bytes()).len();
         self.ledger().has_lines(path.as_str(), hash, &[1..=count]).then_some(hash)
     }
 }
 
-/// Splits a text into its lines, as tools show them.
+/// Splits a text into the lines shown by tools.
 fn lines(text: &[u8]) -> Vec<&[u8]> {
     let lines = without_bom(text).split_inclusive(|&byte| byte == b'\n');
     lines.map(|line| split_terminator(line).0).collect()

@@ -19,34 +19,34 @@ use crate::session::snapshots::oldest_first;
 /// The folder in the state directory; each session has a folder in it.
 pub(super) const FOLDER: &str = "refused";
 
-/// How many of the newest patches of a session are kept.
+/// The most patches to keep per session, the newest ones.
 const MAX_COUNT: usize = 16;
 
-/// A longer patch is not kept.
+/// The longest patch to keep.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// The most bytes before a patch that say how it is read.
+/// The most bytes of the lines above a kept patch, which tell its form.
 const MAX_HEAD: usize = 64 << 10;
 
-/// How many digits of its hash are the name of a patch.
+/// The digits of a patch's hash in its name.
 const DIGITS: usize = 12;
 
-/// How a kept patch is read.
+/// The form of a kept patch, for reading it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedForm {
     language: PatchLanguage,
-    /// The rules for its paths, in a line; empty if there are none.
+    /// The rules for paths, in one line; empty if there are none.
     paths: String,
 }
 
-/// What a kept patch is written in.
+/// The language of a kept patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatchLanguage {
     /// The envelope.
     Envelope,
-    /// An envelope that was written from SEARCH/REPLACE blocks.
+    /// An envelope written from SEARCH/REPLACE blocks.
     Blocks,
-    /// A diff, with the number of leading components to strip from its paths, if that was given.
+    /// A diff, with the number of leading components to strip from its paths, if given.
     Diff(Option<usize>),
 }
 
@@ -87,9 +87,9 @@ impl RefusedForm {
 }
 
 impl Session {
-    /// Keeps a text, and returns the name to amend it by. `None` if it is too long or cannot be
-    /// kept, which is not a second failure, or if a call must leave no trace because nothing was
-    /// ever changed.
+    /// Keeps a text, and returns the name to amend the text by. `None` if the text is too long or
+    /// cannot be written, which is not a second failure, or if a call must leave no trace because
+    /// nothing was ever changed.
     fn keep_text(&self, form: &RefusedForm, text: &[u8]) -> Option<String> {
         let head = self.directory_line() + &form.line();
         if text.len() as u64 > MAX_SIZE
@@ -100,18 +100,29 @@ impl Session {
         }
         let bytes = [head.as_bytes(), text].concat();
         let id = id_of(&bytes);
-        let keep = || -> Result<(), Error> {
-            let folder = self.workspace().create_state_dir()?;
-            let folder =
-                folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
-            folder.spot(&id).write(&bytes, false)?;
-            prune(&folder)
-        };
-        keep().is_ok().then_some(id)
+        self.write_kept(&id, &bytes).is_ok().then_some(id)
     }
 
-    /// Returns the line that names the directory of the project that the paths of a patch are
-    /// relative to.
+    fn write_kept(&self, id: &str, bytes: &[u8]) -> Result<(), Error> {
+        let folder = self.workspace().create_state_dir()?;
+        let folder = folder.open_or_create_dir(FOLDER)?.open_or_create_dir(self.name().as_str())?;
+        folder.spot(id).write(bytes, false)?;
+        prune(&folder)
+    }
+
+    fn read_kept(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
+        let Some(folder) = state.open_dir(FOLDER)? else { return Ok(None) };
+        let Some(folder) = folder.open_dir(self.name().as_str())? else { return Ok(None) };
+        match folder.spot(id).read(MAX_SIZE + MAX_HEAD as u64) {
+            Ok((bytes, _)) => Ok(Some(bytes)),
+            Err(Error::NotFound { .. } | Error::NotAFile { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the line with the directory, in the project, to which the paths of a patch are
+    /// relative.
     fn directory_line(&self) -> String {
         match self.workspace().prefix() {
             top if top.is_empty() => String::new(),
@@ -119,24 +130,14 @@ impl Session {
         }
     }
 
-    /// Returns a patch that was refused in this session.
+    /// Returns a patch refused in this session.
     ///
     /// # Errors
     ///
-    /// When there is none of that name (any more), or the file has been altered.
+    /// When there is no patch of the name (any more), or the file has been altered.
     pub fn refused(&self, id: &str) -> Result<(RefusedForm, Vec<u8>), ToolError> {
-        let read = || -> Result<Option<Vec<u8>>, Error> {
-            let Some(state) = self.workspace().state_dir()? else { return Ok(None) };
-            let Some(folder) = state.open_dir(FOLDER)? else { return Ok(None) };
-            let Some(folder) = folder.open_dir(self.name().as_str())? else { return Ok(None) };
-            match folder.spot(id).read(MAX_SIZE + MAX_HEAD as u64) {
-                Ok((bytes, _)) => Ok(Some(bytes)),
-                Err(Error::NotFound { .. } | Error::NotAFile { .. }) => Ok(None),
-                Err(error) => Err(error),
-            }
-        };
-        let kept = if is_id(id) { read()? } else { None };
-        // The name is the hash, so a file that was altered or cut off is not used.
+        let kept = if is_id(id) { self.read_kept(id)? } else { None };
+        // The name is the hash, so an altered or truncated file is not used.
         let mut elsewhere = false;
         let kept = kept.filter(|bytes| id_of(bytes) == id).and_then(|mut bytes| {
             let directory = self.directory_line();
@@ -164,8 +165,8 @@ impl Session {
         })
     }
 
-    /// Keeps a patch of several sections that does not apply, or those that were left out, and
-    /// returns how it can be amended. `error` and `reports` are what became of the patch.
+    /// Keeps a refused patch of several sections, or the sections left out of a patch, and returns
+    /// the way to amend it. `error` and `reports` are the outcome of the patch.
     #[must_use]
     pub fn keep(
         &self,
@@ -183,8 +184,8 @@ impl Session {
                 let rest = report.plan.left_out().iter();
                 let rest: Vec<_> = rest.map(|&index| (patch, &patch.sections()[index])).collect();
                 let id = self.keep_text(&form, &written(&rest, form.language))?;
-                let left_out = |index| report.plan.left_out().contains(&index);
-                let wrong = self.wrong_sections(patch, left_out, &refused);
+                let left_out = report.plan.left_out();
+                let wrong = self.wrong_sections(patch, |index| left_out.contains(&index), &refused);
                 let wrong = if is_whole { wrong } else { Vec::new() };
                 Some(Kept { id, wrong, is_rest: true })
             }
@@ -200,9 +201,9 @@ impl Session {
         }
     }
 
-    /// Returns the files of the sections that name a refused path, of those that `may_be_wrong`.
-    /// None if these are all files of the patch, of which then nothing is worth keeping, or if some
-    /// path is in no section: then another section is not the remedy.
+    /// Returns the files of the wrong sections: they name a refused path, and `may_be_wrong`. Empty
+    /// if every section is wrong, as then nothing is worth keeping, or if some refused path is in
+    /// no section, as then another section is not the remedy.
     fn wrong_sections(
         &self,
         patch: &Patch,
@@ -213,7 +214,8 @@ impl Session {
         let refused: HashSet<Cow<'_, str>> =
             refused.iter().map(|path| fs_guard::shortened(plain(path))).collect();
         let mut wrong: Vec<String> = Vec::new();
-        let (mut known, mut found) = (HashSet::new(), HashSet::new());
+        let mut known = HashSet::new();
+        let mut found = HashSet::new();
         let mut right = false;
         for (index, section) in patch.sections().iter().enumerate() {
             if !may_be_wrong(index) {
@@ -233,23 +235,21 @@ impl Session {
         if right && all { wrong } else { Vec::new() }
     }
 
-    /// Completes a patch by the refused one of this name: its sections for other files are taken,
-    /// those for the same files are replaced. A note says how many were taken.
+    /// Completes a sent patch with sections of the refused patch `id`: those for other files are
+    /// taken, those for the same files are replaced. A note counts the sections taken.
     ///
     /// # Errors
     ///
-    /// When there is none of that name (any more), it has another form, or one of them does not
-    /// parse.
+    /// When there is no refused patch of the name (any more), the patches differ in form, or one of
+    /// them does not parse.
     pub fn amended(
         &self,
         id: &str,
         sent: &PatchText,
         options: &Options,
     ) -> Result<PatchText, ToolError> {
-        let read = |text: &PatchText| {
-            text.parse(options).map_err(|error| error.tool_error(text.text.as_bytes()))
-        };
-        let (with, (form, kept)) = (read(sent)?, self.refused(id)?);
+        let with = parsed(sent, options)?;
+        let (form, kept) = self.refused(id)?;
         if form != RefusedForm::of(sent) {
             let message = if form.paths == RefusedForm::of(sent).paths {
                 format!("{id} has another form: send both as patches, as diffs or blocks")
@@ -263,8 +263,8 @@ impl Session {
         let mut kept = sent.with_text(kept);
         kept.notes.clear();
         let files = Files::from(self.workspace().root());
-        let [old, with] =
-            [read(&kept)?, with].map(|it| patch_engine::relative(&files, &it).into_owned());
+        let [old, with] = [parsed(&kept, options)?, with]
+            .map(|patch| patch_engine::relative(&files, &patch).into_owned());
         let (text, unchanged) = amended(&old, &with, form.language);
         let mut whole = sent.with_text(text);
         whole.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
@@ -272,7 +272,11 @@ impl Session {
     }
 }
 
-/// Removes the `./` that a patch may put before a path.
+fn parsed(text: &PatchText, options: &Options) -> Result<Patch, ToolError> {
+    text.parse(options).map_err(|error| error.tool_error(text.text.as_bytes()))
+}
+
+/// Removes a `./` before a path.
 fn plain(path: &str) -> &str {
     path.trim_start_matches("./")
 }
@@ -282,7 +286,7 @@ fn id_of(bytes: &[u8]) -> String {
     format!("p-{}", &hash[..DIGITS])
 }
 
-/// Returns whether the program makes a folder or a file at this path in its folder.
+/// Returns whether the path is one of a folder or a file of this program.
 pub(super) fn is_own(path: &str) -> bool {
     let (session, id) = path.split_once('/').map_or((path, None), |(one, id)| (one, Some(id)));
     session.parse::<SessionName>().is_ok() && id.is_none_or(is_id)
@@ -293,25 +297,26 @@ fn is_id(text: &str) -> bool {
     digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Removes all but the newest.
+/// Removes all but the newest patches.
 fn prune(folder: &Dir) -> Result<(), Error> {
     let mut all = oldest_first(folder)?;
     let surplus = all.len().saturating_sub(MAX_COUNT);
     all.drain(..surplus).try_for_each(|(_, spot)| spot.remove().map(drop))
 }
 
-/// Replaces sections of a refused patch by those that another patch of the same form has for the
-/// same paths; sections for other paths come last. Returns the text, and the number of unchanged
+/// Replaces sections of a refused patch by sections for the same paths in another patch of the same
+/// form; sections for other paths come last. Returns the text, and the number of unchanged
 /// sections.
 fn amended(kept: &Patch, with: &Patch, language: PatchLanguage) -> (Vec<u8>, usize) {
-    let (mut sections, mut unchanged) = (Vec::new(), 0);
+    let mut sections = Vec::new();
+    let mut unchanged = 0;
     let mut by_path: HashMap<&str, Vec<&Section<'_>>> = HashMap::new();
     for section in with.sections() {
         by_path.entry(plain(&section.path.text)).or_default().push(section);
     }
     for section in kept.sections() {
         match by_path.get_mut(plain(&section.path.text)) {
-            // All of a path, in place of the first.
+            // All sections of a path go to the place of the first.
             Some(others) => sections.extend(others.drain(..).map(|other| (with, other))),
             None => {
                 unchanged += 1;
@@ -319,14 +324,16 @@ fn amended(kept: &Patch, with: &Patch, language: PatchLanguage) -> (Vec<u8>, usi
             }
         }
     }
-    let is_left = |section: &&Section<'_>| !by_path[plain(&section.path.text)].is_empty();
-    sections.extend(with.sections().iter().filter(is_left).map(|section| (with, section)));
+    let left =
+        with.sections().iter().filter(|section| !by_path[plain(&section.path.text)].is_empty());
+    sections.extend(left.map(|section| (with, section)));
     (written(&sections, language), unchanged)
 }
 
 /// Writes sections, each with its patch, as one patch.
 fn written(sections: &[(&Patch, &Section<'_>)], language: PatchLanguage) -> Vec<u8> {
-    let (mut diff, mut envelope) = (Vec::new(), Writer::default());
+    let mut diff = Vec::new();
+    let mut envelope = Writer::default();
     // The last section of each patch.
     let mut last: Vec<(&Patch, &Section<'_>)> = Vec::new();
     for (patch, section) in sections {
@@ -335,7 +342,7 @@ fn written(sections: &[(&Patch, &Section<'_>)], language: PatchLanguage) -> Vec<
             envelope.lines_of(patch, lines);
             continue;
         }
-        // A mail reads the files as those before it left them.
+        // The patch of a mail builds on the patches of the mails before.
         match last.iter_mut().find(|(of, _)| std::ptr::eq(*of, *patch)) {
             Some((_, last)) => {
                 let follows = last.span.end <= section.span.start;
@@ -366,8 +373,8 @@ mod tests {
             let end = if body.contains("\r\n*** ") { "\r\n" } else { "\n" };
             format!("*** Begin Patch{end}{body}*** End Patch{end}")
         });
-        let (kept, with) =
-            (parse(kept, &options).expect("a patch"), parse(with, &options).expect("a patch"));
+        let kept = parse(kept, &options).expect("a patch");
+        let with = parse(with, &options).expect("a patch");
         let (text, _) = amended(&kept, &with, PatchLanguage::Envelope);
         assert_eq!(
             String::from_utf8(text).expect("text"),
@@ -377,8 +384,9 @@ mod tests {
 
     #[test]
     fn sections_of_the_same_path_are_replaced_where_they_stand() {
-        let (a, b, c) =
-            ("*** Add File: a\n+1\n", "*** Update File: b\n@@\n-x\n+y\n", "*** Delete File: c\n");
+        let a = "*** Add File: a\n+1\n";
+        let b = "*** Update File: b\n@@\n-x\n+y\n";
+        let c = "*** Delete File: c\n";
         let other = "*** Update File: b\n@@\n-X\n+Y\n";
         check(&format!("{a}{b}{c}"), other, &format!("{a}{other}{c}"));
         check(
@@ -386,11 +394,11 @@ mod tests {
             "*** Update File: ./b\n@@\n-X\n+Y\n",
             &format!("{a}*** Update File: ./b\n@@\n-X\n+Y\n{c}"),
         );
-        // All of a path, by all.
+        // All sections of a path replace all.
         check(&format!("{b}{a}{b}"), other, &format!("{other}{a}"));
         check(&format!("{b}{c}"), &format!("{other}{other}"), &format!("{other}{other}{c}"));
         check(&format!("{a}{c}"), other, &format!("{a}{c}{other}"));
-        // Of the two frames neither says anything of the files.
+        // The line ends of the envelopes say nothing about the files.
         check("*** Add File: a\r\n+1\r\n*** Delete File: c\r\n", other, &format!("{a}{c}{other}"));
     }
 

@@ -1,10 +1,10 @@
 //! Snapshots of files that sessions were shown or wrote, by hash. With them, an edit of an older
 //! version can be carried to the current file.
 //!
-//! They are compressed files in a folder of the state directory, each named after its SHA-256 and
-//! its path: what was shown of one path is found for that path only. A file that does not have the
-//! hash is not used, so nothing in the folder has to be durable: a file gets its name when all of
-//! it is written, and one that a power cut damaged is ignored.
+//! Snapshots are compressed files in a folder of the state directory. The name has the SHA-256 and
+//! the path, so a snapshot serves its own path only. A file without the right hash is not used, so
+//! nothing in the folder has to be durable: a file gets its name when written in full, and is
+//! ignored if damaged by a power cut.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,24 +18,24 @@ use crate::session::{SessionSettings, Versions};
 /// The folder of the snapshots in the state directory.
 pub(super) const FOLDER: &str = "snapshots";
 
-/// The largest snapshot takes up one part in so many of the whole budget.
+/// The largest snapshot takes one part in this many of the room.
 const LARGEST: u64 = 4;
 
-/// About one in so many writes checks the size of all snapshots: the check costs a system call for
-/// each of them.
+/// About one write in this many checks the size of all snapshots: the check costs a system call per
+/// snapshot.
 const LOOKS: u64 = 64;
 
-/// The most transactions whose displaced files are searched for a version, the newest first.
+/// The most transactions to search for a displaced version, the newest first.
 const TRANSACTIONS: usize = 64;
 
 impl SessionSettings {
-    /// Returns whether a file of this size is kept as a snapshot.
+    /// Returns whether to keep a file of this size as a snapshot.
     pub(crate) fn keeps(&self, size: u64) -> bool {
         self.max_snapshots > 0 && size <= self.max_snapshots / LARGEST && size <= self.max_file_size
     }
 
-    /// Keeps the bytes of a file. If that fails, the call goes on: a later edit of that version is
-    /// just stale.
+    /// Keeps the bytes of a file. On failure the call goes on: a later edit of this version is just
+    /// stale.
     pub(crate) fn keep_snapshot(
         &self,
         workspace: &Workspace,
@@ -67,12 +67,12 @@ impl SessionSettings {
             }
         };
         let folder = state.open_or_create_dir(FOLDER)?;
-        // Asked for each time: a process that was forked has another number, and the same drafts.
+        // Not cached: a forked process has another number, but the same count of drafts.
         let draft =
             format!("{name}.{}-{}", std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
         let draft = folder.spot(&draft);
         let mut file = match draft.create(0o600) {
-            // A process with this number was killed while it wrote.
+            // A process with this number was killed while writing.
             Err(Error::AlreadyExists { .. }) => {
                 draft.remove()?;
                 draft.create(0o600)?
@@ -107,9 +107,8 @@ impl SessionSettings {
     }
 }
 
-/// Looks for a version by its hash: among the snapshots, among the files that transactions
-/// displaced, and, with the feature `git`, in the newest commits of the git repository around the
-/// workspace.
+/// Finds a version by its hash: among the snapshots, among the displaced files of transactions,
+/// and, with the feature `git`, in the newest commits of the git repository around the workspace.
 #[derive(Debug)]
 struct SnapshotSource {
     root: Arc<Root>,
@@ -129,17 +128,19 @@ impl SnapshotSource {
         unpacked(&packed, self.max_file_size).filter(|bytes| Sha256::of(bytes) == sha256)
     }
 
+    fn is_version(&self, file: &FileState, sha256: Sha256) -> bool {
+        file.sha256 == sha256 && !file.link && file.size <= self.max_file_size
+    }
+
     fn displaced(&self, sha256: Sha256) -> Option<Vec<u8>> {
         let store = Store::open(&self.home, self.key.clone()).ok()??.seen_from(self.prefix.clone());
         store.newest_first().ok()?.take(TRANSACTIONS).find_map(|id| {
             let id = id.ok()?;
             let journal = store.journal(id).ok()?;
-            let is_it = |before: &FileState| {
-                before.sha256 == sha256 && !before.link && before.size <= self.max_file_size
-            };
-            let mut found =
-                journal.records.iter().filter(|record| record.before.as_ref().is_some_and(is_it));
-            let record = found.find(|record| self.reach.shows(&record.path))?;
+            let record = journal.records.iter().find(|record| {
+                record.before.as_ref().is_some_and(|before| self.is_version(before, sha256))
+                    && self.reach.shows(&record.path)
+            })?;
             let (bytes, _) = store.slot(id, record.slot).ok()?.read(self.max_file_size).ok()?;
             (Sha256::of(&bytes) == sha256).then_some(bytes)
         })
@@ -159,7 +160,7 @@ impl patch_engine::Snapshots for SnapshotSource {
     }
 }
 
-/// Returns whether the program makes a file of this name in the folder: a snapshot, or its draft.
+/// Returns whether the name is one of this program's files: a snapshot, or its draft.
 pub(super) fn is_own(name: &str) -> bool {
     let name = name.split_once('.').map_or(name, |(name, _)| name);
     name.split_once('-').is_some_and(|(sha256, path)| {
@@ -169,14 +170,14 @@ pub(super) fn is_own(name: &str) -> bool {
     })
 }
 
-/// Returns the name of a snapshot: its hash, and as many digits of its path's hash as tell paths
-/// apart.
+/// Returns the name of a snapshot: its hash, and enough digits of the hash of its path to tell
+/// paths apart.
 fn name(prefix: &Prefix, path: &str, sha256: Sha256) -> String {
     format!("{sha256}-{:.32}", Sha256::of(prefix.join(path).as_bytes()).to_string())
 }
 
-/// Removes the oldest files of the folder until the rest has at most `most` bytes. Files that a
-/// process left half written count too, and go as they get old.
+/// Removes the oldest files of the folder until the rest has at most `most` bytes. Half-written
+/// files count too, and go as they get old.
 fn shrink(folder: &Dir, most: u64) -> Result<(), Error> {
     let files = oldest_first(folder)?;
     let mut size: u64 = files.iter().map(|(seen, _)| seen.size).sum();
@@ -195,7 +196,7 @@ pub(crate) fn oldest_first(folder: &Dir) -> Result<Vec<(Metadata, Spot)>, Error>
     let mut files = Vec::new();
     for name in folder.names()? {
         let spot = folder.spot(&name);
-        // Another process may have removed it.
+        // Another process may have removed the file.
         if let Some(seen) = spot.metadata()? {
             files.push((seen, spot));
         }

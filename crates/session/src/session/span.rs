@@ -1,4 +1,4 @@
-//! Several transactions that are undone as one: those of a session or of a turn, or since a time.
+//! Spans: the transactions of a session or of a turn, or since a time, to undo as one.
 
 use std::time::SystemTime;
 
@@ -11,25 +11,25 @@ use crate::answer::reason::Reason;
 use crate::session::history::{self, find};
 use crate::settings::since;
 
-/// Transactions that are undone together.
+/// Transactions to undo together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Span {
-    /// Those of a session.
+    /// The transactions of a session.
     Session(String),
-    /// Those of a turn, and the session that it is of.
+    /// The transactions of a turn, by the names of the turn and of its session.
     Turn(String, Option<String>),
-    /// This one and all that followed it.
+    /// A transaction and all later ones.
     From(TransactionId),
-    /// Those since then.
+    /// The transactions since a time.
     Since(SystemTime),
 }
 
 impl Span {
-    /// Reads what names a transaction and all that followed it, or a time: an age or a date.
+    /// Reads the name of the first transaction, or a time: an age or a date.
     ///
     /// # Errors
     ///
-    /// When it names neither, or both.
+    /// When the text means neither, or both.
     pub fn since(workspace: &Workspace, text: &str) -> Result<Self, ToolError> {
         match (find(workspace, text), since(text)) {
             (Ok(id), Ok(_)) => {
@@ -48,7 +48,7 @@ impl Span {
         }
     }
 
-    /// Finds the session with this name, or whose name begins so.
+    /// Finds the session with this name or prefix.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Span {
         history::session(workspace, text).map(Self::Session)
     }
 
-    /// Finds the turn with this name, or `SESSION/NAME`.
+    /// Finds a turn by its name, or by `SESSION/NAME`.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Span {
         })
     }
 
-    /// The same; `None` if there is none.
+    /// Finds a turn by its name, or by `SESSION/NAME`; `None` if there is none.
     pub(crate) fn turn(workspace: &Workspace, text: &str) -> Result<Option<Self>, ToolError> {
         let (session, name) = match text.split_once('/') {
             Some((session, name)) => (Some(session), name),
@@ -103,7 +103,7 @@ impl Span {
         }
     }
 
-    /// Returns those that were not rolled back, the newest first.
+    /// Returns the transactions, the newest first, without those rolled back.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Span {
         Ok(entries)
     }
 
-    /// Returns the newest transactions, up to the oldest of these at least.
+    /// Returns the newest transactions of the log, at least up to the oldest of the span.
     pub(crate) fn newest(&self, workspace: &Workspace) -> Result<Vec<LogEntry>, commit::Error> {
         let of_turn = match self {
             Self::Turn(name, _) => workspace.of_turn(name)?,
@@ -135,7 +135,7 @@ impl Span {
         Ok(newest)
     }
 
-    /// Returns whether a transaction is one of them.
+    /// Returns whether a transaction is in the span.
     #[must_use]
     pub fn has(&self, entry: &LogEntry) -> bool {
         let header = &entry.journal.header;
@@ -150,12 +150,12 @@ impl Span {
     }
 }
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
     /// A transaction.
     Transaction(TransactionId),
-    /// The transactions of a turn, the newest first, that were not rolled back.
+    /// The transactions of a turn, the newest first, without those rolled back.
     Turn(Span, Vec<LogEntry>),
 }
 

@@ -1,4 +1,4 @@
-//! The disk space that the state of a project takes, and its removal.
+//! The disk space of a project's state, and the removal of the state.
 
 use fs_guard::{Dir, Error, FileKind, Wait};
 use patch_engine::commit::{self, Removal, State, Workspace};
@@ -7,20 +7,20 @@ use serde::Serialize;
 use super::{ledger, refused, snapshots};
 use crate::audit;
 
-/// What sessions keep in a state directory, beside what the engine does. The log is the last, as
-/// it says what was applied.
+/// The folders of sessions in a state directory, besides those of the engine. The log is removed
+/// last, as the record of applied changes.
 const FOLDERS: [&str; 4] = [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, audit::FOLDER];
 
-/// The bytes that the files of the state directory take.
+/// The sizes of the files in a state directory, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreSize {
-    /// Files that transactions displaced: what `trash purge` can remove. Their journals are counted
-    /// only where there is no index of the trash.
+    /// The displaced files of transactions, for `trash purge` to remove. Their journals are counted
+    /// only without an index of the trash.
     pub trash: u64,
     /// The logs.
     pub audit: u64,
-    /// Versions of files that were shown or written, and everything else.
+    /// Snapshots, and everything else.
     pub other: u64,
 }
 
@@ -32,8 +32,8 @@ impl StoreSize {
     }
 }
 
-/// Adds up the sizes of the files in the state directory; `None` when there is none. What the trash
-/// takes is in its index.
+/// Adds up the sizes of the files in the state directory; `None` when there is none. The size of
+/// the trash is in its index.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ fn size_of(state: &Dir, trash: Option<u64>) -> Result<StoreSize, Error> {
     Ok(size)
 }
 
-/// Removes a state for good, with what sessions keep there.
+/// Removes a state for good, with the folders of sessions.
 ///
 /// # Errors
 ///
@@ -87,10 +87,10 @@ fn bytes_of(dir: &Dir, name: &str) -> Result<u64, Error> {
     inner.names()?.iter().map(|name| bytes_of(&inner, name)).sum()
 }
 
-/// Returns whether a path in the state directory is that of something that sessions make.
+/// Returns whether a path in the state directory is one of a session's folders or files.
 fn is_own(path: &str) -> bool {
     let (folder, path) = path.split_once('/').unwrap_or((path, ""));
-    // The draft of a file, from a program that was killed.
+    // A killed program may leave the draft of a file.
     let name = path.strip_suffix(".new").unwrap_or(path);
     FOLDERS.contains(&folder)
         && (path.is_empty()

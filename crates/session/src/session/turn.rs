@@ -1,8 +1,8 @@
-//! Turns: what a session changes between a beginning and an end is one diff, one entry of the log
-//! and one undo.
+//! Turns: the changes of a session between a beginning and an end are one diff, one entry of the
+//! log and one undo.
 //!
 //! The journal of each transaction has the name of its turn, and the audit log has a line at the
-//! end. So a turn of a process that died is still one, and one that changed nothing leaves no
+//! end. So the turn of a killed process is still a turn, and a turn without changes leaves no
 //! trace.
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use patch_engine::ErrorKind;
-use patch_engine::commit::{self, LogEntry, Workspace, standing};
+use patch_engine::commit::{self, Workspace, standing};
 use serde::{Serialize, Serializer};
 use workspace_trash::format_time;
 
@@ -21,32 +21,32 @@ use crate::audit::{Operation, ended_turns};
 use crate::session::Session;
 use crate::session::span::Span;
 
-/// What a turn changed.
+/// The changes of a turn.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnSummary {
-    /// Its name.
+    /// The name of the turn.
     pub id: String,
-    /// The ids of its transactions, the newest first.
+    /// The ids of the transactions, the newest first.
     pub transactions: Vec<String>,
-    /// The files that are not what they were before it.
+    /// The files that differ from before the turn.
     pub changed_files: Vec<ChangedFile>,
-    /// The changes as one diff in git's form; bytes that are no longer known are left out of it.
+    /// The changes as one diff in git's form, without the bytes no longer known.
     pub diff: String,
 }
 
-/// A turn that has not ended, as far as the logs tell. Its process may be at work or not.
+/// A turn without an end in the logs. Its process may be at work or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenTurn {
-    /// Its name.
+    /// The name of the turn.
     pub id: String,
-    /// Its session.
+    /// The session.
     pub session: String,
-    /// When its first transaction began; written as RFC 3339, UTC.
+    /// The beginning of the first transaction; written as RFC 3339, UTC.
     #[serde(serialize_with = "as_text")]
     pub since: SystemTime,
-    /// How many transactions it has.
+    /// The number of transactions.
     pub transactions: usize,
 }
 
@@ -55,9 +55,9 @@ fn as_text<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::
 }
 
 impl Session {
-    /// Begins a turn: until [`end_turn`](Self::end_turn), all changes of this session belong to it.
-    /// Returns its name, which is a new one unless `name` is given. The changes of processes that
-    /// give one name are one turn, if their sessions have one name too.
+    /// Begins a turn: until [`end_turn`](Self::end_turn), all changes of this session belong to the
+    /// turn. Returns its name, a new one unless `name` is given. Processes that give the same name,
+    /// in sessions of the same name, share the turn.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Session {
         Ok(turn.insert(name).clone())
     }
 
-    /// Ends the turn, and returns what it changed. Calls that change files should be over by then.
+    /// Ends the turn, and returns its changes. Calls that change files should be over by then.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Session {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns what the open turn has changed so far; `None` if no turn is open.
+    /// Returns the changes of the open turn so far; `None` if no turn is open.
     ///
     /// # Errors
     ///
@@ -110,22 +110,21 @@ impl Session {
         let span = Span::Turn(turn.to_string(), Some(self.name().to_string()));
         let entries = span.entries(self.workspace())?;
         let diff = self.workspace().turn_diff(&entries)?;
-        let id = |entry: &LogEntry| entry.journal.header.id.to_string();
         Ok(TurnSummary {
             id: turn.to_string(),
-            transactions: entries.iter().map(id).collect(),
+            transactions: entries.iter().map(|entry| entry.journal.header.id.to_string()).collect(),
             changed_files: diff.changes().into_iter().map(ChangedFile::of_turn).collect(),
             diff: String::from_utf8_lossy(&diff.diff()).into_owned(),
         })
     }
 }
 
-/// The most transactions among which open turns are looked for, the newest first.
+/// The most transactions to search for open turns, the newest first.
 const NEWEST: usize = 1000;
 
-/// Lists the open turns among the newest thousand transactions, the newest first: those that no
-/// line of the audit log ends, whose session has changed nothing else since, and that are not
-/// undone.
+/// Lists the open turns among the newest thousand transactions, the newest first. A turn is open if
+/// the audit log has no line for its end, its session has changed nothing else since, and the turn
+/// is not undone.
 ///
 /// # Errors
 ///
@@ -143,7 +142,8 @@ pub fn open_turns(workspace: &Workspace) -> Result<Vec<OpenTurn>, commit::Error>
         if !sessions.insert(&header.session) {
             continue;
         }
-        let (Some(turn), Some(session)) = (&header.turn, &header.session) else { continue };
+        let Some(turn) = &header.turn else { continue };
+        let Some(session) = &header.session else { continue };
         if ended_turns(workspace, session)?.contains(turn) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Plans that undo and redo.
+//! Plans for undo and redo.
 
 use patch_engine::commit::{self, TransactionId, UndoOptions};
 use patch_engine::{Cancellation, Plan};
@@ -7,10 +7,9 @@ use crate::session::Session;
 use crate::session::span::Span;
 
 impl Session {
-    /// Plans to undo a transaction, or the last one, or what it did to `paths`. With `carry`, what
-    /// it did to a file that has changed since is carried to the file as it is now. With `trust`, a
-    /// journal that is signed with a key that is not here, or with none, will do: a person knows
-    /// that change.
+    /// Plans to undo a transaction, or the last one, or only the changes to `paths`. With `carry`,
+    /// the undo is carried to files changed since. With `trust`, a journal without a signature, or
+    /// signed with a missing key, is accepted: a person knows the change.
     ///
     /// # Errors
     ///
@@ -44,7 +43,7 @@ impl Session {
         self.workspace().plan_undo_all(&ids, &options)
     }
 
-    /// Plans to reverse an undo: the one that is named, or the newest.
+    /// Plans to reverse an undo: the given one, or the newest.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Who changed the files that a call did not expect to have changed.
+//! Who changed a file, for a call that did not expect the change.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,23 +13,23 @@ use crate::answer::changes::CarriedHunk;
 use crate::answer::error::ToolError;
 use crate::session::Session;
 
-/// The most files of one call whose history is looked up.
+/// The most files of one call to look up.
 const FILES: usize = 20;
 
-/// The most transactions that are looked through, the newest first.
+/// The most transactions to search, the newest first.
 const TRANSACTIONS: usize = 64;
 
 impl Session {
-    /// Adds to an error of files that have changed who changed each of them last, as
-    /// [`changed_by`](Self::changed_by) finds it.
+    /// Adds to an error of changed files who changed each file last, as found by
+    /// [`changed_by`](Self::changed_by).
     #[must_use]
     pub fn with_changed_by(&self, error: ToolError) -> ToolError {
         let found = self.changed_by(&error);
         error.with_changed_by(&found)
     }
 
-    /// Finds who changed the files last that an error says have changed. Files that the caller may
-    /// not see are not among them; the error of an undo names the transactions itself.
+    /// Finds who last changed the files of an error, without files hidden from the caller. Nothing
+    /// is found for the error of an undo, which names the transactions itself.
     #[must_use]
     pub fn changed_by(&self, error: &ToolError) -> BTreeMap<String, ChangedBy> {
         if error.kind != ErrorKind::StaleFile || error.details.get("drifted").is_some() {
@@ -46,8 +46,8 @@ impl Session {
         self.left_by(now.collect(), &[])
     }
 
-    /// Adds who changed the files to which hunks were carried, unless it was this session, which
-    /// has carried to them before.
+    /// Adds who changed the files with carried hunks, except for changes of this session, which has
+    /// carried hunks there before.
     pub fn add_changed_by(&self, carried: &mut [CarriedHunk], reports: &[Report]) {
         let paths: HashSet<&str> = carried.iter().map(|hunk| &*hunk.path).collect();
         let mut before = BTreeMap::new();
@@ -64,8 +64,8 @@ impl Session {
         }
     }
 
-    /// Returns the hash of a file as it is now, or `None` in it where there is none; nothing where
-    /// the caller may not see it, or where it cannot be read.
+    /// Returns the present hash of a file; `Some(None)` if there is no file, and `None` if the file
+    /// is hidden from the caller or cannot be read.
     fn hash_now(&self, path: &str) -> Option<Option<Sha256>> {
         let root = self.root();
         let path = root.check(path, Access::Read).ok()?;
@@ -80,10 +80,11 @@ impl Session {
         }
     }
 
-    /// Finds who left each of these files with this hash, other than the transactions in `own`: the
-    /// newest one that changed the file, or if that left other bytes, an editor or another program.
-    /// A file is not in the answer if none of the newest transactions changed it and there are
-    /// more, or if the one that left it also changed files that the caller may not see.
+    /// Finds who left each of these files with its hash, apart from the transactions in `own`: the
+    /// newest transaction with a change of the file, or, if this one left other bytes, an editor or
+    /// another program. A file is missing from the answer if none of the newest transactions
+    /// changed the file and there are older ones, or if its transaction also changed files hidden
+    /// from the caller.
     fn left_by(
         &self,
         mut files: BTreeMap<String, Option<Sha256>>,
@@ -96,7 +97,7 @@ impl Session {
         let Ok(store) = self.workspace().store() else { return found };
         let reach = self.workspace().reach();
         files.retain(|path, _| reach.shows(path));
-        // One more than are looked at tells whether there are more.
+        // One transaction more than searched tells whether there are older ones.
         let newest = store.as_ref().and_then(|store| store.newest_first().ok());
         let all: Vec<_> =
             newest.into_iter().flatten().map_while(Result::ok).take(TRANSACTIONS + 1).collect();
