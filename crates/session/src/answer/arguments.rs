@@ -174,13 +174,13 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut ArgumentProblems) 
             let verb = if missing.len() == 1 { "is" } else { "are" };
             found.problems.push(format!("{} {verb} missing", missing.join(" and ")));
         }
-        let of_object = Fields { schema, known: properties, given: fields };
+        let object = Fields { schema, known: properties, given: fields };
         for (name, value) in fields {
             match properties.get(name) {
                 // An optional argument may be null.
                 Some(_) if value.is_null() && !is_required(schema, name) => {}
                 Some(schema) => check(schema, value, &field(at, name), found),
-                None => of_object.report_unknown(at, name, found),
+                None => object.report_unknown(at, name, found),
             }
         }
     }

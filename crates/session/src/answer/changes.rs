@@ -485,8 +485,8 @@ pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
     })
 }
 
-/// Says what is lacking after a commit, if an event tells: the change is not logged, may not
-/// survive a power loss, or has left files to tidy up.
+/// Describes the problem of an event after a commit, if there is one: the change is not logged, may
+/// not survive a power loss, or has left files to tidy up.
 #[must_use]
 pub fn shortfall(event: &Event<'_>) -> Option<String> {
     match event {
@@ -506,7 +506,7 @@ pub fn unlogged_text(why: &str) -> String {
     format!("the outcome is not in the audit log: {why}")
 }
 
-/// The note on a file without the change to undo.
+/// The note on a file where the change to undo is gone already.
 pub const AS_BEFORE: &str = "the change is gone already";
 
 /// Says why a transaction is not undone.
@@ -664,7 +664,7 @@ pub fn note_text(note: &Note) -> String {
     }
 }
 
-/// Says which indentation of the file stands for which of the patch.
+/// Names an indentation of the patch, and the one in the file.
 fn level_text(level: &Reindented) -> String {
     format!("{} for {}", blanks(&level.file), blanks(&level.patch))
 }

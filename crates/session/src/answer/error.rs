@@ -63,7 +63,7 @@ pub struct Kept {
     pub id: String,
     /// The files of the wrong sections; empty if all are wrong, or if the wrong ones are not known.
     pub wrong: Vec<String>,
-    /// The patch is the rest that was left out; the other sections are applied.
+    /// The patch has only the sections left out; the others are applied.
     pub is_rest: bool,
 }
 
@@ -107,9 +107,9 @@ pub struct ToolError {
     /// The kind, from a closed set.
     #[serde(serialize_with = "kind_name")]
     pub kind: ErrorKind,
-    /// The finding, in a sentence; for people and models, not for programs.
+    /// The problem in a sentence; for people and models, not for programs.
     pub message: String,
-    /// The path in question.
+    /// The path of the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Further facts; an object, or null.
@@ -172,7 +172,7 @@ impl ToolError {
         }
     }
 
-    /// Makes an error about a file's contents, which another request can avoid.
+    /// Makes an error about a file's contents; another request can avoid the error.
     #[doc(hidden)]
     pub fn about(
         kind: ErrorKind,
@@ -186,7 +186,7 @@ impl ToolError {
             .reason(reason)
     }
 
-    /// Makes the error of arguments that make no sense.
+    /// Makes the error of senseless arguments.
     #[must_use]
     pub fn arguments(reason: Reason, message: impl Into<String>) -> Self {
         Self {
@@ -235,7 +235,7 @@ impl ToolError {
             .remedies([Remedy::TryAgain])
     }
 
-    /// Makes the error of a file that has changed since the caller, or the session, saw it.
+    /// Makes the error of a file changed since the caller, or the session, saw the file.
     #[doc(hidden)]
     pub fn stale(path: &str, expected: &Expected, actual: Option<Sha256>, by_ledger: bool) -> Self {
         let problem = Problem::Stale { expected: *expected, actual };
@@ -619,7 +619,7 @@ fn drift(drift: &commit::Drift) -> Value {
 }
 
 impl ToolError {
-    /// The most lines that [`printed`](Self::printed) has.
+    /// The most lines from [`printed`](Self::printed).
     const MAX_PRINTED: usize = 40;
 
     /// Returns the last lines printed by a failed check or formatter.

@@ -69,7 +69,7 @@ const BOUNDED: [&str; 8] =
 
 impl ToolError {
     /// Leaves out the middle of long quotations: a path, a pattern, the name of an argument. Every
-    /// answer passes here, so a nonsensical call does not get a huge one.
+    /// error passes here, so that a senseless call does not get a huge answer.
     #[must_use]
     #[doc(hidden)]
     pub fn bounded(mut self) -> Self {

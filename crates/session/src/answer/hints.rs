@@ -1,5 +1,5 @@
-//! Hints: the remedies of a failure in the words of whoever gets the answer. A [`Remedy`] that the
-//! caller cannot follow gets no hint.
+//! Hints: the remedies of a failure, in the words of whoever gets the answer. A [`Remedy`] out of
+//! the caller's reach gets no hint.
 
 use patch_engine::Remedy;
 use patch_engine::remedy::{
@@ -20,7 +20,7 @@ use crate::tool::Tool;
 pub enum Caller {
     /// A person or a program with flags.
     Terminal,
-    /// The caller of the link `apply_patch`, which has no flags.
+    /// The caller of the link `apply_patch`, without flags.
     Link,
     /// A person who undoes or restores: flags give no rules there, but variables do.
     Undo,
@@ -81,7 +81,7 @@ impl Language {
         }
     }
 
-    /// Returns the option that gives a setting, and its value.
+    /// Returns the option for a setting, and its value.
     fn option(self, setting: &Setting) -> (String, ArgumentValue) {
         match (setting, key_and_value(setting)) {
             // A program plans on a commit by opening the repository's tree at a revision.
@@ -124,7 +124,7 @@ const REVISION: &str = "revision";
 pub enum Hint {
     /// Repeat the call with a flag of the command line.
     UseFlag {
-        /// The flag, with its value if it has one.
+        /// The flag, with its value, if any.
         flag: String,
     },
     /// Repeat the call with an argument.
@@ -146,7 +146,7 @@ pub enum Hint {
         /// The command line.
         command: String,
     },
-    /// Run another command of the program, if its effect is the wanted one.
+    /// Run another command of the program instead.
     RunInstead {
         /// The command line.
         command: String,
@@ -158,7 +158,7 @@ pub enum Hint {
     },
     /// A person has to decide; the caller cannot.
     AskPerson {
-        /// The person's part.
+        /// The action asked of the person.
         what: String,
         /// The flag to allow the change with; otherwise the variable with its value, or the option
         /// of the library.
@@ -220,14 +220,14 @@ pub enum Hint {
     },
     /// Write another path. Nothing was done to the file there.
     RenamePath {
-        /// The path as it was given.
+        /// The given path.
         from: String,
         /// The path probably meant.
         to: String,
     },
     /// Choose another path.
     ChoosePath {
-        /// The impossible path.
+        /// The path that cannot be used.
         path: String,
         /// The requirement for the new path.
         like: String,
@@ -243,7 +243,7 @@ pub enum Hint {
     MoveHunk {
         /// The file.
         path: String,
-        /// The first of the hunk's lines in that file.
+        /// The line of the file where the hunk begins.
         line: usize,
     },
     /// Leave a part out.
@@ -720,7 +720,7 @@ fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
 /// The words for a setting without words of its own.
 const ALLOW_IT: &str = "allow it";
 
-/// Says what it means to allow a setting.
+/// Words the request to allow a setting.
 fn allowed(setting: &Setting) -> String {
     match setting {
         Setting::Allow(_) => "approve the change of this file".into(),
@@ -922,7 +922,7 @@ impl Hint {
     }
 }
 
-/// Names the text that a caller sends.
+/// Names the text sent by a caller.
 fn sent_by(caller: Caller) -> &'static str {
     if caller == Caller::Operations { "diff" } else { "patch" }
 }

@@ -1,10 +1,9 @@
-//! Text from elsewhere, made safe to show: nothing in it controls the terminal, hides text, or
-//! changes its direction.
+//! Text from elsewhere, made safe to show: no character controls the terminal, hides text, or
+//! changes the direction of text.
 
 use std::borrow::Cow;
 
-/// Escapes control characters (but tabs and line feeds) and invisible characters that change how
-/// text is shown.
+/// Escapes invisible characters and control characters, except tabs and line feeds.
 #[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
@@ -18,7 +17,7 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns whether a character is not safe to show: a control character other than tab and line
-/// feed, an invisible character, or one that changes the direction of text.
+/// feed, an invisible character, or a change of the direction of text.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
     match c {

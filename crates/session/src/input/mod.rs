@@ -55,8 +55,7 @@ pub struct ReadAs {
     pub form: InputForm,
     /// Which of several patches is meant; for [`InputForm::Auto`] only.
     pub part: Option<Part>,
-    /// How many leading components to strip from the paths of a diff. Default: the prefixes that
-    /// git writes.
+    /// How many leading components to strip from the paths of a diff. Default: the prefixes of git.
     pub strip: Option<usize>,
     /// Whether to leave out the binary files of a diff without their bytes.
     pub skip_binary: bool,
@@ -98,7 +97,7 @@ pub struct PatchText {
     pub paths: PathRules,
     /// The source of an envelope written here, if the lines of the source are known.
     origin: Option<Arc<Origin>>,
-    /// The patch, if finding it in the text took parsing it.
+    /// The patch, if the search had to parse the text.
     parsed: Option<Patch>,
 }
 
@@ -197,7 +196,7 @@ impl PatchText {
     ///
     /// # Errors
     ///
-    /// When there is not exactly one patch, or `how` does not suit it.
+    /// When there is not exactly one patch, or `how` does not suit the patch.
     pub fn read(sent: &Text, how: &ReadAs, options: &ParseOptions) -> Result<Self, InputError> {
         if options.to_the_letter && how.form == InputForm::Auto && how.part.is_none() {
             // A text is what its form says, and one without a form is an envelope.
@@ -391,7 +390,7 @@ impl PatchText {
     ///
     /// # Errors
     ///
-    /// When there is not exactly one patch, or it does not parse.
+    /// When there is not exactly one patch, or the patch does not parse.
     pub fn parsed(sent: &str, options: &Options) -> Result<(Self, Patch), ToolError> {
         let read = Self::read(&sent.into(), &ReadAs::default(), &options.parse);
         let text = read.map_err(|error| error.tool_error(sent.as_bytes()))?;
@@ -405,7 +404,7 @@ impl PatchText {
     ///
     /// # Errors
     ///
-    /// When it does not parse, or cannot be reversed.
+    /// When the patch does not parse, or cannot be reversed.
     pub fn parse(&self, options: &Options) -> Result<Patch, InputError> {
         let text = self.text.clone();
         let patch = match (&self.parsed, &self.diff) {

@@ -1,4 +1,4 @@
-//! Stands in for `shell-intercept` where that is left out: no command is understood.
+//! Stands in for `shell-intercept` in builds without the crate: no command is understood.
 #![allow(dead_code, reason = "it has what the crate has")]
 
 use std::borrow::Cow;

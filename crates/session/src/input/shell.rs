@@ -53,7 +53,7 @@ fn call(found: Intercept<'_>, above: usize) -> Result<ShellPatch, NotReceived> {
     }
 }
 
-/// Says that the end of the heredoc is missing, if the script ends as a patch does.
+/// Notes the missing end of a heredoc, if the script ends with a whole patch.
 fn unclosed(script: &str) -> Option<String> {
     let ends = script.trim_end().ends_with(Marker::End.as_str());
     ends.then(|| "the heredoc is not closed, and the patch in it is whole".to_owned())
@@ -139,7 +139,7 @@ const DIFF_BEGINS: [&str; 4] = ["diff -", "--- ", "Index: ", "From "];
 fn opens(lines: &[&str], at: usize) -> bool {
     let line = lines[at].trim();
     let line = line.strip_prefix("$ ").unwrap_or(line);
-    // A line with a blank before it may be context of a hunk, so it does not open a diff.
+    // An indented line may be context of a hunk, and so does not open a diff.
     let may_open_diff = !lines[at].starts_with([' ', '\t']);
     let below = &lines[at + 1..];
     opens_argument(line, below, may_open_diff) || opens_heredoc(line, below, may_open_diff)
@@ -182,12 +182,12 @@ fn opens_heredoc(line: &str, below: &[&str], may_open_diff: bool) -> bool {
         || first_below_begins_with(below, &[Marker::Begin.as_str()])
         || (may_open_diff
             && first_below_begins_with(below, &DIFF_BEGINS)
-            && !reads_like_us(command, tag, below))
+            && !reads_alike(command, tag, below))
 }
 
-/// Returns whether a command reads a diff as this program does, so that its line counts as prose.
-/// With other options, or where the shell changes the text, it does not.
-fn reads_like_us(command: &str, tag: &str, below: &[&str]) -> bool {
+/// Returns whether a command reads a diff like this program, so that the line of the command counts
+/// as prose. Not so with other options, or if the shell would change the text.
+fn reads_alike(command: &str, tag: &str, below: &[&str]) -> bool {
     let is_kept = tag.starts_with(['\'', '"', '\\'])
         || !below.iter().any(|line| line.contains(['$', '`', '\\']));
     ["git apply", "git apply -", "patch -p1"].contains(&command.trim_end()) && is_kept

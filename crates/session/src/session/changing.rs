@@ -106,7 +106,7 @@ impl Host for Checked<'_> {
 pub struct Warned<'h> {
     host: &'h mut dyn Host,
     pub warnings: Vec<String>,
-    /// The failures after each commit, from the events.
+    /// The problems after each commit, from the events.
     pub shortfalls: Vec<String>,
 }
 

@@ -23,7 +23,7 @@ pub struct Printed<'r> {
 }
 
 impl Printed<'_> {
-    /// Returns the numbers of the lines that are in a file.
+    /// Returns the numbers of the printed lines found in a file.
     fn found_in(&self, file: &[&[u8]]) -> impl Iterator<Item = RangeInclusive<usize>> {
         (self.first.max(1)..)
             .zip(&self.lines)

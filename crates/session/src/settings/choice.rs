@@ -1,4 +1,4 @@
-//! Values of which there are a few, each with a name that is written once for all doors.
+//! Settings with a few named values, the names written once for all sources.
 
 use fs_guard::{HardLinks, NamePolicy};
 use patch_engine::commit::approval::ApprovalPolicy;
@@ -7,11 +7,11 @@ use patch_engine::{Ambiguous, Pass, Profile, Syntax, Whitespace};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 
-/// A value of which there are a few, each with a name.
+/// A setting with a few named values.
 pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
     /// The names and their values, in the order of the help.
     const NAMES: &'static [(&'static str, Self)];
-    /// Whether each value is stricter than those after it.
+    /// Whether each value is stricter than the next.
     const STRICTEST_FIRST: bool = false;
 
     /// Returns the value of a name.
@@ -42,7 +42,7 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
         names.filter(|(nth, (_, value))| value.rank() == *nth).map(|(_, (name, _))| *name).collect()
     }
 
-    /// Describes the values that there are, for messages.
+    /// Lists the names, for messages.
     #[must_use]
     fn wanted() -> String {
         let names: Vec<_> = Self::NAMES.iter().map(|(name, _)| *name).collect();
@@ -50,7 +50,7 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
     }
 }
 
-/// Implements [`Choice`], which has to be in scope, by lists of names and values.
+/// Implements [`Choice`] by lists of names and values. The trait must be in scope.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! choices {
@@ -62,7 +62,7 @@ macro_rules! choices {
     )*};
 }
 
-/// Implements [`Choice`], which has to be in scope, for enums that know their names.
+/// Implements [`Choice`] for enums with names of their own. The trait must be in scope.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! named_choices {
@@ -105,7 +105,7 @@ patch_grammar::named! {
     /// When output has colours.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Color {
-        /// If it goes to a terminal that can show them.
+        /// Colours on a terminal with colours only.
         #[default]
         Auto = "auto",
         /// Always.

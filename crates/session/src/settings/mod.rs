@@ -95,7 +95,7 @@ macro_rules! settings {
             ///
             /// # Errors
             ///
-            /// A message on the fault of the value, without the value.
+            /// The problem with the value, in a message without the value.
             ///
             /// # Panics
             ///

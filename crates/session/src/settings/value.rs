@@ -43,7 +43,7 @@ pub enum Kind {
     Commands,
 }
 
-/// The fault of a value, without the value.
+/// The problem with a value, without the value.
 pub(super) enum Wrong {
     /// The value is of another type, or none of the allowed ones.
     Type,
@@ -70,9 +70,9 @@ pub(super) trait Value: Clone + PartialEq {
             }
         }
     }
-    /// Returns the value as `doctor` shows it.
+    /// Returns the value in the format of `doctor`.
     fn text(&self) -> String;
-    /// Returns whether the value can make the program stricter when it is a bound.
+    /// Returns whether the value, as a bound, can make the program stricter.
     fn tightens(&self) -> bool {
         false
     }
@@ -80,8 +80,8 @@ pub(super) trait Value: Clone + PartialEq {
     fn within(self, _: &Self) -> Self {
         self
     }
-    /// Returns a value of a file in a directory above as it is seen from the root; `prefix` leads
-    /// from there to the root.
+    /// Rewrites a value from a file in a directory above for the root; `prefix` leads from there to
+    /// the root.
     fn seen_through(self, _: &Prefix) -> Self {
         self
     }
@@ -217,7 +217,7 @@ impl Value for Duration {
 ///
 /// # Errors
 ///
-/// When it is neither, is negative, or is too large.
+/// When the text is neither, or the time is negative or too long.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
@@ -226,12 +226,12 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Room on the disk, or the size of a file, in bytes. Less is stricter. In texts and files it is a
+/// Room on the disk, or the size of a file, in bytes. Less is stricter. Texts and files give a
 /// number of MiB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size(pub u64);
 
-/// The most that there may be of something. Fewer is stricter.
+/// A maximum number. Fewer is stricter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Count(pub usize);
 
@@ -311,7 +311,7 @@ impl Value for Count {
     }
 }
 
-/// A command of the shell; `None` leaves it to `$PAGER`.
+/// A shell command; `None` leaves the choice to `$PAGER`.
 impl Value for Option<String> {
     fn wanted() -> String {
         "a command".into()
@@ -326,15 +326,15 @@ impl Value for Option<String> {
     }
 }
 
-/// A glob of paths, and the path to the root from the directory to which it is relative.
+/// A glob of paths, and the path from the glob's directory to the root.
 #[derive(Debug, Clone, PartialEq)]
 struct PatternArg {
     from: String,
     glob: String,
 }
 
-/// Checks the glob that stands at this place of a list. Errors do not quote it: a file may be a
-/// link to another one, which has secrets.
+/// Checks the `nth` glob of a list. Errors do not quote the glob: the file may be a link to another
+/// with secrets.
 pub(super) fn checked_glob(nth: usize, text: &str) -> Result<(), Wrong> {
     glob(text).map(drop).map_err(|problem| Wrong::Because(format!("glob {nth}: {problem}")))
 }
@@ -343,7 +343,7 @@ pub(super) fn checked_glob(nth: usize, text: &str) -> Result<(), Wrong> {
 ///
 /// # Errors
 ///
-/// When it is malformed or too much, or can match no path: whoever wrote it believes that it holds.
+/// When the glob is malformed, too complex, or cannot match any path: its author believes it works.
 pub fn glob(text: &str) -> Result<String, String> {
     bounded(text).map_err(|error| error.problem)?;
     Globs::new([text]).map_err(|_| "it is malformed")?;
@@ -388,7 +388,7 @@ impl<const DENY: bool> Patterns<DENY> {
         self.0.iter().try_for_each(|pattern| globs.push_from(&pattern.from, &pattern.glob))
     }
 
-    /// Whether a glob is one of these, as it was given.
+    /// Returns whether a glob is in the list, as given.
     pub(crate) fn contains(&self, glob: &str) -> bool {
         self.0.iter().any(|pattern| pattern.glob == glob)
     }
@@ -438,7 +438,7 @@ impl<const DENY: bool> Value for Patterns<DENY> {
         self
     }
 
-    /// Patterns that are added overrule nothing.
+    /// Added patterns overrule nothing.
     fn is_overruled(&self, _: &Self) -> bool {
         false
     }
@@ -461,7 +461,7 @@ impl Charsets {
         Ok(Self(all))
     }
 
-    /// Takes declarations that [`charset`] has checked.
+    /// Takes declarations checked by [`charset`].
     #[must_use]
     pub fn of(all: Vec<String>) -> Self {
         Self(all)
