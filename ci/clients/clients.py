@@ -20,7 +20,7 @@ from mock import Mock
 HERE = pathlib.Path(__file__).parent
 PROGRAM, INSTALLED = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 PATIENCE = 60  # a hang guard, in seconds
-VERSIONS = json.loads((HERE / "package.json").read_text())["dependencies"]
+VERSIONS = json.loads((HERE.parent / "locks/clients/package.json").read_text())["dependencies"]
 
 
 def modules(package: str) -> pathlib.Path:
