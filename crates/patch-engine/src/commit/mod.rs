@@ -57,7 +57,7 @@ mod workspace;
 pub use error::{CommitError, Doubt, Drift, Error};
 pub use history::{LogEntry, Unverified, standing};
 pub use home::{StatePlace, directories_above};
-pub use options::{CommitOptions, Durability, Verify};
+pub use options::{CommitOptions, Durability, LOCK_TIMEOUT, Verify};
 pub use protocol::Committed;
 pub use reach::Reach;
 pub use recovered::{Outcome, Recovered};

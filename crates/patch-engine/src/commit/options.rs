@@ -24,6 +24,9 @@ patch_grammar::named! {
     }
 }
 
+/// How long to wait for another process by default.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The options of a commit.
 #[derive(Debug, Clone)]
 pub struct CommitOptions {
@@ -39,7 +42,7 @@ pub struct CommitOptions {
     pub turn: Option<String>,
     /// How long displaced files are kept.
     pub retention: Retention,
-    /// How long to wait for the lock. Default: 10 s.
+    /// How long to wait for the lock. Default: [`LOCK_TIMEOUT`].
     pub lock_timeout: Duration,
     /// A check of the published files before the commit counts. Default: none.
     pub verify: Option<Arc<dyn Verify>>,
@@ -85,7 +88,7 @@ impl Default for CommitOptions {
             session: None,
             turn: None,
             retention: Retention::default(),
-            lock_timeout: Duration::from_secs(10),
+            lock_timeout: LOCK_TIMEOUT,
             verify: None,
             text: None,
         }

@@ -15,8 +15,7 @@ use crate::policy::STATE_DIR;
 /// The most candidate places that get a remedy of their own.
 pub const MAX_PLACES: usize = 3;
 
-/// One thing to do. Several remedies of one error are alternatives, the best one first. This enum
-/// is exhaustive, so that a new remedy does not compile before everybody has words for it.
+/// One thing to do. Several remedies of one error are alternatives, the best one first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Remedy {

@@ -44,16 +44,13 @@ use std::time::Duration;
 
 pub(crate) use chain::Written;
 use chain::{Chain, End, LogWriter};
-use patch_engine::commit::Workspace;
+use patch_engine::commit::{LOCK_TIMEOUT, Workspace};
 use workspace_trash::Keys;
 
 use crate::audit::session_name::SessionName;
 
 /// The length above which a log is continued in another file: 16 MiB.
 pub const MAX_LOG_SIZE: u64 = 16 << 20;
-
-/// The default time to wait for another process that writes to the same log.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The log of one session.
 #[derive(Debug, Clone)]

@@ -39,7 +39,7 @@ use crate::input::received::NotReceived;
 use crate::input::{InputError, PatchText, ReadAs};
 use crate::session::ledger::Ledger;
 use crate::settings::names::argument_of;
-use crate::settings::{Layer, Layers, MAX_SNAPSHOTS};
+use crate::settings::{Layer, Layers};
 
 /// The most files of one call to keep snapshots of. A larger change is not likely to be edited
 /// further.
@@ -101,7 +101,12 @@ impl SessionSettings {
             encodings: settings.encoding.encodings(),
             max_snapshots: settings.max_snapshots.0,
             retention: settings.trash_keep.retention(),
-            ..Self::default()
+            max_output: None,
+            traceless: false,
+            verify: None,
+            formatter: None,
+            undo_turn: false,
+            versions: None,
         }
     }
 
@@ -122,21 +127,7 @@ impl SessionSettings {
 
 impl Default for SessionSettings {
     fn default() -> Self {
-        Self {
-            durability: Durability::Full,
-            lock_timeout: Duration::from_secs(10),
-            max_file_size: patch_engine::MAX_FILE_SIZE,
-            layers: Layers::default(),
-            encodings: Encodings::default(),
-            max_output: None,
-            max_snapshots: MAX_SNAPSHOTS,
-            retention: Retention::default(),
-            traceless: false,
-            verify: None,
-            formatter: None,
-            undo_turn: false,
-            versions: None,
-        }
+        Self::of(&Layers::default())
     }
 }
 

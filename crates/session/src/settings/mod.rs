@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use fs_guard::{GlobError, HardLinks, NamePolicy, Policy};
 use patch_engine::commit::approval::ApprovalPolicy;
-use patch_engine::commit::{Durability, Prefix, StatePlace};
+use patch_engine::commit::{Durability, LOCK_TIMEOUT, Prefix, StatePlace};
 use patch_engine::{Ambiguous, Options, Pass, Profile, Syntax, Whitespace, WhitespaceRules};
 
 pub use checks::Checks;
@@ -213,7 +213,7 @@ settings! { |profile, approve, options|
     /// When output has colours.
     color: Color, "color", Terminal = Color::Auto;
     /// How long to wait for another process.
-    lock_timeout: Duration, "lock-timeout", Workspace = Duration::from_secs(10);
+    lock_timeout: Duration, "lock-timeout", Workspace = LOCK_TIMEOUT;
     /// Whether the state directory may be one that others may enter.
     accept_open_state: bool, "accept-open-state", Workspace = false;
     /// The pager; `None` leaves it to `$PAGER`.
