@@ -6,7 +6,6 @@ use file_tools::specs::{Channel, prompt};
 use patch_grammar::Dialect;
 
 fn main() {
-    let has = |word: &str| std::env::args().skip(1).any(|argument| argument == word);
     let dialect = if has("codex") { Dialect::Codex } else { Dialect::Whole };
     let channel = match () {
         () if has("argument") => Channel::Argument,
@@ -14,4 +13,8 @@ fn main() {
         () => Channel::Tool,
     };
     print!("{}", prompt(dialect, channel));
+}
+
+fn has(word: &str) -> bool {
+    std::env::args().skip(1).any(|argument| argument == word)
 }

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What only some providers take.
+/// Choices that only some providers take.
 fn choices() -> Vec<SpecOptions> {
     let default = SpecOptions::default;
     let mut all = vec![SpecOptions { max_characters: Some(20_000), ..default() }];
@@ -45,8 +45,8 @@ fn choices() -> Vec<SpecOptions> {
 }
 
 fn entry(provider: Provider, options: &SpecOptions) -> Result<Value, SpecError> {
-    let usual = || provider.grammar_formats().first().copied().filter(|_| !options.free_text);
-    let grammar = options.grammar.or_else(usual);
+    let usual = provider.grammar_formats().first().copied().filter(|_| !options.free_text);
+    let grammar = options.grammar.or(usual);
     Ok(json!({
         "provider": provider.as_str(),
         "grammar": grammar.map(|format| format.as_str()),

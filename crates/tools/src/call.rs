@@ -88,7 +88,8 @@ impl Arguments<'_> {
     /// Returns the arguments as the tool takes them, with notes: without those that clients add,
     /// and normalised. `None` if that changes nothing, or if they are not JSON.
     fn mended(self, schema: &Value) -> Option<(Value, Vec<String>)> {
-        let (mut args, mut notes) = (self.value()?, Vec::new());
+        let mut args = self.value()?;
+        let mut notes = Vec::new();
         arguments::normalise(schema, &mut args, &mut notes);
         let fields = args.as_object_mut()?;
         let before = fields.len();
@@ -274,7 +275,7 @@ impl From<ToolError> for Reply {
     }
 }
 
-/// What is called in a [`Session`]: the file tools.
+/// The file tools as calls of a [`Session`].
 pub trait Tools {
     /// Calls a tool by its name, with its arguments as a JSON object.
     fn call<'a>(&self, name: &str, args: impl Into<Arguments<'a>>, host: &mut dyn Host) -> Reply;
@@ -299,7 +300,7 @@ pub trait Tools {
     ///
     /// # Errors
     ///
-    /// As the tools that do it.
+    /// Those of the file tool behind the command.
     fn try_editor(
         &self,
         input: &Value,
@@ -421,7 +422,8 @@ fn run<T: FileTool>(
 /// Makes the error of a tool that does not exist, or that the host does not offer.
 fn unknown(name: &str) -> ToolError {
     let names: Vec<_> = Tool::usual().map(Tool::as_str).collect();
-    let (name, names) = (fs_guard::shortened(name), names.join(", "));
+    let name = fs_guard::shortened(name);
+    let names = names.join(", ");
     ToolError::arguments(
         Reason::UnknownTool,
         format!("there is no tool {name:?}; there are {names}"),
@@ -447,18 +449,20 @@ fn printed(reply: &Reply) -> Vec<Printed<'_>> {
         },
         Reply::Failure(failure) => {
             let error = &failure.error;
-            let mut all = Vec::new();
-            let path = error.path.as_deref();
             let own = error.hints.iter().filter_map(|hint| match hint {
                 Hint::ReplaceHunk { lines } => Some(lines.iter().map(String::as_str).collect()),
                 _ => None,
             });
-            add_quoted(path, &error.details, own, &mut all);
+            let mut all = Vec::new();
+            if let Some(path) = error.path.as_deref() {
+                all = quoted_lines(path, &error.details, own);
+            }
             for reject in error.details["rejects"].as_array().into_iter().flatten() {
+                let Some(path) = reject["path"].as_str() else { continue };
                 let hints = reject["hints"].as_array().into_iter().flatten();
                 let hunks = hints.filter(|hint| hint["hint"] == "replace_hunk");
                 let hunks = hunks.map(|hint| texts(&hint["lines"]));
-                add_quoted(reject["path"].as_str(), reject, hunks, &mut all);
+                all.append(&mut quoted_lines(path, reject, hunks));
             }
             all
         }
@@ -471,26 +475,27 @@ fn texts(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Adds the lines of the file at `path` that the details of an error quote: the region that is
-/// nearest to what was looked for, also as hunks to paste, and what is there now in a conflict.
-fn add_quoted<'r>(
-    path: Option<&'r str>,
+fn number(value: &Value) -> Option<usize> {
+    value.as_u64().and_then(|number| usize::try_from(number).ok())
+}
+
+/// Returns the lines of the file at `path` that the details of an error quote: the region nearest
+/// to the lines of a hunk, the hunks to paste, and the current lines in a conflict.
+fn quoted_lines<'r>(
+    path: &'r str,
     details: &'r Value,
     hunks: impl Iterator<Item = Vec<&'r str>>,
-    all: &mut Vec<Printed<'r>>,
-) {
-    let Some(path) = path else { return };
-    let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
-    let mut add = |first: Option<usize>, lines: Vec<&'r str>| {
-        all.extend(first.map(|first| Printed { path, first, lines }));
-    };
+) -> Vec<Printed<'r>> {
+    // Blocks of lines, each with the number of its first line if that is known.
+    let mut blocks: Vec<(Option<usize>, Vec<&str>)> = Vec::new();
     let nearest = &details["nearest"];
     let start = number(&nearest["startLine"]);
     for line in nearest["region"].as_array().into_iter().flatten() {
-        add(number(&line["line"]), line["text"].as_str().into_iter().collect());
+        blocks.push((number(&line["line"]), line["text"].as_str().into_iter().collect()));
     }
     let difference = &nearest["firstDifference"];
-    add(number(&difference["fileLine"]), difference["found"].as_str().into_iter().collect());
+    let found = difference["found"].as_str().into_iter().collect();
+    blocks.push((number(&difference["fileLine"]), found));
     let region = nearest["region"].as_array().into_iter().flatten();
     let region: Vec<&str> = region.filter_map(|line| line["text"].as_str()).collect();
     for hunk in hunks {
@@ -502,11 +507,13 @@ fn add_quoted<'r>(
         };
         // A hunk to paste may have more lines above the region.
         let above = (0..old.len()).find(|&above| old[above..].starts_with(&region));
-        add(start.map(|start| start.saturating_sub(above.unwrap_or(0))), old);
+        blocks.push((start.map(|start| start.saturating_sub(above.unwrap_or(0))), old));
     }
     let current = &details["current"];
-    add(
-        number(&current["startLine"]),
-        current["text"].as_str().into_iter().flat_map(str::lines).collect(),
-    );
+    let lines = current["text"].as_str().into_iter().flat_map(str::lines).collect();
+    blocks.push((number(&current["startLine"]), lines));
+    blocks
+        .into_iter()
+        .filter_map(|(first, lines)| Some(Printed { path, first: first?, lines }))
+        .collect()
 }

@@ -24,11 +24,11 @@ pub struct ToolInfo {
     /// Its answer: the envelope with its data; null if it is left out.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub output_schema: Value,
-    /// What a client may assume.
+    /// The hints for clients.
     pub annotations: Annotations,
 }
 
-/// What a client may assume of a tool, in the words of the Model Context Protocol.
+/// The hints about a tool, in the words of the Model Context Protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
@@ -134,8 +134,8 @@ fn bare(mut schema: Value) -> Value {
     schema
 }
 
-/// Removes the fields of hunks from a schema, and what few answers have: docs/reference/results.md describes
-/// them.
+/// Removes the fields of hunks and of few answers from a schema; docs/reference/results.md
+/// describes them.
 fn without_hunks(mut schema: Value) -> Value {
     if let Some(fields) = schema.pointer_mut("/properties/data/properties") {
         fields.as_object_mut().and_then(|fields| fields.remove("editedByPerson"));

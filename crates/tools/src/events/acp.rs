@@ -108,13 +108,6 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Op
         tool_call_id: &call.call_id,
         ..Update::default()
     };
-    let changed = |items: &[&Item]| {
-        (
-            title(call, items),
-            kind(call, items),
-            items.iter().map(|item| location(call, item)).collect::<Vec<_>>(),
-        )
-    };
     let update = match *event {
         // The protocol has calls only: no progress of a commit, and no diff of a turn.
         CallEvent::Progress { .. } | CallEvent::TurnDiff { .. } => return None,
@@ -128,17 +121,14 @@ pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>, version: u8) -> Op
             ..update
         },
         CallEvent::Planned { items: [], .. } => return None,
-        CallEvent::Planned { items, .. } => {
-            let (title, kind, locations) = changed(items);
-            Update {
-                title: Some(title),
-                kind: Some(kind),
-                status: Some("in_progress"),
-                locations: Some(locations),
-                content: Some(diffs(call, items, version)),
-                ..update
-            }
-        }
+        CallEvent::Planned { items, .. } => Update {
+            title: Some(title(call, items)),
+            kind: Some(kind(call, items)),
+            status: Some("in_progress"),
+            locations: Some(items.iter().map(|item| location(call, item)).collect()),
+            content: Some(diffs(call, items, version)),
+            ..update
+        },
         CallEvent::Ended { items, result, failure, .. } => {
             let items: Vec<&Item> = items.iter().collect();
             let mut content = diffs(call, &items, version);
@@ -182,14 +172,14 @@ fn title(call: &CurrentCall, items: &[&Item]) -> String {
     text[..1].to_uppercase() + &text[1..]
 }
 
-/// Returns `delete` or `move` if the whole call is that, else `edit`.
+/// Returns `delete` or `move` if the call does nothing else, else `edit`.
 fn kind(call: &CurrentCall, items: &[&Item]) -> &'static str {
-    let all = |operation| !items.is_empty() && items.iter().all(|item| item.operation == operation);
-    match &*call.tool {
-        _ if all(ChangeKind::Delete) => "delete",
-        _ if all(ChangeKind::Move) => "move",
-        "delete_file" if items.is_empty() => "delete",
-        "move_file" if items.is_empty() => "move",
+    match (items, &*call.tool) {
+        ([], "delete_file") => "delete",
+        ([], "move_file") => "move",
+        ([], _) => "edit",
+        _ if items.iter().all(|item| item.operation == ChangeKind::Delete) => "delete",
+        _ if items.iter().all(|item| item.operation == ChangeKind::Move) => "move",
         _ => "edit",
     }
 }
@@ -211,8 +201,8 @@ fn diffs<'l>(call: &CurrentCall, items: &[&'l Item], version: u8) -> Vec<ToolCal
     }
 }
 
-/// A deleted file is one without text in version 1; a moved one is a new file, and its title names
-/// the move.
+/// In version 1 a deleted file has no new text; a moved file is a new one, and the title of the
+/// call names the move.
 fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> ToolCallContent<'l> {
     let path = call.absolute(item.last_path());
     if [&item.old, &item.new].contains(&&SideText::LeftOut) {
@@ -230,24 +220,28 @@ fn v1_diff<'l>(call: &CurrentCall, item: &'l Item) -> ToolCallContent<'l> {
 }
 
 fn v2_diff(call: &CurrentCall, items: &[&Item]) -> ToolCallContent<'static> {
-    let change = |item: &&Item| {
-        let (operation, old_path) = match item.operation {
-            ChangeKind::Create => ("add", None),
-            ChangeKind::Update => ("modify", None),
-            ChangeKind::Delete => ("delete", None),
-            ChangeKind::Move => ("move", Some(call.absolute(&item.path))),
-        };
-        let known = ![&item.old, &item.new].contains(&&SideText::LeftOut);
-        V2Change {
-            operation,
-            old_path,
-            path: call.absolute(item.last_path()),
-            file_type: known.then_some("text"),
-        }
-    };
     let text: String = items.iter().map(|item| item.absolute_diff.as_str()).collect();
     // A patch is sent whole or not at all.
     let patch =
         (text.len() <= super::item::MAX_TEXT).then_some(V2Patch { format: "git_patch", text });
-    ToolCallContent::V2Diff { changes: items.iter().map(change).collect(), patch }
+    ToolCallContent::V2Diff {
+        changes: items.iter().map(|item| v2_change(call, item)).collect(),
+        patch,
+    }
+}
+
+fn v2_change(call: &CurrentCall, item: &Item) -> V2Change {
+    let (operation, old_path) = match item.operation {
+        ChangeKind::Create => ("add", None),
+        ChangeKind::Update => ("modify", None),
+        ChangeKind::Delete => ("delete", None),
+        ChangeKind::Move => ("move", Some(call.absolute(&item.path))),
+    };
+    let known = ![&item.old, &item.new].contains(&&SideText::LeftOut);
+    V2Change {
+        operation,
+        old_path,
+        path: call.absolute(item.last_path()),
+        file_type: known.then_some("text"),
+    }
 }

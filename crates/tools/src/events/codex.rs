@@ -77,7 +77,8 @@ fn changes<'l>(call: &CurrentCall, items: impl Iterator<Item = &'l Item>) -> Cha
 }
 
 pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
-    let (call_id, turn_id) = (&*call.call_id, &*call.session_id);
+    let call_id = &*call.call_id;
+    let turn_id = &*call.session_id;
     let msg = match *event {
         CallEvent::Called | CallEvent::Progress { .. } => return None,
         CallEvent::Planned { items, again, auto_approved } => {

@@ -39,7 +39,7 @@ pub(super) enum CallEvent<'e> {
         failure: Option<&'e str>,
         declined: bool,
     },
-    /// What the turn did so far.
+    /// The changes of the turn so far, as one diff.
     TurnDiff { diff: &'e str },
 }
 

@@ -75,15 +75,7 @@ impl SideText {
 
 impl Item {
     pub(super) fn new(images: Images<'_>, change: &Change, root: &str) -> Self {
-        // A file that has changed since it was planned is reported without its text: the commit
-        // will fail.
-        let text = |bytes: Result<Vec<u8>, _>| {
-            bytes.map_or_else(
-                |_: fs_guard::Error| String::new(),
-                |bytes| String::from_utf8_lossy(&bytes).into_owned(),
-            )
-        };
-        let diff = text(images.diff(change));
+        let diff = diff_text(images.diff(change));
         let (inserted, deleted) = line_counts(diff.as_bytes());
         Self {
             operation: change.operation,
@@ -94,7 +86,7 @@ impl Item {
             inserted,
             deleted,
             diff,
-            absolute_diff: text(images.diff_beneath(change, root)),
+            absolute_diff: diff_text(images.diff_beneath(change, root)),
             old: SideText::of(
                 change.before.is_some(),
                 images.old_bytes(change).ok().as_ref().map(|bytes| &bytes[..]),
@@ -128,4 +120,10 @@ impl Item {
         let range = hunks[hunks.find('+')? + 1..].split([',', ' ']).next()?;
         range.parse().ok().filter(|&line| line > 0)
     }
+}
+
+/// Returns a diff as text, or no text if the file has changed since it was planned: then the commit
+/// will fail.
+fn diff_text(diff: Result<Vec<u8>, fs_guard::Error>) -> String {
+    diff.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }

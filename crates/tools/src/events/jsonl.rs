@@ -44,7 +44,8 @@ enum EventLine<'l> {
 }
 
 pub(super) fn line(call: &CurrentCall, event: &CallEvent<'_>) -> Option<String> {
-    let (call_id, tool) = (&*call.call_id, &*call.tool);
+    let call_id = &*call.call_id;
+    let tool = &*call.tool;
     json(&match *event {
         CallEvent::Called => return None,
         CallEvent::Planned { items, again, auto_approved } => {

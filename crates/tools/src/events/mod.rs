@@ -1,8 +1,8 @@
-//! What happens in a turn, as lines of JSON for the program around the agent.
+//! The events of a turn, as lines of JSON for the program around the agent.
 //!
-//! A *turn* is what an agent does between two messages of a person: several calls that change
-//! files. For each call the lines report that it begins, with the changes that will be made; what
-//! is really committed, also after a failure; and what the turn did so far, as one diff.
+//! A *turn* is the work of an agent between two messages of a person: several calls that change
+//! files. The lines of a call report its begin, with the planned changes; its end, with the
+//! committed changes, also after a failure; and the changes of the turn so far, as one diff.
 //!
 //! | [`EventForm`] | lines |
 //! |---|---|
@@ -82,7 +82,7 @@ struct CallState {
     published: usize,
     committed: Vec<Item>,
     transactions: Vec<String>,
-    /// What a reader should know about the plans that were committed.
+    /// The notes of the committed plans.
     notes: Vec<String>,
     began: bool,
     changed: bool,
@@ -141,7 +141,7 @@ impl<'e> Events<'e> {
         self.write(&CallEvent::Called);
     }
 
-    /// Concludes the call: with what it answers, and with why it failed if it did.
+    /// Concludes the call with its answer, and with its error if it failed.
     ///
     /// # Panics
     ///
@@ -168,7 +168,7 @@ impl<'e> Events<'e> {
         }
     }
 
-    /// Returns what the turn did so far.
+    /// Returns the changes of the turn so far.
     #[must_use]
     pub fn turn_diff(&self) -> &TurnDiff {
         &self.turn

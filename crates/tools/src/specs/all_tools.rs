@@ -17,55 +17,55 @@ use crate::catalogue::ToolInfo;
 pub fn spec(provider: Provider, brief: bool) -> Result<Value, SpecError> {
     let tools = Tool::usual()
         .map(|tool| (tool, if brief { ToolInfo::brief(tool) } else { ToolInfo::of(tool) }));
-    let one = |(tool, info): (Tool, ToolInfo)| {
-        let (name, description, schema) = (tool.legal_name(), info.description, info.input_schema);
-        match provider {
-            Provider::OpenAi | Provider::OpenAiFunction => json!({
-                "type": "function", "name": name, "description": description, "strict": true,
-                "parameters": strict(schema),
-            }),
-            Provider::OpenAiChat | Provider::OpenAiFunctionChat => json!({
-                "type": "function",
-                "function": {
-                    "name": name, "description": description, "strict": true,
-                    "parameters": strict(schema),
-                },
-            }),
-            // Servers that speak the same protocol, and constrain the model to the schema
-            // themselves.
-            Provider::LlamaCpp
-            | Provider::Vllm
-            | Provider::SgLang
-            | Provider::Mistral
-            | Provider::Ollama => json!({
-                "type": "function",
-                "function": { "name": name, "description": description, "parameters": schema },
-            }),
-            Provider::Gemini => {
-                json!({ "name": name, "description": description, "parameters": gemini(schema) })
-            }
-            Provider::Anthropic => {
-                json!({ "name": name, "description": description, "input_schema": schema })
-            }
-            Provider::Bedrock => json!({
-                "toolSpec": {
-                    "name": name, "description": description, "inputSchema": { "json": schema },
-                },
-            }),
-            _ => json!({
-                "name": name, "title": info.title, "description": description,
-                "inputSchema": schema,
-                "annotations": info.annotations,
-            }),
-        }
-    };
+    let tools = tools.map(|(tool, info)| declaration(provider, tool, info));
     match provider {
         Provider::OpenAiBuiltin | Provider::AnthropicEditor => Err(SpecError::OwnTool { provider }),
         Provider::XGrammar => Err(SpecError::NotTaken { provider, option: "all file tools" }),
+        Provider::Gemini => Ok(json!([{ "functionDeclarations": tools.collect::<Vec<_>>() }])),
+        _ => Ok(tools.collect()),
+    }
+}
+
+/// Makes the declaration of one tool in the shape of a provider.
+fn declaration(provider: Provider, tool: Tool, info: ToolInfo) -> Value {
+    let name = tool.legal_name();
+    let ToolInfo { title, description, input_schema: schema, annotations, .. } = info;
+    match provider {
+        Provider::OpenAi | Provider::OpenAiFunction => json!({
+            "type": "function", "name": name, "description": description, "strict": true,
+            "parameters": strict(schema),
+        }),
+        Provider::OpenAiChat | Provider::OpenAiFunctionChat => json!({
+            "type": "function",
+            "function": {
+                "name": name, "description": description, "strict": true,
+                "parameters": strict(schema),
+            },
+        }),
+        // Servers with the same protocol, which constrain the model to the schema themselves.
+        Provider::LlamaCpp
+        | Provider::Vllm
+        | Provider::SgLang
+        | Provider::Mistral
+        | Provider::Ollama => json!({
+            "type": "function",
+            "function": { "name": name, "description": description, "parameters": schema },
+        }),
         Provider::Gemini => {
-            Ok(json!([{ "functionDeclarations": tools.map(one).collect::<Vec<_>>() }]))
+            json!({ "name": name, "description": description, "parameters": gemini(schema) })
         }
-        _ => Ok(tools.map(one).collect()),
+        Provider::Anthropic => {
+            json!({ "name": name, "description": description, "input_schema": schema })
+        }
+        Provider::Bedrock => json!({
+            "toolSpec": {
+                "name": name, "description": description, "inputSchema": { "json": schema },
+            },
+        }),
+        _ => json!({
+            "name": name, "title": title, "description": description, "inputSchema": schema,
+            "annotations": annotations,
+        }),
     }
 }
 

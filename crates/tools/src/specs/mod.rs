@@ -177,7 +177,7 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
 /// How a grammar for files begins in XGrammar's EBNF.
 const BEGIN: &str = "root ::= \"*** Begin Patch\\n\" ";
 
-/// What llguidance needs in front of a Lark grammar to recognise the notation.
+/// The mark in front of a Lark grammar by which llguidance recognises the notation.
 const LLGUIDANCE: &str = "%llguidance {}\n\n";
 
 /// Makes the patch tool in the shape that `provider` wants.
@@ -250,7 +250,7 @@ pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, 
     Ok(ToolSpec { shape, caveats })
 }
 
-/// Refuses what the provider has no place for.
+/// Refuses options that the provider has no place for.
 fn taken(provider: Provider, options: &SpecOptions) -> Result<(), SpecError> {
     let refused = [
         (
@@ -295,22 +295,20 @@ fn grammar_format(provider: Provider, options: &SpecOptions) -> Result<Option<Fo
 }
 
 fn grammar_text(format: Format, options: &SpecOptions) -> String {
-    let of_the_language = || export::text(format, options.dialect).to_owned();
-    options.definition.clone().unwrap_or_else(of_the_language)
+    match &options.definition {
+        Some(text) => text.clone(),
+        None => export::text(format, options.dialect).to_owned(),
+    }
 }
 
 /// The fields that hold an inference engine to the grammar.
 fn engine_fields(engine: Provider, format: Format, options: &SpecOptions) -> Json {
     let grammar = grammar_text(format, options);
     if options.free_text {
-        let tag = || match &options.definition {
-            Some(text) => shapes::structural_tag(text.replacen(BEGIN, "root ::= ", 1), ""),
-            None => shapes::structural_tag(export::body(options.dialect), "*** End Patch"),
-        };
         return match engine {
             Provider::LlamaCpp => shapes::lazy_grammar(grammar),
-            Provider::XGrammar => tag(),
-            _ => object! { "response_format": tag() },
+            Provider::XGrammar => free_text_tag(options),
+            _ => object! { "response_format": free_text_tag(options) },
         };
     }
     let needs_mark = format == Format::Lark && engine != Provider::Vllm;
@@ -324,6 +322,13 @@ fn engine_fields(engine: Provider, format: Format, options: &SpecOptions) -> Jso
         (Provider::Vllm, _) => object! { "structured_outputs": object! { "grammar": text } },
         (_, Format::Regex) => object! { "regex": text },
         _ => object! { "ebnf": text },
+    }
+}
+
+fn free_text_tag(options: &SpecOptions) -> Json {
+    match &options.definition {
+        Some(text) => shapes::structural_tag(text.replacen(BEGIN, "root ::= ", 1), ""),
+        None => shapes::structural_tag(export::body(options.dialect), "*** End Patch"),
     }
 }
 

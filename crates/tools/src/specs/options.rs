@@ -1,4 +1,4 @@
-//! What can be chosen about a tool spec.
+//! The choices for a tool spec.
 
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
@@ -29,7 +29,7 @@ patch_grammar::named! {
 
 patch_session::named_choices! { false: Client, Caller }
 
-/// What can be chosen about a tool spec. A provider that does not take what was chosen refuses it.
+/// The choices for a tool spec. A choice that the provider does not take is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecOptions {
     /// Which language the model is to write. Default: the whole.

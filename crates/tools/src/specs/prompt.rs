@@ -29,7 +29,7 @@ pub struct File {
 /// Every example gives the same files under every profile.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
-    /// What it shows.
+    /// The lesson of the example, as a heading.
     pub title: &'static str,
     /// Whether it is a sentence of the codex subset as well.
     pub codex: bool,

@@ -192,7 +192,7 @@ pub(super) fn ollama(dialect: Dialect) -> Json {
     object! { "type": "function", "function": function }
 }
 
-/// What begins a patch in free text.
+/// The first line of a patch in free text.
 const TRIGGER: &str = "*** Begin Patch";
 
 /// Fields for llama.cpp: the grammar begins to hold where the first marker of a patch stands.
@@ -204,7 +204,7 @@ pub(super) fn lazy_grammar(grammar: String) -> Json {
 }
 
 /// XGrammar's structural tag for free text and then at most one patch; `content` is the grammar of
-/// what follows its first line, but for `end`.
+/// the lines between the first one and `end`.
 pub(super) fn structural_tag(content: String, end: &'static str) -> Json {
     let tag = object! {
         "type": "tag",

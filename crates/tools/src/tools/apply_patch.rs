@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use fs_guard::{Access, Cancellation};
-use patch_engine::{Atomicity, Expected, Host, Options, Patch, Plan, Profile, Remedy, Report};
+use patch_engine::{Atomicity, Expected, Host, Options, Patch, Plan, Profile, Remedy};
 use patch_grammar::SectionOperation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -88,22 +88,40 @@ pub struct ExpectedFile {
 }
 
 impl ExpectedFiles {
-    /// Lists each file with its hash, and with the name of what has both, and of its field for the
-    /// hash.
-    fn each(&self) -> Vec<(&str, &str, (String, &'static str))> {
-        let at = |nth: usize| (format!("expectedSha256ByPath[{nth}]"), ".sha256");
+    /// Lists the files with the arguments that name them.
+    fn each(&self) -> Vec<NamedHash<'_>> {
         match self {
-            Self::List(files) => {
-                let files = files.iter().enumerate();
-                files.map(|(nth, file)| (&*file.path, &*file.sha256, at(nth))).collect()
-            }
-            Self::ByPath(files) => {
-                let files = files.iter();
-                let at = |path: &str| (format!("expectedSha256ByPath.{path}"), "");
-                files.map(|(path, hash)| (&**path, &**hash, at(path))).collect()
-            }
+            Self::List(files) => files
+                .iter()
+                .enumerate()
+                .map(|(nth, file)| NamedHash {
+                    path: &file.path,
+                    sha256: &file.sha256,
+                    argument: format!("expectedSha256ByPath[{nth}]"),
+                    field: ".sha256",
+                })
+                .collect(),
+            Self::ByPath(files) => files
+                .iter()
+                .map(|(path, sha256)| NamedHash {
+                    path,
+                    sha256,
+                    argument: format!("expectedSha256ByPath.{path}"),
+                    field: "",
+                })
+                .collect(),
         }
     }
+}
+
+/// An expected hash, and the names of its arguments for an error.
+struct NamedHash<'f> {
+    path: &'f str,
+    sha256: &'f str,
+    /// The argument with the path and the hash.
+    argument: String,
+    /// The field of the argument with the hash.
+    field: &'static str,
 }
 
 /// The rules of a patch.
@@ -157,48 +175,10 @@ impl FileTool for ApplyPatch {
     }
 
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
-        let run = |call: Option<&mut ChangingCall<'_>>| {
-            let profile = self.profile.map(Profile::from);
-            let asked = Layer {
-                profile,
-                skip_applied: self.skip_applied,
-                create_parents: self.create_parent_directories,
-                ..Layer::default()
-            };
-            let mut options = session.options_for(asked)?;
-            options.snapshots = session.snapshots_for(self.carry);
-            for (path, hash, (entry, field)) in
-                self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each)
-            {
-                let hash = expected(hash, (&entry, field))?;
-                let key = session.root().relative(path);
-                let key = key.unwrap_or_else(|| path.strip_prefix("./").unwrap_or(path).to_owned());
-                let before = options.expected.insert(key, hash);
-                if before.is_some_and(|before| before != hash) {
-                    let message = format!("{path} is expected with two hashes");
-                    return Err(ToolError::arguments(Reason::BadSha256, message)
-                        .remedies([Remedy::omit(entry)]));
-                }
-            }
-            let (mut text, mut patch) = PatchText::parsed(&self.patch, &options)?;
-            if let Some(id) = &self.amend {
-                text = session.amended(id, &text, &options)?;
-                patch =
-                    text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
-            }
-            let atomicity = self.atomicity()?;
-            if atomicity == Atomicity::EachSection && session.settings().verify.is_some() {
-                let message = "changes are checked here, all of a patch at once: `atomic` is true";
-                return Err(ToolError::arguments(Reason::BadArguments, message)
-                    .remedies([Remedy::omit("atomic")]));
-            }
-            let keep = (atomicity != Atomicity::EachSection).then(|| RefusedForm::of(&text));
-            apply_parsed(session, &patch, options, (atomicity, keep), self.diff, call)
-        };
         if self.dry_run == Some(true) {
-            return run(None);
+            return self.run(session, None);
         }
-        session.changing(Tool::ApplyPatch, host, |call| run(Some(call)))
+        session.changing(Tool::ApplyPatch, host, |call| self.run(session, Some(call)))
     }
 
     fn fit(data: &mut Self::Data, max: usize) {
@@ -214,6 +194,49 @@ impl FileTool for ApplyPatch {
 }
 
 impl ApplyPatch {
+    /// Applies the patch, or only plans it if there is no call.
+    fn run(&self, session: &Session, call: Option<&mut ChangingCall<'_>>) -> ToolResult<PatchData> {
+        let mut options = session.options_for(Layer {
+            profile: self.profile.map(Profile::from),
+            skip_applied: self.skip_applied,
+            create_parents: self.create_parent_directories,
+            ..Layer::default()
+        })?;
+        options.snapshots = session.snapshots_for(self.carry);
+        self.expect_given(session, &mut options)?;
+        let (mut text, mut patch) = PatchText::parsed(&self.patch, &options)?;
+        if let Some(id) = &self.amend {
+            text = session.amended(id, &text, &options)?;
+            patch = text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
+        }
+        let atomicity = self.atomicity()?;
+        if atomicity == Atomicity::EachSection && session.settings().verify.is_some() {
+            let message = "changes are checked here, all of a patch at once: `atomic` is true";
+            return Err(ToolError::arguments(Reason::BadArguments, message)
+                .remedies([Remedy::omit("atomic")]));
+        }
+        let keep = (atomicity != Atomicity::EachSection).then(|| RefusedForm::of(&text));
+        let parsed = ParsedPatch { patch: &patch, options, atomicity, keep };
+        apply_parsed(session, parsed, self.diff, call)
+    }
+
+    /// Sets the hashes that the caller gives as the expected hashes of the files.
+    fn expect_given(&self, session: &Session, options: &mut Options) -> Result<(), ToolError> {
+        for file in self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each) {
+            let NamedHash { path, sha256, argument, field } = file;
+            let hash = expected(sha256, (&argument, field))?;
+            let key = session.root().relative(path);
+            let key = key.unwrap_or_else(|| path.strip_prefix("./").unwrap_or(path).to_owned());
+            let before = options.expected.insert(key, hash);
+            if before.is_some_and(|before| before != hash) {
+                let message = format!("{path} is expected with two hashes");
+                return Err(ToolError::arguments(Reason::BadSha256, message)
+                    .remedies([Remedy::omit(argument)]));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns which sections are applied where some do not apply.
     fn atomicity(&self) -> Result<Atomicity, ToolError> {
         Atomicity::of(self.atomic != Some(false), self.partial == Some(true)).ok_or_else(|| {
@@ -224,25 +247,34 @@ impl ApplyPatch {
     }
 }
 
+/// A patch to apply, with its rules.
+pub(crate) struct ParsedPatch<'p> {
+    pub(super) patch: &'p Patch,
+    pub(super) options: Options,
+    pub(super) atomicity: Atomicity,
+    /// The form in which the patch is kept to be amended if it does not apply.
+    pub(super) keep: Option<RefusedForm>,
+}
+
 /// Applies a patch, or only plans it if there is no call.
 pub(crate) fn apply_parsed(
     session: &Session,
-    patch: &Patch,
-    mut options: Options,
-    (atomicity, keep): (Atomicity, Option<RefusedForm>),
+    parsed: ParsedPatch<'_>,
     detail: Option<DiffDetail>,
     call: Option<&mut ChangingCall<'_>>,
 ) -> ToolResult<PatchData> {
+    let ParsedPatch { patch, mut options, atomicity, keep } = parsed;
     let patch = &*patch_engine::relative(&session.root().into(), patch);
     expect_what_was_read(session, patch, &mut options);
     let checked: HashSet<String> = options.expected.keys().cloned().collect();
     let is_atomic = atomicity != Atomicity::EachSection;
     let Some(call) = call else {
-        let check = |report: &Report| check_replaced(session, &report.plan, &checked);
         let report = match session.preview(patch, options, atomicity, &Cancellation::NEVER) {
             Ok(report) => report,
             Err(failed) => {
-                failed.reports.iter().try_for_each(check)?;
+                for report in &failed.reports {
+                    check_replaced(session, &report.plan, &checked)?;
+                }
                 return Err(ToolError::failed(&failed));
             }
         };
@@ -253,7 +285,7 @@ pub(crate) fn apply_parsed(
                 PatchData::applied(&reports, is_atomic, detail.unwrap_or_default()),
             ));
         }
-        check(&report)?;
+        check_replaced(session, &report.plan, &checked)?;
         let detail = detail.unwrap_or(DiffDetail::Full);
         let mut data = PatchData::planned(&report.plan, is_atomic, detail)?;
         session.add_changed_by(&mut data.carried, std::slice::from_ref(&report));

@@ -30,7 +30,7 @@ pub struct CreateFile {
     pub max_result_bytes: Option<u64>,
 }
 
-/// What `create_file` gives.
+/// The data of an answer of `create_file`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateFileData {

@@ -2,7 +2,7 @@
 
 use fs_guard::FileKind;
 use patch_engine::commit::{self, TransactionId};
-use patch_engine::{ErrorKind, Host, PlanBuilder, Remedy};
+use patch_engine::{ErrorKind, Files, Host, Plan, PlanBuilder, Remedy, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct DeleteFile {
     pub max_result_bytes: Option<u64>,
 }
 
-/// What `delete_file` gives.
+/// The data of an answer of `delete_file`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteFileData {
@@ -83,91 +83,111 @@ impl FileTool for DeleteFile {
         session.changing(Tool::DeleteFile, host, |call| {
             let given = self.expected_sha256.as_deref();
             given.map(|given| expected(given, ("expectedSha256", ""))).transpose()?;
-            let recursive = self.recursive == Some(true);
             let mut directory = None;
             let report = call.commit(&mut |files| {
-                let root = session.workspace().root();
-                let path = super::checked(root, &self.path, fs_guard::Access::Delete)?;
-                let seen = root.metadata(&path)?;
-                let is_dir = seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory);
-                directory = is_dir.then(|| path.to_string());
-                if is_dir && !recursive {
-                    let (kind, message) = (ErrorKind::CommandFailed, "it is a directory");
-                    return Err(ToolError::about(kind, &self.path, Reason::Directory, message)
-                        .details(serde_json::json!({ "path": path.as_str() }))
-                        .remedies([Remedy::set("recursive", true)]));
-                }
-                if is_dir && given.is_some() {
-                    return Err(ToolError::arguments(
-                        Reason::BadSha256,
-                        "a directory has no sha256",
-                    )
-                    .remedies([Remedy::omit("expectedSha256")]));
-                }
-                if seen.is_none() {
-                    // A missing file that was expected is a different error from one that was never
-                    // known.
-                    session.check_expected(path.as_str(), None, given)?;
-                    return Err(super::missing(root, &self.path));
-                }
-                let options = session.options(false, false)?;
-                let mut builder = PlanBuilder::new(files, &options);
-                if recursive {
-                    builder.remove_all(&self.path)?;
-                } else {
-                    builder.remove(&self.path)?;
-                }
-                let plan = finish(builder)?;
-                for change in plan.changes() {
-                    session.check_expected(change.path.as_str(), change.before, given)?;
-                }
+                let plan;
+                (plan, directory) = self.plan(session, files)?;
                 Ok(plan)
             })?;
-            let id = report.transaction;
-            let kept = match (self.permanent, id) {
+            let kept = match (self.permanent, report.transaction) {
                 (Some(true), Some(id)) => {
                     forget(session, id).map_err(|error| not_for_good(&self.path, id, &error))?;
                     None
                 }
-                _ => id,
+                (_, id) => id,
             };
-            let trashed_to = match (&kept, &directory) {
-                (None, _) => None,
-                // The trash keeps files; directories come back with undo.
-                _ if report.plan.changes().is_empty() => None,
-                // All its files are in the transaction's folder.
-                (Some(id), Some(_)) => {
-                    let slot = session.workspace().stored_path(*id, 0);
-                    slot.rsplit_once('/').map(|(folder, _)| folder.to_owned())
-                }
-                (Some(_), None) => report.trashed.first().cloned().flatten(),
-            };
-            let changes = report.plan.changes();
-            let first = changes.first().filter(|_| directory.is_none());
-            let data = DeleteFileData {
-                deleted: true,
-                path: directory
-                    .or_else(|| first.map(|change| change.path.to_string()))
-                    .unwrap_or_default(),
-                deleted_files: changes.len(),
-                before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
-                trashed_to,
-                diff: super::diff(&report, self.diff),
-                transaction_id: kept.map(|id| id.to_string()),
-            };
-            let files = counted(data.deleted_files, "file", "files");
-            let end = match &data.trashed_to {
-                Some(place) => &format!("; kept in {place}"),
-                None if kept.is_some() => "; undo brings it back",
-                None => " for good",
-            };
-            let output = format!("deleted {} ({files}){end}", data.path);
-            Ok(Success::new(output, data))
+            Ok(self.answer(session, &report, kept, directory))
         })
     }
 
     fn fit(data: &mut Self::Data, max: usize) {
         cut_diff(&mut data.diff, max);
+    }
+}
+
+impl DeleteFile {
+    /// Plans the deletion. Returns the plan, and the path if it is a directory.
+    fn plan(&self, session: &Session, files: &Files) -> Result<(Plan, Option<String>), ToolError> {
+        let given = self.expected_sha256.as_deref();
+        let recursive = self.recursive == Some(true);
+        let root = session.workspace().root();
+        let path = super::checked(root, &self.path, fs_guard::Access::Delete)?;
+        let seen = root.metadata(&path)?;
+        let is_dir = seen.as_ref().is_some_and(|seen| seen.kind == FileKind::Directory);
+        if is_dir && !recursive {
+            let message = "it is a directory";
+            return Err(ToolError::about(
+                ErrorKind::CommandFailed,
+                &self.path,
+                Reason::Directory,
+                message,
+            )
+            .details(serde_json::json!({ "path": path.as_str() }))
+            .remedies([Remedy::set("recursive", true)]));
+        }
+        if is_dir && given.is_some() {
+            return Err(ToolError::arguments(Reason::BadSha256, "a directory has no sha256")
+                .remedies([Remedy::omit("expectedSha256")]));
+        }
+        if seen.is_none() {
+            // A missing file that was expected is a different error from a file never known.
+            session.check_expected(path.as_str(), None, given)?;
+            return Err(super::missing(root, &self.path));
+        }
+        let options = session.options(false, false)?;
+        let mut builder = PlanBuilder::new(files, &options);
+        if recursive {
+            builder.remove_all(&self.path)?;
+        } else {
+            builder.remove(&self.path)?;
+        }
+        let plan = finish(builder)?;
+        for change in plan.changes() {
+            session.check_expected(change.path.as_str(), change.before, given)?;
+        }
+        Ok((plan, is_dir.then(|| path.to_string())))
+    }
+
+    /// Makes the answer; `kept` is the transaction if the trash keeps its files.
+    fn answer(
+        &self,
+        session: &Session,
+        report: &Report,
+        kept: Option<TransactionId>,
+        directory: Option<String>,
+    ) -> Success<DeleteFileData> {
+        let changes = report.plan.changes();
+        let trashed_to = match (kept, &directory) {
+            (None, _) => None,
+            // The trash keeps files; directories come back with undo.
+            _ if changes.is_empty() => None,
+            // All its files are in the transaction's folder.
+            (Some(id), Some(_)) => {
+                let slot = session.workspace().stored_path(id, 0);
+                slot.rsplit_once('/').map(|(folder, _)| folder.to_owned())
+            }
+            (Some(_), None) => report.trashed.first().cloned().flatten(),
+        };
+        let first = changes.first().filter(|_| directory.is_none());
+        let data = DeleteFileData {
+            deleted: true,
+            path: directory
+                .or_else(|| first.map(|change| change.path.to_string()))
+                .unwrap_or_default(),
+            deleted_files: changes.len(),
+            before_sha256: first.and_then(|change| change.before).map(|hash| hash.to_string()),
+            trashed_to,
+            diff: super::diff(report, self.diff),
+            transaction_id: kept.map(|id| id.to_string()),
+        };
+        let files = counted(data.deleted_files, "file", "files");
+        let end = match &data.trashed_to {
+            Some(place) => &format!("; kept in {place}"),
+            None if kept.is_some() => "; undo brings it back",
+            None => " for good",
+        };
+        let output = format!("deleted {} ({files}){end}", data.path);
+        Success::new(output, data)
     }
 }
 
@@ -177,7 +197,7 @@ fn forget(session: &Session, id: TransactionId) -> Result<(), commit::Error> {
     Ok(locked.locked_store().remove(id)?)
 }
 
-/// Makes the error of a deletion that succeeded, but left files in the trash.
+/// Makes the error of a permanent deletion that may have left files in the trash.
 fn not_for_good(path: &str, id: TransactionId, error: &commit::Error) -> ToolError {
     let message = format!("{path} is deleted, but the trash may still keep it: {error}");
     let error = ToolError::workspace(error);

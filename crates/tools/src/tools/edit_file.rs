@@ -2,10 +2,11 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use fs_guard::RelPath;
 use patch_engine::remedy::{Action, MAX_PLACES, Part};
 use patch_engine::{
-    Edit, ErrorKind, Expected, FinalNewline, Host, Loaded, Options, PlanBuilder, Profile, Reject,
-    RejectReason, Rejects, Remedy, Sha256, Splices, line_words,
+    Edit, ErrorKind, Expected, Files, FinalNewline, Host, Loaded, Options, Plan, PlanBuilder,
+    Profile, Reject, RejectReason, Rejects, Remedy, Report, Sha256, Splices, line_words,
 };
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use schemars::JsonSchema;
@@ -65,7 +66,7 @@ pub struct TextEdit {
     pub expected_occurrences: Option<u64>,
 }
 
-/// What `edit_file` gives.
+/// The data of an answer of `edit_file`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EditFileData {
@@ -122,7 +123,7 @@ impl FileTool for EditFile {
     }
 }
 
-/// Does the same for a caller that has other names for the texts.
+/// Edits a file for a caller with its own names for the texts.
 pub(crate) fn edit_file_as(
     session: &Session,
     caller: Caller,
@@ -130,89 +131,133 @@ pub(crate) fn edit_file_as(
     host: &mut dyn Host,
 ) -> ToolResult<EditFileData> {
     session.changing(Tool::EditFile, host, |call| {
-        let given = args.expected_sha256.as_deref();
         let mut replacements = 0;
-        let mut now = None;
+        let mut current = None;
         let report = call.commit(&mut |files| {
-            let root = session.workspace().root();
-            let options = session.options(false, false)?;
-            let mut builder = PlanBuilder::new(files, &options);
-            // The version that the edits are for, and the error of the current file if that is
-            // another version.
-            let (file, stale) = match printed(session, &mut builder, caller, args) {
-                Some(file) => (file, None),
-                None => {
-                    let expected = session.seen(&args.path, given)?;
-                    match session.load(&mut builder, &args.path, given) {
-                        Ok(Some(file)) => (file, None),
-                        Ok(None) => return Err(super::missing(root, &args.path)),
-                        Err(error) => match base_of(session, &mut builder, args, expected) {
-                            Some(base) => (base, Some(error)),
-                            None => return Err(error),
-                        },
-                    }
-                }
-            };
-            let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
-            let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode)
-            else {
-                return Err(super::binary(&args.path, file.bytes.len(), file.sha256()));
-            };
-            let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
-            let found = found.map(|found| found.edit);
-            let Some(stale) = stale else {
-                let splices = found?.splices;
-                replacements = splices.as_slice().len();
-                let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
-                builder.update(&args.path, splices)?;
-                let plan = finish(builder)?;
-                return if plan.is_empty() {
-                    Err(no_change(caller, &args.path, None))
-                } else {
-                    Ok(plan)
-                };
-            };
-            let current = builder.load(&args.path)?.ok_or_else(|| stale.clone())?;
-            // Lines of other encodings are not compared as bytes.
-            let (Ok(edit), None) = (found, text.encoding()) else { return Err(stale) };
-            if !same_counts(&args.edits, [&file.bytes, &current.bytes]) {
-                return Err(stale);
-            }
-            replacements = edit.splices.as_slice().len();
-            builder.carry(&args.path, &file.bytes, &edit).map_err(conflict)?;
-            now = Some((file.path, current.sha256()));
-            finish(builder)
+            let planned = plan_edits(session, files, caller, args)?;
+            replacements = planned.replacements;
+            current = planned.current;
+            Ok(planned.plan)
         })?;
-        let hash = |hash: Option<Sha256>| hash.map(|hash| hash.to_string()).unwrap_or_default();
-        let (path, before, after) = super::changed(&report, now);
-        let mut data = EditFileData {
-            path,
-            before_sha256: hash(before),
-            after_sha256: hash(after),
-            applied_edits: args.edits.len(),
-            replacements,
-            carried: carried(&report.plan).collect(),
-            // Somebody else may have made the same edits.
-            diff: if report.plan.changes().is_empty() {
-                None
-            } else {
-                super::diff(&report, args.diff)
-            },
-            transaction_id: super::transaction(&report),
-        };
-        session.add_changed_by(&mut data.carried, std::slice::from_ref(&report));
-        let words = carried_words(&data.carried);
-        let places = match data.replacements {
-            1 => "1 place".to_owned(),
-            more => format!("{more} places"),
-        };
-        let output = format!("edited {} in {places}{words}", data.path);
-        Ok(Success::new(output, data))
+        Ok(answer(session, args, &report, replacements, current))
     })
 }
 
-/// Returns the file as it is now, if the caller gives no hash and has not read this version, but
-/// every line of the edits was printed in an answer.
+/// The plan of a call.
+struct PlannedEdits {
+    plan: Plan,
+    /// The number of places that the edits replace.
+    replacements: usize,
+    /// The path and the hash of the current file, if the edits were carried to another version.
+    current: Option<(RelPath, Sha256)>,
+}
+
+/// Plans the edits of the version of the file that they are for.
+fn plan_edits(
+    session: &Session,
+    files: &Files,
+    caller: Caller,
+    args: &EditFile,
+) -> Result<PlannedEdits, ToolError> {
+    let root = session.workspace().root();
+    let options = session.options(false, false)?;
+    let mut builder = PlanBuilder::new(files, &options);
+    let BaseVersion { file, stale } = base_version(session, &mut builder, caller, args)?;
+    let unicode = args.edits.iter().any(|edit| !edit.new_text.is_ascii());
+    let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, unicode) else {
+        return Err(super::binary(&args.path, file.bytes.len(), file.sha256()));
+    };
+    let found = Edits::new(caller, &args.path, text.bytes()).splices(&args.edits);
+    let found = found.map(|found| found.edit);
+    let Some(stale) = stale else {
+        let splices = found?.splices;
+        let replacements = splices.as_slice().len();
+        let splices = text.stored(splices).ok_or_else(|| super::encoding(&args.path))?;
+        builder.update(&args.path, splices)?;
+        let plan = finish(builder)?;
+        return if plan.is_empty() {
+            Err(no_change(caller, &args.path, None))
+        } else {
+            Ok(PlannedEdits { plan, replacements, current: None })
+        };
+    };
+    let current = builder.load(&args.path)?.ok_or_else(|| stale.clone())?;
+    let Ok(edit) = found else { return Err(stale) };
+    // Files in other encodings are stored as other bytes, so edits of the text are not carried.
+    if text.encoding().is_some() || !same_counts(&args.edits, [&file.bytes, &current.bytes]) {
+        return Err(stale);
+    }
+    let replacements = edit.splices.as_slice().len();
+    builder.carry(&args.path, &file.bytes, &edit).map_err(conflict)?;
+    let current = Some((file.path, current.sha256()));
+    Ok(PlannedEdits { plan: finish(builder)?, replacements, current })
+}
+
+/// Makes the answer to edits that were committed.
+fn answer(
+    session: &Session,
+    args: &EditFile,
+    report: &Report,
+    replacements: usize,
+    current: Option<(RelPath, Sha256)>,
+) -> Success<EditFileData> {
+    let (path, before, after) = super::changed(report, current);
+    let mut data = EditFileData {
+        path,
+        before_sha256: hash_text(before),
+        after_sha256: hash_text(after),
+        applied_edits: args.edits.len(),
+        replacements,
+        carried: carried(&report.plan).collect(),
+        // Somebody else may have made the same edits.
+        diff: if report.plan.changes().is_empty() { None } else { super::diff(report, args.diff) },
+        transaction_id: super::transaction(report),
+    };
+    session.add_changed_by(&mut data.carried, std::slice::from_ref(report));
+    let words = carried_words(&data.carried);
+    let places = match data.replacements {
+        1 => "1 place".to_owned(),
+        more => format!("{more} places"),
+    };
+    let output = format!("edited {} in {places}{words}", data.path);
+    Success::new(output, data)
+}
+
+fn hash_text(hash: Option<Sha256>) -> String {
+    hash.map(|hash| hash.to_string()).unwrap_or_default()
+}
+
+/// The version of a file that edits are for.
+struct BaseVersion {
+    file: Loaded,
+    /// The error of the current file, if the current file is another version.
+    stale: Option<ToolError>,
+}
+
+/// Finds the version that the edits are for: the current one, or else the one that the caller saw.
+fn base_version(
+    session: &Session,
+    builder: &mut PlanBuilder<'_>,
+    caller: Caller,
+    args: &EditFile,
+) -> Result<BaseVersion, ToolError> {
+    if let Some(file) = printed(session, builder, caller, args) {
+        return Ok(BaseVersion { file, stale: None });
+    }
+    let given = args.expected_sha256.as_deref();
+    let expected = session.seen(&args.path, given)?;
+    match session.load(builder, &args.path, given) {
+        Ok(Some(file)) => Ok(BaseVersion { file, stale: None }),
+        Ok(None) => Err(super::missing(session.workspace().root(), &args.path)),
+        Err(error) => match base_of(session, builder, args, expected) {
+            Some(file) => Ok(BaseVersion { file, stale: Some(error) }),
+            None => Err(error),
+        },
+    }
+}
+
+/// Returns the current file if the caller gives no hash and has not read this version, but every
+/// line of the edits was printed in an answer.
 fn printed(
     session: &Session,
     builder: &mut PlanBuilder<'_>,
@@ -247,21 +292,20 @@ fn base_of(
     Some(file.of_version(bytes, seen))
 }
 
-/// Returns whether both versions of a file have the texts of `replaceAll` edits equally often: an
-/// occurrence that was added since would be left out.
+/// Returns whether the texts of `replaceAll` edits are in both versions of a file equally often. An
+/// occurrence added since would not be replaced.
 fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
     let [before, now] = versions.map(|bytes| text_and_crlf(without_bom(bytes)).0);
     let everywhere =
         |edit: &&TextEdit| edit.replace_all == Some(true) || edit.expected_occurrences.is_some();
     edits.iter().filter(everywhere).all(|edit| {
         let old = normalised(&edit.old_text);
-        let count = |text: &[u8]| memchr::memmem::find_iter(text, old.as_bytes()).count();
-        count(&before) == count(&now)
+        let finder = memchr::memmem::Finder::new(old.as_bytes());
+        finder.find_iter(&before).count() == finder.find_iter(&now).count()
     })
 }
 
-/// Makes the error of edits that cannot be carried, with the index of an edit in place of that of a
-/// hunk.
+/// Makes the error of edits that cannot be carried, with the index of an edit in place of a hunk's.
 fn conflict(rejects: Rejects) -> ToolError {
     let mut rejects: Vec<Reject> = rejects.into_iter().collect();
     let edit = rejects.first().and_then(|reject| reject.hunk);
@@ -305,7 +349,7 @@ struct FoundEdits {
     lines: Vec<RangeInclusive<usize>>,
 }
 
-/// A file with CRLF as LF, and where each byte of that is in the file.
+/// A file with CRLF as LF, and the way back from a position there to a position in the file.
 struct Edits<'f> {
     caller: Caller,
     path: &'f str,
@@ -324,7 +368,7 @@ impl<'f> Edits<'f> {
         Self { caller, path, bytes, bom: bytes.len() - body.len(), text, crlf }
     }
 
-    /// Returns what the caller calls the text that an edit looks for.
+    /// Returns the caller's name for the text that an edit looks for.
     fn old_of(&self, index: usize) -> String {
         if self.caller == Caller::Editor {
             "old_str".into()
@@ -333,7 +377,7 @@ impl<'f> Edits<'f> {
         }
     }
 
-    /// Returns what the caller calls the text that replaces it.
+    /// Returns the caller's name for the replacement.
     fn new_name(&self) -> &'static str {
         if self.caller == Caller::Editor { "new_str" } else { "newText" }
     }
@@ -407,8 +451,10 @@ impl<'f> Edits<'f> {
         {
             return Err(super::encoding(self.path));
         }
-        let lines_of = |place: &Range<usize>| self.line(place.start)..=self.line(place.end - 1);
-        let lines = all.iter().map(|(place, ..)| lines_of(place)).collect();
+        let lines = all
+            .iter()
+            .map(|(place, ..)| self.line(place.start)..=self.line(place.end - 1))
+            .collect();
         let sources = all.iter().map(|(_, index, _)| vec![*index]).collect();
         let mut splices = Splices::new();
         all.into_iter().for_each(|(_, _, (range, text))| splices.push(range, text));
@@ -451,13 +497,15 @@ impl<'f> Edits<'f> {
         Ok(starts.into_iter().map(|start| start..start + old.len()).collect())
     }
 
-    /// Makes the splice of a place: what old and new text share at both ends stays as it is.
+    /// Makes the splice of a place. The bytes that the texts share at both ends stay as they are.
     fn splice(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> (Range<usize>, Vec<u8>) {
         let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-        let (old, new) = (&old[head..], &new[head..]);
+        let old = &old[head..];
+        let new = &new[head..];
         let tail =
             old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
-        let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
+        let old = &old[..old.len() - tail];
+        let new = &new[..new.len() - tail];
         let start = place.start + head;
         let end = start + old.len();
         let mut text = Vec::with_capacity(new.len());
@@ -476,7 +524,7 @@ impl<'f> Edits<'f> {
             }
             text.push(byte);
         }
-        // A carriage return that belongs to the line feed after the text stays with it.
+        // A carriage return before the line feed after the text stays there.
         (self.in_file(start)..self.in_file(end), text)
     }
 
@@ -512,7 +560,8 @@ impl<'f> Edits<'f> {
         let lines: Vec<_> =
             starts.iter().take(6).map(|&start| self.line(start).to_string()).collect();
         let s = if lines.len() == 1 { "" } else { "s" };
-        let (name, lines) = (self.old_of(index), format!("(line{s} {})", lines.join(", ")));
+        let lines = format!("(line{s} {})", lines.join(", "));
+        let name = self.old_of(index);
         let message = match expected {
             Some(expected) if expected != starts.len() as u64 => {
                 let times = if starts.len() == 1 {
@@ -525,7 +574,7 @@ impl<'f> Edits<'f> {
             _ if overlapping => format!("{name} fits in several places that overlap {lines}"),
             _ => format!("{name} fits in several places {lines}"),
         };
-        // A text that is there once needs nothing around it, nor does one that is there too seldom.
+        // Text around it helps only where the old text is there too often.
         let wanted = expected.unwrap_or(1);
         let too_often = starts.len() as u64 > wanted || overlapping;
         let around = starts.iter().filter(|_| too_often && wanted == 1);
@@ -560,49 +609,50 @@ impl<'f> Edits<'f> {
     /// lines above or below it.
     fn more_text(&self, start: usize, old: &[u8]) -> Option<Remedy> {
         let end = start + old.len();
-        let once = |range: &Range<usize>| {
-            let wanted = &self.text[range.clone()];
-            let finder = memchr::memmem::Finder::new(wanted);
-            finder.find(&self.text) == Some(range.start)
-                && finder.find(&self.text[range.start + 1..]).is_none()
-        };
-        // The first byte of the line and of those above it; the last byte of the line and of those
-        // below it.
-        let above =
-            self.text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
-        let aboves = std::iter::successors(Some(above), |&above| {
-            let feed = above.checked_sub(1)?;
-            Some(
-                self.text[..feed]
-                    .iter()
-                    .rposition(|&byte| byte == b'\n')
-                    .map_or(0, |feed| feed + 1),
-            )
+        // The beginnings of the line and of the lines above it.
+        let aboves = std::iter::successors(Some(self.line_start(start)), |&above| {
+            Some(self.line_start(above.checked_sub(1)?))
         });
-        let next = |at: usize| {
-            self.text[at..].iter().position(|&byte| byte == b'\n').map(|feed| at + feed + 1)
-        };
         let below = if old.ends_with(b"\n") {
             end
         } else {
-            next(end).map_or(self.text.len(), |next| next - 1)
+            self.next_line(end).map_or(self.text.len(), |next| next - 1)
         };
+        // The ends of the line and of the lines below it.
         let belows = std::iter::successors(Some(below), |&below| {
-            (below < self.text.len()).then(|| next(below).unwrap_or(self.text.len()))
+            (below < self.text.len()).then(|| self.next_line(below).unwrap_or(self.text.len()))
         });
         let wider = aboves.take(WIDER).map(|above| above..end);
-        let ranges = wider
+        let range = wider
             .zip(belows.take(WIDER).map(|below| start..below))
-            .flat_map(|(above, below)| [above, below]);
-        let range = ranges.into_iter().find(once)?;
-        let text = |range: Range<usize>| {
-            std::str::from_utf8(&self.text[range]).ok().map(ToOwned::to_owned)
-        };
+            .flat_map(|(above, below)| [above, below])
+            .find(|range| self.is_unique(range))?;
         Some(Remedy::AddText {
             means_line: self.line(start),
-            before: text(range.start..start)?,
-            after: text(end..range.end)?,
+            before: self.utf8(range.start..start)?,
+            after: self.utf8(end..range.end)?,
         })
+    }
+
+    /// Returns the beginning of the line that has a position.
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1)
+    }
+
+    /// Returns the position after the next line feed.
+    fn next_line(&self, at: usize) -> Option<usize> {
+        self.text[at..].iter().position(|&byte| byte == b'\n').map(|feed| at + feed + 1)
+    }
+
+    /// Returns whether the text of a range is nowhere else.
+    fn is_unique(&self, range: &Range<usize>) -> bool {
+        let finder = memchr::memmem::Finder::new(&self.text[range.clone()]);
+        finder.find(&self.text) == Some(range.start)
+            && finder.find(&self.text[range.start + 1..]).is_none()
+    }
+
+    fn utf8(&self, range: Range<usize>) -> Option<String> {
+        std::str::from_utf8(&self.text[range]).ok().map(ToOwned::to_owned)
     }
 
     fn not_found(&self, index: usize, edit: &TextEdit) -> ToolError {
@@ -635,7 +685,7 @@ impl<'f> Edits<'f> {
                 details["appliedLines"] =
                     json!({ "startLine": lines.start(), "endLine": lines.end() });
             }
-            // Only the end of its last line is not there.
+            // The text is there but for its last line feed.
             None if normalised(&edit.old_text)
                 .strip_suffix('\n')
                 .is_some_and(|old| self.text.ends_with(old.as_bytes())) =>
@@ -663,28 +713,27 @@ impl<'f> Edits<'f> {
             .remedies([remedy])
     }
 
-    /// Returns the engine's reject of the same change as a hunk, which says where its lines nearly
-    /// are.
+    /// Returns the engine's reject of the same change as a hunk, with the place where its lines
+    /// nearly are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
-        let (old, new) = (normalised(&edit.old_text), normalised(&edit.new_text));
-        fn of<'l>(lines: &[&'l str], kind: LineKind) -> impl Iterator<Item = Line<'l>> {
-            lines.iter().map(move |text| Line::new(text.as_bytes(), LineEndings::Framing, 1, kind))
-        }
+        let old = normalised(&edit.old_text);
+        let new = normalised(&edit.new_text);
         // Lines that the texts share at both ends become context.
-        let (all, news): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
-        let head = all.iter().zip(&news).take_while(|(one, other)| one == other).count();
-        let most = all.len().min(news.len()) - head;
-        let tail = all
+        let olds: Vec<&str> = old.lines().collect();
+        let news: Vec<&str> = new.lines().collect();
+        let head = olds.iter().zip(&news).take_while(|(one, other)| one == other).count();
+        let most = olds.len().min(news.len()) - head;
+        let tail = olds
             .iter()
             .rev()
             .zip(news.iter().rev())
             .take_while(|(one, other)| one == other)
             .count()
             .min(most);
-        let lines = of(&all[..head], LineKind::Context)
-            .chain(of(&all[head..all.len() - tail], LineKind::Delete))
-            .chain(of(&news[head..news.len() - tail], LineKind::Insert))
-            .chain(of(&all[all.len() - tail..], LineKind::Context))
+        let lines = hunk_lines(&olds[..head], LineKind::Context)
+            .chain(hunk_lines(&olds[head..olds.len() - tail], LineKind::Delete))
+            .chain(hunk_lines(&news[head..news.len() - tail], LineKind::Insert))
+            .chain(hunk_lines(&olds[olds.len() - tail..], LineKind::Context))
             .collect();
         let hunk =
             Hunk { opened: true, lines, endings: LineEndings::Framing, line: 1, ..Hunk::default() };
@@ -697,4 +746,8 @@ impl<'f> Edits<'f> {
         );
         rejects.err()?.into_iter().next().map(|reject| reject.reason)
     }
+}
+
+fn hunk_lines<'l>(texts: &[&'l str], kind: LineKind) -> impl Iterator<Item = Line<'l>> {
+    texts.iter().map(move |text| Line::new(text.as_bytes(), LineEndings::Framing, 1, kind))
 }

@@ -1,4 +1,4 @@
-//! What a tool is: its arguments, its answer, and what is said of both.
+//! A tool: its arguments, its answer, and its description.
 
 use patch_engine::Host;
 use schemars::generate::SchemaSettings;
@@ -17,17 +17,17 @@ pub trait FileTool: DeserializeOwned + JsonSchema {
     /// The data of its answer.
     type Data: JsonSchema + Serialize;
 
-    /// What is said of it.
+    /// The description of the tool.
     const ABOUT: About;
 
     /// Returns the arguments that are paths beneath the root.
     fn paths(&mut self) -> Vec<&mut String>;
 
-    /// Does it.
+    /// Runs the tool.
     ///
     /// # Errors
     ///
-    /// Those that its description has.
+    /// The errors in the tool's description.
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data>;
 
     /// Returns the schema of the answer.
@@ -41,7 +41,7 @@ pub trait FileTool: DeserializeOwned + JsonSchema {
     fn fit(_data: &mut Self::Data, _max: usize) {}
 }
 
-/// What models and people are told of a tool.
+/// The description of a tool for models and people.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
     /// Its name for people.
@@ -82,7 +82,7 @@ pub(crate) fn schema<T: JsonSchema>() -> Value {
     value
 }
 
-/// Removes what is of no use to a model, and what some clients reject.
+/// Removes keywords that a model has no use for, or that some clients reject.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(object) => {

@@ -49,7 +49,7 @@ pub struct Glob {
     pub max_result_bytes: Option<u64>,
 }
 
-/// What `glob` gives.
+/// The data of an answer of `glob`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GlobData {
@@ -101,7 +101,6 @@ impl FileTool for Glob {
         };
         let matcher = glob("pattern", pattern)?;
         let names = beginnings(pattern);
-        let named = |name: &str| names.contains(&name);
         let hidden = names.iter().any(|name| name.starts_with('.'));
         let ignored = names.iter().any(|name| DEFAULT_EXCLUDES.contains(name));
         let options = WalkOptions { max_depth: MAX_DEPTH, hidden, ignored };
@@ -111,7 +110,8 @@ impl FileTool for Glob {
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
             let name = found.path.file_name();
-            if excludes.matches(path) || (DEFAULT_EXCLUDES.contains(&name) && !named(name)) {
+            let is_usual_exclude = DEFAULT_EXCLUDES.contains(&name) && !names.contains(&name);
+            if excludes.matches(path) || is_usual_exclude {
                 return Some(false);
             }
             let is_meant = !only_directories || found.metadata.kind == FileKind::Directory;
@@ -127,8 +127,8 @@ impl FileTool for Glob {
             page(matches, skip, limit, for_items(session, self.max_result_bytes), whole);
         matches.sort_by(|one, other| one.path.cmp(&other.path));
         let more = rest(truncated, next_cursor.as_deref());
-        // A pattern without a slash is more often meant for names in any directory than for those
-        // of one.
+        // A pattern without a slash is more often meant for names in any directory than for names
+        // in one.
         let hint = if matches.is_empty() && !pattern.contains('/') && !pattern.contains("**") {
             format!("; it looks in one directory only, `**/{}` in all", shortened(pattern))
         } else {
@@ -141,17 +141,13 @@ impl FileTool for Glob {
     }
 }
 
-/// Makes a pattern one of paths beneath the directory that is looked in; one that can match nothing
+/// Makes a pattern relative to the directory that is searched. A pattern that can match nothing
 /// there is an error.
 fn beneath<'p>(
     pattern: &'p str,
     root: &Root,
     dir: Option<&RelPath>,
 ) -> Result<Cow<'p, str>, ToolError> {
-    let refused = |problem: &str| {
-        let problem = format!("{} {problem}", quoted(pattern));
-        Err(bad_glob("pattern", problem, "a pattern such as `**/*.rs`"))
-    };
     if let Some(whole) = root.relative(pattern) {
         let rest = match dir {
             Some(dir) => whole.strip_prefix(dir.as_str()).and_then(|rest| rest.strip_prefix('/')),
@@ -159,28 +155,35 @@ fn beneath<'p>(
         };
         return match rest.filter(|rest| !rest.is_empty()) {
             Some(rest) => Ok(rest.to_owned().into()),
-            None => refused("is not beneath the directory that is looked in"),
+            None => Err(refused(pattern, "is not beneath the directory that is looked in")),
         };
     }
-    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-    if pattern.trim_end_matches('/').is_empty() {
-        return refused("has no name");
+    let below = pattern.strip_prefix("./").unwrap_or(pattern);
+    if below.trim_end_matches('/').is_empty() {
+        return Err(refused(pattern, "has no name"));
     }
-    if pattern.starts_with('/') {
-        return refused("is absolute, and not beneath the directory that is looked in");
+    if below.starts_with('/') {
+        let problem = "is absolute, and not beneath the directory that is looked in";
+        return Err(refused(pattern, problem));
     }
-    if pattern.split('/').any(|name| name == "..") {
-        return refused("climbs out of its directory with `..`");
+    if below.split('/').any(|name| name == "..") {
+        return Err(refused(pattern, "climbs out of its directory with `..`"));
     }
-    Ok(pattern.into())
+    Ok(below.into())
 }
 
-/// Returns with what the names in a pattern begin, up to a brace: in `{.github,src}/*.{rs,md}` they
-/// are `.github`, `src` and `*.`.
+fn refused(pattern: &str, problem: &str) -> ToolError {
+    let problem = format!("{} {problem}", quoted(pattern));
+    bad_glob("pattern", problem, "a pattern such as `**/*.rs`")
+}
+
+/// Returns the beginnings of the names in a pattern, up to a brace: of `{.github,src}/*.{rs,md}`
+/// they are `.github`, `src` and `*.`.
 fn beginnings(pattern: &str) -> Vec<&str> {
     let mut names = Vec::new();
-    // Whether a name begins here, and whether one began at each brace that is open.
-    let (mut begins, mut open) = (true, Vec::new());
+    // Whether a name begins here, and whether one began at each open brace.
+    let mut begins = true;
+    let mut open = Vec::new();
     for (at, c) in pattern.char_indices() {
         match c {
             '/' => begins = true,

@@ -1,5 +1,6 @@
-//! `list_directory`: what is in a directory.
+//! `list_directory`: the entries of a directory.
 
+use std::cmp::Ordering;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fs_guard::FileKind;
@@ -43,7 +44,7 @@ pub struct ListDirectory {
     pub max_result_bytes: Option<u64>,
 }
 
-/// What `list_directory` gives.
+/// The data of an answer of `list_directory`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListDirectoryData {
@@ -98,7 +99,7 @@ impl FileTool for ListDirectory {
         let dir = find_directory(session, root, "path", self.path.as_deref())?;
         let skip = skipped(self.cursor.as_deref())?;
         let hidden = self.include_hidden == Some(true);
-        // Who says how deep wants what is beneath.
+        // A depth alone asks for a recursive list, too.
         let deep = self.max_depth.is_some_and(|depth| depth > 1);
         let recursive = self.recursive.unwrap_or(deep);
         let asked =
@@ -110,27 +111,14 @@ impl FileTool for ListDirectory {
             ignored: hidden || !recursive,
         };
         let mut found: Vec<WalkEntry> = Vec::new();
-        let mut collect = |entry: WalkEntry| {
+        let whole = walk(root, dir.clone(), &options, host, &mut |entry: WalkEntry| {
             let name = entry.path.file_name();
             let beneath = recursive && (hidden || !DEFAULT_EXCLUDES.contains(&name));
             found.push(entry);
             // Nearer entries come first, so the walk has to be complete before the first is known.
             (found.len() <= 40 * MAX_ENTRIES).then_some(beneath)
-        };
-        let whole = walk(root, dir.clone(), &options, host, &mut collect)?;
-        let rank = |kind: FileKind| match kind {
-            FileKind::Directory => 0,
-            FileKind::File => 1,
-            FileKind::Symlink => 2,
-            FileKind::Submodule | FileKind::Other => 3,
-        };
-        found.sort_by(|one, other| {
-            let key = |found: &WalkEntry| (found.depth, rank(found.metadata.kind));
-            key(one)
-                .cmp(&key(other))
-                .then_with(|| one.path.file_name().cmp(other.path.file_name()))
-                .then_with(|| one.path.cmp(&other.path))
-        });
+        })?;
+        found.sort_by(nearer);
         let entries = found.iter().skip(skip).take(MAX_ENTRIES + 1).map(entry).collect();
         let Page { items: entries, truncated, next_cursor } =
             page(entries, 0, MAX_ENTRIES, for_items(session, self.max_result_bytes), whole);
@@ -141,6 +129,24 @@ impl FileTool for ListDirectory {
             format!("{place}: {}{more}", counted(entries.len(), "entry", "entries")),
             ListDirectoryData { entries, truncated, next_cursor },
         ))
+    }
+}
+
+/// Compares entries by depth, then by kind, then by name.
+fn nearer(one: &WalkEntry, other: &WalkEntry) -> Ordering {
+    one.depth
+        .cmp(&other.depth)
+        .then_with(|| rank(one.metadata.kind).cmp(&rank(other.metadata.kind)))
+        .then_with(|| one.path.file_name().cmp(other.path.file_name()))
+        .then_with(|| one.path.cmp(&other.path))
+}
+
+fn rank(kind: FileKind) -> u8 {
+    match kind {
+        FileKind::Directory => 0,
+        FileKind::File => 1,
+        FileKind::Symlink => 2,
+        FileKind::Submodule | FileKind::Other => 3,
     }
 }
 

@@ -26,7 +26,7 @@ pub struct MoveFile {
     pub overwrite: Option<bool>,
 }
 
-/// What `move_file` gives.
+/// The data of an answer of `move_file`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveFileData {

@@ -1,4 +1,4 @@
-//! What `search_files` looks for, and where it is in a text.
+//! The query of `search_files`, and its matches in a text.
 
 #[cfg(not(target_family = "wasm"))]
 pub(super) use here::Query;

@@ -52,7 +52,7 @@ pub struct ReadFile {
     pub max_result_bytes: Option<u64>,
 }
 
-/// What `read_file` gives.
+/// The data of an answer of `read_file`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadFileData {
@@ -113,14 +113,14 @@ impl FileTool for ReadFile {
     fn call(&self, session: &Session, _: &mut dyn Host) -> ToolResult<Self::Data> {
         let (path, bytes) = opened(session, self)?;
         let sha256 = Sha256::of(&bytes);
-        let read = part(session, self, session.settings().max_output, &path, (&bytes, sha256));
+        let read = part(session, self, session.settings().max_output, &path, &bytes, sha256);
         match &read {
             Ok(read) if !read.data.binary => {
                 session.note_shown(path.as_str(), sha256, Some(&bytes))?
             }
             Ok(_) => session.note_shown(path.as_str(), sha256, None)?,
-            // The error has the hash of the binary file. If the ledger cannot be written, it is no
-            // second failure.
+            // The error names the hash of the binary file, so the model has seen this version. A
+            // ledger that cannot be written is not reported on top of it.
             Err(error) if error.kind == ErrorKind::BinaryFile => {
                 let _ = session.note_shown(path.as_str(), sha256, None);
             }
@@ -130,11 +130,10 @@ impl FileTool for ReadFile {
     }
 }
 
-/// Reads a file without showing it to the model, so the session does not count as having seen
-/// it.
+/// Reads a file for the tools: the session does not record the file as seen by the model.
 pub(crate) fn read_unseen(session: &Session, args: &ReadFile) -> ToolResult<ReadFileData> {
     let (path, bytes) = opened(session, args)?;
-    part(session, args, None, &path, (&bytes, Sha256::of(&bytes)))
+    part(session, args, None, &path, &bytes, Sha256::of(&bytes))
 }
 
 /// Reads the bytes of the file.
@@ -154,22 +153,16 @@ fn part(
     args: &ReadFile,
     most: Option<usize>,
     path: &RelPath,
-    (bytes, sha256): (&[u8], Sha256),
+    bytes: &[u8],
+    sha256: Sha256,
 ) -> ToolResult<ReadFileData> {
     let from = match args.cursor.as_deref().filter(|text| !text.is_empty()) {
         None => 0,
         Some(text) => text.parse().map_err(|_| bad_cursor(text))?,
     };
-    let size = bytes.len();
     let decoded = session.settings().encodings.text_of(session.root(), path, bytes, false);
-    let binary = decoded.is_none();
-    if binary && args.allow_binary != Some(true) {
-        let message = format!("it is binary ({size} bytes)");
-        return Err(ToolError::about(ErrorKind::BinaryFile, &args.path, Reason::Binary, message)
-            .details(
-                json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }),
-            )
-            .remedies([Remedy::set("allowBinary", true)]));
+    if decoded.is_none() && args.allow_binary != Some(true) {
+        return Err(binary_refused(&args.path, path, bytes.len(), sha256));
     }
     let whole = decoded.as_ref().map_or(bytes, FileText::bytes);
     let text = without_bom(whole);
@@ -180,11 +173,11 @@ fn part(
         start_line: 1,
         end_line: 0,
         line_count: 0,
-        size_bytes: size as u64,
+        size_bytes: bytes.len() as u64,
         sha256: sha256.to_string(),
         truncated: false,
         next_cursor: None,
-        binary,
+        binary: decoded.is_none(),
         newline_style: Newlines::of(text).as_str(),
         has_bom: text.len() < whole.len(),
         encoding: match decoded.as_ref().and_then(FileText::encoding) {
@@ -198,65 +191,110 @@ fn part(
         usize::try_from(asked).unwrap_or(usize::MAX).saturating_sub(around).max(LEAST)
     });
     let most = asked.into_iter().chain(most).min().unwrap_or(usize::MAX);
-    let limit =
-        usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most);
-    let mut output;
-    if binary {
-        data.encoding = "binary";
-        data.newline_style = "none";
-        let rest = &bytes[from.min(size)..];
-        // Three bytes take four characters.
-        let given = rest.len().min(limit).min(most / 4 * 3);
-        data.truncated = given < rest.len();
-        data.next_cursor = data.truncated.then(|| (from + given).to_string());
-        data.content_base64 = Some(BASE64_STANDARD.encode(&rest[..given]));
-        output = format!("{path}: {size} bytes, binary");
+    let mut output = if data.binary {
+        add_base64(bytes, args, from, most, &mut data)
     } else {
-        let whole_lines = args.max_bytes.is_none();
-        let (mut next, continues) = slice(text, args, from, (limit, whole_lines), &mut data);
-        let content = data.content.as_deref().unwrap_or_default();
-        let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
-        let fitting = fitting_json(content, most, first);
-        if fitting < content.len() {
-            (next, _) = slice(text, args, from, (fitting, whole_lines), &mut data);
-        }
-        data.truncated = next.is_some();
-        data.next_cursor = next.map(|at| at.to_string());
-        if args.line_numbers == Some(true) {
-            let content = data.content.take().unwrap_or_default();
-            let lines = (data.start_line..).zip(content.split_inclusive('\n'));
-            // The rest of a line has had its number.
-            let numbered = |(at, (number, line))| match (at, continues) {
-                (0, true) => String::from(line),
-                _ => format!("{number}\t{line}"),
-            };
-            data.content = Some(lines.enumerate().map(numbered).collect());
-        }
-        output = if data.end_line >= data.start_line {
-            format!("{path}: lines {}-{} of {}", data.start_line, data.end_line, data.line_count)
-        } else {
-            format!("{path}: no lines of {}", data.line_count)
-        };
-    }
+        add_lines(text, args, from, most, &mut data)
+    };
     output += &rest(data.truncated, data.next_cursor.as_deref());
     Ok(Success::new(output, data))
 }
 
+/// Makes the error of a binary file that the call does not allow.
+fn binary_refused(named: &str, path: &RelPath, size: usize, sha256: Sha256) -> ToolError {
+    let message = format!("it is binary ({size} bytes)");
+    ToolError::about(ErrorKind::BinaryFile, named, Reason::Binary, message)
+        .details(json!({ "path": path.as_str(), "sizeBytes": size, "sha256": sha256.to_string() }))
+        .remedies([Remedy::set("allowBinary", true)])
+}
+
+/// Returns the most bytes of content in the answer, of which the limits of the answer leave `most`.
+fn content_limit(args: &ReadFile, most: usize) -> usize {
+    usize::try_from(args.max_bytes.unwrap_or(MAX_BYTES)).unwrap_or(usize::MAX).min(most)
+}
+
+/// Fills in the bytes of a binary file from an offset on, in at most `most` characters of base64.
+/// Returns a sentence about the file.
+fn add_base64(
+    bytes: &[u8],
+    args: &ReadFile,
+    from: usize,
+    most: usize,
+    data: &mut ReadFileData,
+) -> String {
+    data.encoding = "binary";
+    data.newline_style = "none";
+    let rest = &bytes[from.min(bytes.len())..];
+    // Three bytes take four characters.
+    let given = rest.len().min(content_limit(args, most)).min(most / 4 * 3);
+    data.truncated = given < rest.len();
+    data.next_cursor = data.truncated.then(|| (from + given).to_string());
+    data.content_base64 = Some(BASE64_STANDARD.encode(&rest[..given]));
+    format!("{}: {} bytes, binary", data.path, bytes.len())
+}
+
+/// Fills in the requested lines from an offset in the text on, in at most `most` bytes of a JSON
+/// string. Returns a sentence about the lines.
+fn add_lines(
+    text: &[u8],
+    args: &ReadFile,
+    from: usize,
+    most: usize,
+    data: &mut ReadFileData,
+) -> String {
+    let (mut next, continues) = slice(text, args, from, content_limit(args, most), data);
+    let content = data.content.as_deref().unwrap_or_default();
+    let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
+    let fitting = fitting_json(content, most, first);
+    if fitting < content.len() {
+        (next, _) = slice(text, args, from, fitting, data);
+    }
+    data.truncated = next.is_some();
+    data.next_cursor = next.map(|at| at.to_string());
+    if args.line_numbers == Some(true) {
+        let content = data.content.take().unwrap_or_default();
+        data.content = Some(numbered(&content, data.start_line, continues));
+    }
+    let ReadFileData { path, start_line, end_line, line_count, .. } = &*data;
+    if end_line >= start_line {
+        format!("{path}: lines {start_line}-{end_line} of {line_count}")
+    } else {
+        format!("{path}: no lines of {line_count}")
+    }
+}
+
+/// Puts its number and a tab before each line. If the text continues a line, that line had its
+/// number in the last answer.
+fn numbered(content: &str, first: u64, continues: bool) -> String {
+    (first..)
+        .zip(content.split_inclusive('\n'))
+        .enumerate()
+        .map(|(at, (number, line))| match (at, continues) {
+            (0, true) => String::from(line),
+            _ => format!("{number}\t{line}"),
+        })
+        .collect()
+}
+
 /// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole
-/// lines if possible. Returns the offset to go on from, and whether they begin within a line.
+/// lines unless the call has a limit of its own. Returns the offset of the rest, and whether the
+/// first line is the rest of a line.
 fn slice(
     text: &[u8],
     args: &ReadFile,
     from: usize,
-    (limit, whole_lines): (usize, bool),
+    limit: usize,
     data: &mut ReadFileData,
 ) -> (Option<usize>, bool) {
     data.line_count = 0;
     let start = args.start_line.unwrap_or(1);
     let end = args.end_line.unwrap_or(u64::MAX);
+    let whole_lines = args.max_bytes.is_none();
     let mut content = String::new();
-    let (mut first, mut next) = (None, None);
-    let (mut behind, mut continues) = (0, false);
+    let mut first = None;
+    let mut next = None;
+    let mut behind = 0;
+    let mut continues = false;
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let begin = behind.max(from);
         let is_rest = begin > behind;
@@ -301,7 +339,8 @@ fn slice(
 /// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with a
 /// number from `first` on and a tab before each line if `first` is given.
 fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
-    let (mut left, mut number) = (most, first);
+    let mut left = most;
+    let mut number = first;
     let mut before_line = true;
     for (at, c) in text.char_indices() {
         let prefix = match &mut number {
@@ -311,8 +350,8 @@ fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
             }
             _ => 0,
         };
-        // Only these are escaped; to ask the serializer about every character costs more than the
-        // rest of a read.
+        // JSON escapes these characters only. Asking the serializer about each character would cost
+        // more than the rest of a read.
         let itself = match c {
             '"' | '\\' | '\0'..' ' => length(&c) - 2,
             c => c.len_utf8(),
@@ -327,10 +366,11 @@ fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
     text.len()
 }
 
-/// Returns as much of a line as fits into `limit` bytes when invalid UTF-8 is replaced, and how
-/// many bytes of the line that is.
+/// Returns the part of a line that fits into `limit` bytes when invalid UTF-8 is replaced, and the
+/// number of its bytes in the line.
 fn shown(line: &[u8], limit: usize) -> (String, usize) {
-    let (mut text, mut taken) = (String::new(), 0);
+    let mut text = String::new();
+    let mut taken = 0;
     for chunk in line.utf8_chunks() {
         let valid = prefix(chunk.valid(), limit - text.len());
         text += valid;
@@ -348,7 +388,7 @@ fn shown(line: &[u8], limit: usize) -> (String, usize) {
     (text, taken)
 }
 
-/// Returns the first character of a line, and how many bytes of the line that is.
+/// Returns the first character of a line, and the number of its bytes in the line.
 fn first_character(line: &[u8]) -> (String, usize) {
     let mut parts = (1..=char::MAX.len_utf8()).map(|limit| shown(line, limit));
     parts.find(|(_, taken)| *taken > 0).unwrap_or_default()
@@ -358,7 +398,7 @@ fn first_character(line: &[u8]) -> (String, usize) {
 mod tests {
     use super::*;
 
-    /// It counts as the writer of JSON does, for every character there is.
+    /// The count agrees with the JSON serializer for every character.
     #[test]
     fn what_fits_is_counted_as_json_writes_it() {
         for c in '\0'..=char::MAX {

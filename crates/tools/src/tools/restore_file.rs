@@ -30,7 +30,7 @@ pub struct RestoreFile {
     pub target_path: Option<String>,
 }
 
-/// What `restore_file` gives.
+/// The data of an answer of `restore_file`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RestoreFileData {
@@ -90,17 +90,11 @@ impl FileTool for RestoreFile {
             if !session.workspace().has_state() {
                 return Err(gone(argument, named));
             }
-            let movable = |path: &str| {
-                let seen = root
-                    .check(path, Access::Delete)
-                    .and_then(|path| root.inspect(&path, Access::Update));
-                matches!(seen, Ok(Some(seen)) if seen.size <= session.settings().max_file_size)
-            };
-            let not_there = |error| not_there(argument, named, &error, movable);
             let report = call.commit(&mut |_| {
                 let slots = match slot {
                     Some(slot) => vec![slot],
-                    None => deleted_by(session, id).map_err(not_there)?,
+                    None => deleted_by(session, id)
+                        .map_err(|error| not_there(session, argument, named, &error))?,
                 };
                 if slots.is_empty() {
                     return Err(gone(argument, named));
@@ -118,7 +112,10 @@ impl FileTool for RestoreFile {
                         .remedies(one.chain([Remedy::omit("targetPath")])));
                 }
                 let files: Vec<_> = slots.into_iter().map(|slot| (slot, target.clone())).collect();
-                session.workspace().plan_restore(id, &files).map_err(not_there)
+                session
+                    .workspace()
+                    .plan_restore(id, &files)
+                    .map_err(|error| not_there(session, argument, named, &error))
             })?;
             let transitions = report.plan.transitions();
             let first = &transitions[0];
@@ -148,23 +145,28 @@ fn deleted_by(session: &Session, id: TransactionId) -> Result<Vec<u32>, commit::
 
 /// Parses a path in the trash, `ID/NUMBER`, or `ID`.
 fn parse(argument: &str, named: &str) -> Result<(TransactionId, Option<u32>), ToolError> {
-    let named_file =
-        || workspace_trash::parse_stored_path(named).map(|(id, slot)| (id, Some(slot)));
-    let short = || {
-        let rest =
-            workspace_trash::parse_stored_path(&format!("{named}/0")).map(|(id, _)| (id, None));
-        rest.or_else(|| match named.rsplit_once('/') {
-            Some((id, slot)) => Some((id.parse().ok()?, Some(slot.parse().ok()?))),
-            None => Some((named.parse().ok()?, None)),
-        })
-    };
-    named_file().or_else(short).ok_or_else(|| {
+    let file = workspace_trash::parse_stored_path(named).map(|(id, slot)| (id, Some(slot)));
+    file.or_else(|| parse_folder(named)).or_else(|| parse_id(named)).ok_or_else(|| {
         ToolError::arguments(Reason::BadTrashPath, format!("{named:?} names nothing in the trash"))
             .remedies([Remedy::give(argument, TRASHED_WANTED)])
     })
 }
 
-/// What names a file in the trash.
+/// Parses the path of a transaction's folder in the trash.
+fn parse_folder(named: &str) -> Option<(TransactionId, Option<u32>)> {
+    let (id, _) = workspace_trash::parse_stored_path(&format!("{named}/0"))?;
+    Some((id, None))
+}
+
+/// Parses `ID/NUMBER`, or `ID`.
+fn parse_id(named: &str) -> Option<(TransactionId, Option<u32>)> {
+    match named.rsplit_once('/') {
+        Some((id, slot)) => Some((id.parse().ok()?, Some(slot.parse().ok()?))),
+        None => Some((named.parse().ok()?, None)),
+    }
+}
+
+/// The value that an error asks for, as the name of a file in the trash.
 const TRASHED_WANTED: &str = "trashedTo of the answer that took the file away, unchanged";
 
 fn gone(argument: &str, named: &str) -> ToolError {
@@ -173,14 +175,16 @@ fn gone(argument: &str, named: &str) -> ToolError {
         .remedies([Remedy::give(argument, TRASHED_WANTED)])
 }
 
-/// Makes the error of a restore that failed; `movable` returns whether a tool can move the file at
-/// a path away.
-fn not_there(
-    argument: &str,
-    named: &str,
-    error: &commit::Error,
-    movable: impl Fn(&str) -> bool,
-) -> ToolError {
+/// Returns whether a tool can move the file at a path away.
+fn movable(session: &Session, path: &str) -> bool {
+    let root = session.root();
+    let seen =
+        root.check(path, Access::Delete).and_then(|path| root.inspect(&path, Access::Update));
+    matches!(seen, Ok(Some(seen)) if seen.size <= session.settings().max_file_size)
+}
+
+/// Makes the error of a restore that failed.
+fn not_there(session: &Session, argument: &str, named: &str, error: &commit::Error) -> ToolError {
     let converted = ToolError::workspace(error);
     match error.kind() {
         ErrorKind::NotFound => gone(argument, named),
@@ -190,8 +194,9 @@ fn not_there(
                 Some(Remedy::RenamePath { to, .. }) => Some(to.clone()),
                 _ => error.path().map(ToOwned::to_owned),
             };
-            let away =
-                there.filter(|path| movable(path)).map(|path| Remedy::act(Action::Move, &path));
+            let away = there
+                .filter(|path| movable(session, path))
+                .map(|path| Remedy::act(Action::Move, &path));
             ToolError { recoverable: true, ..converted }.remedies(
                 std::iter::once(Remedy::give("targetPath", "a path where nothing is")).chain(away),
             )

@@ -75,7 +75,7 @@ pub enum SearchMode {
     Regex,
 }
 
-/// What `search_files` gives.
+/// The data of an answer of `search_files`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchFilesData {

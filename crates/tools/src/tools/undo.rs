@@ -38,7 +38,7 @@ pub struct Undo {
     pub max_result_bytes: Option<u64>,
 }
 
-/// What `undo` gives.
+/// The data of an answer of `undo`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoData {
@@ -101,26 +101,21 @@ impl FileTool for Undo {
     }
 }
 
-/// Makes the error of a call that names no transaction; it lists those that could be meant.
+/// Makes the error of a call that names no transaction, with a list of possible ones.
 fn not_named(session: &Session, named: &str) -> ToolError {
     let message = match named {
         "" => "transactionId is missing".to_owned(),
         named => format!("{named:?} is not a transaction"),
     };
-    let mine = |entry: &commit::LogEntry| {
-        let header = &entry.journal.header;
-        let stands = entry.undone_by.is_none() && !entry.aborted;
-        header.session.as_deref() == Some(session.name().as_str()) && stands && entry.whole
-    };
     let mut left = NAMED;
     let log = session.workspace().history_while(|entry| {
-        left -= usize::from(mine(entry));
+        left -= usize::from(is_undoable(session, entry));
         left > 0
     });
     let newest: Vec<_> = log
         .iter()
         .flat_map(|(entries, _)| entries)
-        .filter(|entry| mine(entry))
+        .filter(|entry| is_undoable(session, entry))
         .map(|entry| {
             let paths: Vec<_> =
                 entry.journal.records.iter().take(NAMED).map(|record| &record.path).collect();
@@ -141,16 +136,25 @@ fn not_named(session: &Session, named: &str) -> ToolError {
         .remedies([remedy])
 }
 
+/// Returns whether a transaction is one of this session, whole, and not undone.
+fn is_undoable(session: &Session, entry: &commit::LogEntry) -> bool {
+    let header = &entry.journal.header;
+    let stands = entry.undone_by.is_none() && !entry.aborted;
+    header.session.as_deref() == Some(session.name().as_str()) && stands && entry.whole
+}
+
 /// Makes the error of a transaction that cannot be undone.
 fn not_undone(session: &Session, id: TransactionId, error: &commit::Error) -> ToolError {
     let converted = ToolError::workspace(error);
     match error {
         commit::Error::Drifted { drifts, .. } => {
             let entry = session.workspace().show(id);
-            let drifted = |path: &str| drifts.iter().any(|drift| drift.path == path);
-            let records =
-                entry.iter().flat_map(|entry| &entry.journal.records).map(|record| &*record.path);
-            let others: Vec<&str> = records.filter(|path| !drifted(path)).collect();
+            let others: Vec<&str> = entry
+                .iter()
+                .flat_map(|entry| &entry.journal.records)
+                .map(|record| &*record.path)
+                .filter(|path| !drifts.iter().any(|drift| drift.path == *path))
+                .collect();
             let others = (!others.is_empty()).then(|| Remedy::set("paths", others));
             let edit =
                 drifts.iter().take(NAMED).map(|drift| Remedy::act(Action::Edit, &drift.path));

@@ -50,15 +50,11 @@ impl FileTool for UndoTurn {
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::UndoTurn, host, |call| {
             let open = session.turn();
-            let is_ended = |entry: &LogEntry| {
-                let header = &entry.journal.header;
-                header.session.as_deref() == Some(session.name().as_str())
-                    && header.turn.is_some()
-                    && header.turn.as_deref() != open.as_ref().map(TurnName::as_str)
-                    && !entry.aborted
-            };
-            let (log, _) = session.workspace().history_while(|entry| !is_ended(entry))?;
-            let ended = log.last().filter(|entry| is_ended(entry));
+            let open = open.as_ref();
+            let (log, _) = session
+                .workspace()
+                .history_while(|entry| !is_of_ended_turn(session, open, entry))?;
+            let ended = log.last().filter(|entry| is_of_ended_turn(session, open, entry));
             let Some(turn) = ended.and_then(|entry| entry.journal.header.turn.clone()) else {
                 let message = "no turn of this session has ended that changed something";
                 return Err(ToolError::arguments(Reason::NoTransaction, message)
@@ -83,4 +79,13 @@ impl FileTool for UndoTurn {
     fn fit(data: &mut Self::Data, max: usize) {
         data.truncated |= cut_changes(&mut data.changed_files, max);
     }
+}
+
+/// Returns whether a transaction is one of a turn of this session that is over.
+fn is_of_ended_turn(session: &Session, open: Option<&TurnName>, entry: &LogEntry) -> bool {
+    let header = &entry.journal.header;
+    header.session.as_deref() == Some(session.name().as_str())
+        && header.turn.is_some()
+        && header.turn.as_deref() != open.map(TurnName::as_str)
+        && !entry.aborted
 }

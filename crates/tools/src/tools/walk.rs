@@ -39,13 +39,13 @@ pub(crate) struct WalkEntry {
     pub(crate) depth: usize,
 }
 
-/// What a walk visits.
+/// The choice of entries that a walk visits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WalkOptions {
     pub(crate) max_depth: usize,
     /// Names that begin with a dot.
     pub(crate) hidden: bool,
-    /// What `.gitignore` files of the workspace leave out.
+    /// Entries that `.gitignore` files of the workspace ignore.
     pub(crate) ignored: bool,
 }
 
@@ -166,9 +166,9 @@ pub(crate) fn find_directory(
     }
     let (found, seen) = session.find(root, path)?;
     if seen.kind != FileKind::Directory {
-        let (kind, message) = (ErrorKind::NotFound, "it is a file, not a directory");
+        let message = "it is a file, not a directory";
         let read = (argument != "workspace_root").then(|| Remedy::act(Action::Read, path));
-        return Err(ToolError::about(kind, path, Reason::NotADirectory, message)
+        return Err(ToolError::about(ErrorKind::NotFound, path, Reason::NotADirectory, message)
             .remedies(read.into_iter().chain([Remedy::give(argument, "a directory")])));
     }
     Ok(Some(found))

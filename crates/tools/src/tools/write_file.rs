@@ -35,7 +35,7 @@ pub struct WriteFile {
     pub max_result_bytes: Option<u64>,
 }
 
-/// What `write_file` gives.
+/// The data of an answer of `write_file`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WriteFileData {
@@ -77,10 +77,8 @@ impl FileTool for WriteFile {
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
         session.changing(Tool::WriteFile, host, |call| {
             let given = self.expected_sha256.as_deref();
-            // Who means a new file says so.
-            let make = || Remedy::give("expectedSha256", "empty text, to make a new file");
             let expected = session.seen(&self.path, given).map_err(|error| match error.kind {
-                ErrorKind::NotFound => error.also(make()),
+                ErrorKind::NotFound => error.also(make_new_file()),
                 _ => error,
             })?;
             let mut now = None;
@@ -90,7 +88,7 @@ impl FileTool for WriteFile {
                 let loaded = session.load(&mut builder, &self.path, given);
                 let loaded = loaded.map_err(|error| {
                     let is_gone = error.details["actualSha256"] == "";
-                    if is_gone { error.also(make()) } else { error }
+                    if is_gone { error.also(make_new_file()) } else { error }
                 })?;
                 let Some(file) = loaded else {
                     debug_assert_eq!(expected, Expected::Absent);
@@ -136,10 +134,15 @@ impl FileTool for WriteFile {
     }
 }
 
+/// Makes the remedy of a call for a file that is missing: a call for a new file says so.
+fn make_new_file() -> Remedy {
+    Remedy::give("expectedSha256", "empty text, to make a new file")
+}
+
 /// Computes the splices that give a file the text `content`.
 ///
-/// Unchanged lines keep all their bytes: terminators, and invalid UTF-8 (which a reader saw as
-/// U+FFFD).
+/// Unchanged lines keep all their bytes: terminators, and invalid UTF-8, which `read_file` shows as
+/// U+FFFD.
 fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> {
     let body = without_bom(old);
     let bom = old.len() - body.len();
@@ -147,7 +150,7 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         if bom > 0 { content.strip_prefix('\u{feff}').unwrap_or(content) } else { content };
     let unicode = std::str::from_utf8(old).is_ok();
     let style = Newlines::of(body);
-    // Of a line that ends in CR CRLF a reader saw one CR, which is not the CR of its end.
+    // Of a line that ends in CR CRLF, `read_file` shows the first CR, which is text.
     if unicode && style != Newlines::Mixed && memchr::memmem::find(body, b"\r\r\n").is_none() {
         let text = match style {
             Newlines::Crlf => Cow::Owned(normalised(content).replace('\n', "\r\n")),
@@ -155,25 +158,19 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
         };
         return Ok(narrowed(body, text.as_bytes(), bom));
     }
-    // Where no line ends in CRLF, a carriage return is text, as it is in a file that is UTF-8.
+    // Where no line ends in CRLF, a carriage return is text, as in a UTF-8 file.
     let any_crlf = matches!(style, Newlines::Crlf | Newlines::Mixed);
-    let text_length = |line: &[u8]| {
-        let end = split_terminator(line).1.len();
-        line.len() - if any_crlf { end } else { end.min(1) }
-    };
     let old_lines: Vec<&[u8]> = body.split_inclusive(|&byte| byte == b'\n').collect();
-    let shown = |line: &[u8]| {
-        let (text, end) = line.split_at(text_length(line));
-        String::from_utf8_lossy(text).into_owned() + if end.is_empty() { "" } else { "\n" }
-    };
-    let before: Vec<_> = old_lines.iter().map(|line| shown(line)).collect();
+    let before: Vec<_> = old_lines.iter().map(|line| shown(line, any_crlf)).collect();
     let new_lines: Vec<&str> = content.split_inclusive('\n').collect();
     let known: HashSet<&str> = before.iter().map(String::as_str).collect();
-    let as_shown = |line: &&str| match known.get(line) {
-        Some(known) => (*known).to_owned(),
-        None => shown(line.as_bytes()),
-    };
-    let after: Vec<_> = new_lines.iter().map(as_shown).collect();
+    let after: Vec<_> = new_lines
+        .iter()
+        .map(|line| match known.get(line) {
+            Some(known) => (*known).to_owned(),
+            None => shown(line.as_bytes(), any_crlf),
+        })
+        .collect();
     let [before, after] =
         [&before, &after].map(|lines| lines.iter().map(|line| line.as_bytes()).collect::<Vec<_>>());
     let mut starts = vec![bom];
@@ -184,20 +181,16 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     let mut splices = Splices::new();
     // A coarser diff writes the same text; only more lines get the line ends of their neighbours.
     for (old, new) in patch_engine::changed_ranges(&before, &after) {
-        // A new line ends like the line that it replaces, or else like its neighbour.
-        let model = |nth: usize| {
-            let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));
-            let end = |at: usize| {
-                old_lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty())
-            };
-            end(near).or_else(|| end(near.wrapping_sub(1))).unwrap_or(b"\n")
-        };
         let mut text = Vec::new();
         for (nth, line) in new_lines[new].iter().enumerate() {
-            let (line, end) = line.as_bytes().split_at(text_length(line.as_bytes()));
+            let (line, end) = split_shown(line.as_bytes(), any_crlf);
             text.extend_from_slice(line);
             if !end.is_empty() {
-                text.extend_from_slice(model(nth));
+                // A new line ends like the line that it replaces, or else like its neighbour.
+                let near = (old.start + nth).min(old.start + old.len().saturating_sub(1));
+                let end = line_end(&old_lines, near)
+                    .or_else(|| line_end(&old_lines, near.wrapping_sub(1)));
+                text.extend_from_slice(end.unwrap_or(b"\n"));
             }
         }
         if !unicode && !text.is_ascii() {
@@ -208,11 +201,29 @@ fn rewrite(path: &str, old: &[u8], content: &str) -> Result<Splices, ToolError> 
     Ok(splices)
 }
 
+/// Splits a line into its text and its terminator; CRLF is a terminator only with `any_crlf`.
+fn split_shown(line: &[u8], any_crlf: bool) -> (&[u8], &[u8]) {
+    let end = split_terminator(line).1.len();
+    line.split_at(line.len() - if any_crlf { end } else { end.min(1) })
+}
+
+/// Returns a line as `read_file` shows it.
+fn shown(line: &[u8], any_crlf: bool) -> String {
+    let (text, end) = split_shown(line, any_crlf);
+    String::from_utf8_lossy(text).into_owned() + if end.is_empty() { "" } else { "\n" }
+}
+
+/// Returns the terminator of a line, if there is such a line and it has one.
+fn line_end<'l>(lines: &[&'l [u8]], at: usize) -> Option<&'l [u8]> {
+    lines.get(at).map(|line| split_terminator(line).1).filter(|end| !end.is_empty())
+}
+
 /// Makes one splice, narrowed by whole lines at both ends.
 fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Splices {
     let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let head = old[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let (old_rest, new_rest) = (&old[head..], &new[head..]);
+    let old_rest = &old[head..];
+    let new_rest = &new[head..];
     let same = old_rest
         .iter()
         .rev()
@@ -224,7 +235,8 @@ fn narrowed(old: &[u8], new: &[u8], offset: usize) -> Splices {
         .iter()
         .position(|&byte| byte == b'\n')
         .map_or(0, |at| same - at - 1);
-    let (end, text) = (old.len() - tail, &new_rest[..new_rest.len() - tail]);
+    let end = old.len() - tail;
+    let text = &new_rest[..new_rest.len() - tail];
     let mut splices = Splices::new();
     if old[head..end] != *text {
         splices.push(offset + head..offset + end, text.to_vec());

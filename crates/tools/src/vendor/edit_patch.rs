@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::tools::apply_patch::apply_parsed;
+use crate::tools::apply_patch::{ParsedPatch, apply_parsed};
 use crate::tools::file_tool::{About, FileTool, schema};
 use crate::tools::walk::find_directory;
 use crate::vendor::editor::beneath_root;
 use patch_session::Tool;
 use patch_session::answer::arguments::given;
-use patch_session::answer::changes::{CarriedHunk, DiffDetail};
+use patch_session::answer::changes::{CarriedHunk, ChangedFile, DiffDetail, PatchData};
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::{FailureClass, ToolError};
 use patch_session::answer::fit::{CUT, cut};
@@ -43,7 +43,7 @@ pub struct EditPatch {
     pub carry: Option<bool>,
 }
 
-/// What `edit.patch` gives.
+/// The answer of `edit.patch`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EditPatchResult {
     /// Whether it was applied, or would be.
@@ -83,51 +83,21 @@ impl FileTool for EditPatch {
     };
 
     fn paths(&mut self) -> Vec<&mut String> {
-        // Its own description has an absolute one.
+        // `workspace_root` is described as an absolute path, so it is taken as such without a note.
         Vec::new()
     }
 
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
-        let run = |call: Option<&mut ChangingCall<'_>>| {
-            let mut options = session.options_for(Layer {
-                profile: Some(Profile::Strict),
-                allow_delete: Some(self.allow_delete == Some(true)),
-                allow_move: self.allow_move,
-                ..Layer::default()
-            })?;
-            // Its contract makes them, unless the workspace's own file says otherwise.
-            options.create_parents = session.settings().layers.bounds.create_parents != Some(false);
-            options.snapshots = session.snapshots_for(self.carry);
-            let prefix = prefix(session, self.workspace_root.as_deref())?;
-            let (_, patch) = PatchText::parsed(&self.patch, &options)?;
-            let patch = match &prefix {
-                Some(prefix) => patch.map_sections(|sections| {
-                    let mut sections = sections.to_vec();
-                    for path in sections.iter_mut().flat_map(Section::paths_mut) {
-                        path.text = beneath(prefix, &path.text).into();
-                    }
-                    sections
-                }),
-                None => patch,
-            };
-            let whole = (Atomicity::Whole, None);
-            apply_parsed(session, &patch, options, whole, Some(DiffDetail::None), call)
-        };
         let result = if self.dry_run == Some(true) {
-            run(None)
+            self.run(session, None)
         } else {
-            session.changing(Tool::EditPatch, host, |call| run(Some(call)))
+            session.changing(Tool::EditPatch, host, |call| self.run(session, Some(call)))
         }?;
-        let count = |wanted: ChangeKind| {
-            result
-                .data
-                .changed_files
-                .iter()
-                .filter(|change| change.operation == wanted.as_str())
-                .count()
-        };
-        let (added, modified) = (count(ChangeKind::Create), count(ChangeKind::Update));
-        let (deleted, renamed) = (count(ChangeKind::Delete), count(ChangeKind::Move));
+        let files = &result.data.changed_files;
+        let added = count(files, ChangeKind::Create);
+        let modified = count(files, ChangeKind::Update);
+        let deleted = count(files, ChangeKind::Delete);
+        let renamed = count(files, ChangeKind::Move);
         let already = if result.data.already_done { "; done already" } else { "" };
         let summary = format!("A {added}, M {modified}, D {deleted}, R {renamed}{already}");
         let data = EditPatchResult {
@@ -148,6 +118,40 @@ impl FileTool for EditPatch {
     fn fit(data: &mut Self::Data, max: usize) {
         data.error.iter_mut().for_each(|error| cut(error, max, CUT));
     }
+}
+
+impl EditPatch {
+    /// Applies the patch, or only plans it if there is no call.
+    fn run(&self, session: &Session, call: Option<&mut ChangingCall<'_>>) -> ToolResult<PatchData> {
+        let mut options = session.options_for(Layer {
+            profile: Some(Profile::Strict),
+            allow_delete: Some(self.allow_delete == Some(true)),
+            allow_move: self.allow_move,
+            ..Layer::default()
+        })?;
+        // This tool makes missing directories, unless the workspace's own file says otherwise.
+        options.create_parents = session.settings().layers.bounds.create_parents != Some(false);
+        options.snapshots = session.snapshots_for(self.carry);
+        let prefix = prefix(session, self.workspace_root.as_deref())?;
+        let (_, patch) = PatchText::parsed(&self.patch, &options)?;
+        let patch = match &prefix {
+            Some(prefix) => patch.map_sections(|sections| {
+                let mut sections = sections.to_vec();
+                for path in sections.iter_mut().flat_map(Section::paths_mut) {
+                    path.text = beneath(prefix, &path.text).into();
+                }
+                sections
+            }),
+            None => patch,
+        };
+        let parsed =
+            ParsedPatch { patch: &patch, options, atomicity: Atomicity::Whole, keep: None };
+        apply_parsed(session, parsed, Some(DiffDetail::None), call)
+    }
+}
+
+fn count(files: &[ChangedFile], wanted: ChangeKind) -> usize {
+    files.iter().filter(|change| change.operation == wanted.as_str()).count()
 }
 
 /// Finds the directory that `workspace_root` names; it must be beneath the root.

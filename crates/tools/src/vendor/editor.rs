@@ -41,7 +41,7 @@ pub enum EditorCommand {
         path: String,
         /// The text.
         old_str: String,
-        /// What takes its place; nothing by default.
+        /// The replacement; nothing by default.
         #[serde(default)]
         new_str: Option<String>,
     },
@@ -69,25 +69,24 @@ const COMMANDS: [&str; 4] = ["view", "str_replace", "create", "insert"];
 /// Returns the schema of a command's arguments; for an unknown command, a schema that lists the
 /// commands.
 fn arguments_of(command: &str) -> Value {
-    let text = || json!({ "type": "string" });
+    let text = json!({ "type": "string" });
     let (properties, required) = match command {
         "view" => (
             json!({
-                "path": text(), "view_range": { "type": "array", "items": { "type": "signed" } },
+                "path": text, "view_range": { "type": "array", "items": { "type": "signed" } },
             }),
             &["path"][..],
         ),
-        "str_replace" => (
-            json!({ "path": text(), "old_str": text(), "new_str": text() }),
-            &["path", "old_str"][..],
-        ),
-        "create" => (json!({ "path": text(), "file_text": text() }), &["path", "file_text"][..]),
+        "str_replace" => {
+            (json!({ "path": text, "old_str": text, "new_str": text }), &["path", "old_str"][..])
+        }
+        "create" => (json!({ "path": text, "file_text": text }), &["path", "file_text"][..]),
         "insert" => (
-            json!({ "path": text(), "insert_line": { "type": "integer" }, "insert_text": text() }),
+            json!({ "path": text, "insert_line": { "type": "integer" }, "insert_text": text }),
             &["path", "insert_line", "insert_text"][..],
         ),
         _ => {
-            // Whose arguments the others are is not known.
+            // The arguments may be those of any command.
             let commands = json!({ "enum": COMMANDS });
             let each = COMMANDS.iter().map(|command| arguments_of(command)["properties"].take());
             let all = each.filter_map(|properties| properties.as_object().cloned()).flatten();
@@ -98,14 +97,14 @@ fn arguments_of(command: &str) -> Value {
         }
     };
     let mut schema = json!({ "type": "object", "properties": properties, "required": required });
-    schema["properties"]["command"] = text();
+    schema["properties"]["command"] = text;
     schema
 }
 
 /// The answer, as the API's `tool_result` has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EditorReply {
-    /// What the model reads.
+    /// The text for the model.
     pub content: String,
     /// Whether the command failed.
     pub is_error: bool,
@@ -133,7 +132,8 @@ pub(crate) fn editor(
     max_characters: Option<usize>,
     host: &mut dyn Host,
 ) -> EditorReply {
-    let (mut input, mut notes) = (input.clone(), Vec::new());
+    let mut input = input.clone();
+    let mut notes = Vec::new();
     let schema = arguments_of(input["command"].as_str().unwrap_or_default());
     normalise(&schema, &mut input, &mut notes);
     let mut host = Warned::new(host);
@@ -152,7 +152,7 @@ pub(crate) fn editor(
 ///
 /// # Errors
 ///
-/// As the tools that do it.
+/// Those of the file tool behind the command.
 pub(crate) fn try_editor(
     session: &Session,
     input: &Value,
@@ -197,76 +197,94 @@ fn view(
         let (_, seen) = session.find(session.root(), &path)?;
         seen.kind == fs_guard::FileKind::Directory
     };
-    let mut shown = String::new();
-    if dir {
+    let mut shown = if dir {
         if range.is_some() {
             let message = "a directory has no lines, so it has no view_range";
             return Err(ToolError::arguments(Reason::BadLine, message)
                 .remedies([Remedy::omit("view_range")]));
         }
-        let list = ListDirectory {
-            path: Some(path),
-            recursive: Some(true),
-            max_depth: Some(2),
-            ..ListDirectory::default()
-        };
-        let list = list.call(session, host)?.data;
-        let cut = list.truncated;
-        let mut entries = list.entries;
-        entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
-        for entry in entries {
-            let slash = if entry.kind == "directory" { "/" } else { "" };
-            shown += &format!("{}{slash}\n", entry.relative_path);
-        }
-        if cut {
-            shown += "… (truncated; view a directory in it)\n";
-        }
+        view_directory(session, path, host)?
     } else {
-        let (start_line, end_line) = match range {
-            None => (None, None),
-            Some(&[first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
-            Some(&[first, last]) if first >= 1 && last >= first => {
-                (u64::try_from(first).ok(), u64::try_from(last).ok())
-            }
-            Some(_) => {
-                let wanted = "[first, last] with 1 <= first <= last, or last -1";
-                return Err(ToolError::arguments(
-                    Reason::BadLine,
-                    format!("view_range is {wanted}"),
-                )
-                .remedies([Remedy::give("view_range", wanted)]));
-            }
-        };
-        let read = ReadFile { path, start_line, end_line, ..ReadFile::default() };
-        let read = read.call(session, host)?.data;
-        if let Some([first, _]) = range.filter(|_| read.end_line < read.start_line) {
-            let lines = counted(read.line_count, "line", "lines");
-            let message = format!("view_range begins at {first}, and the file has {lines}");
-            let wanted = format!("[first, last] with first at most {}", read.line_count);
-            let remedy = match read.line_count {
-                0 => Remedy::omit("view_range"),
-                _ => Remedy::give("view_range", wanted),
-            };
-            return Err(ToolError::arguments(Reason::BadLine, message).remedies([remedy]));
-        }
-        for (number, line) in
-            (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines())
-        {
-            shown += &format!("{number:6}\t{line}\n");
-        }
-        if read.truncated {
-            // A range of one line would be cut at the same place.
-            let rest = if read.start_line == read.end_line {
-                "the line is too long to be shown"
-            } else {
-                "view a range"
-            };
-            shown += &format!("… (truncated; {rest})\n");
-        }
-    }
+        view_file(session, path, range, host)?
+    };
     if let Some((end, _)) = max_characters.and_then(|most| shown.char_indices().nth(most)) {
         shown.truncate(end);
         shown += "\n… (truncated; view a range)\n";
+    }
+    Ok(shown)
+}
+
+/// Lists a directory and the directories in it, ordered by path.
+fn view_directory(
+    session: &Session,
+    path: String,
+    host: &mut dyn Host,
+) -> Result<String, ToolError> {
+    let list = ListDirectory {
+        path: Some(path),
+        recursive: Some(true),
+        max_depth: Some(2),
+        ..ListDirectory::default()
+    };
+    let list = list.call(session, host)?.data;
+    let mut entries = list.entries;
+    entries.sort_by(|one, other| one.relative_path.cmp(&other.relative_path));
+    let mut shown = String::new();
+    for entry in entries {
+        let slash = if entry.kind == "directory" { "/" } else { "" };
+        shown += &format!("{}{slash}\n", entry.relative_path);
+    }
+    if list.truncated {
+        shown += "… (truncated; view a directory in it)\n";
+    }
+    Ok(shown)
+}
+
+/// Shows the lines of a file with their numbers.
+fn view_file(
+    session: &Session,
+    path: String,
+    range: Option<&[i64]>,
+    host: &mut dyn Host,
+) -> Result<String, ToolError> {
+    let (start_line, end_line) = match range {
+        None => (None, None),
+        Some(&[first, -1]) if first >= 1 => (u64::try_from(first).ok(), None),
+        Some(&[first, last]) if first >= 1 && last >= first => {
+            (u64::try_from(first).ok(), u64::try_from(last).ok())
+        }
+        Some(_) => {
+            let wanted = "[first, last] with 1 <= first <= last, or last -1";
+            return Err(ToolError::arguments(Reason::BadLine, format!("view_range is {wanted}"))
+                .remedies([Remedy::give("view_range", wanted)]));
+        }
+    };
+    let read = ReadFile { path, start_line, end_line, ..ReadFile::default() };
+    let read = read.call(session, host)?.data;
+    if let Some([first, _]) = range.filter(|_| read.end_line < read.start_line) {
+        let lines = counted(read.line_count, "line", "lines");
+        let message = format!("view_range begins at {first}, and the file has {lines}");
+        let wanted = format!("[first, last] with first at most {}", read.line_count);
+        let remedy = match read.line_count {
+            0 => Remedy::omit("view_range"),
+            _ => Remedy::give("view_range", wanted),
+        };
+        return Err(ToolError::arguments(Reason::BadLine, message).remedies([remedy]));
+    }
+    let mut shown = String::new();
+    for (number, line) in
+        (read.start_line..).zip(read.content.as_deref().unwrap_or_default().lines())
+    {
+        shown += &format!("{number:6}\t{line}\n");
+    }
+    if read.truncated {
+        // A range of one line would be cut at the same place.
+        let rest = if read.start_line == read.end_line {
+            "the line is too long to be shown"
+        } else {
+            "view a range"
+        };
+        shown += &format!("… (truncated; {rest})\n");
     }
     Ok(shown)
 }
