@@ -1,11 +1,12 @@
-//! Measures what a mask costs along given patches:
+//! Measures the cost of masks along given patches:
 //!
 //! ```sh
 //! cargo run --release -p patch-constrain --example measure -- VOCABULARY FILE PATCHES
 //! ```
 //!
-//! `VOCABULARY` has the bytes of a token a line, in hexadecimal digits; `PATCHES` has patches one
-//! after the other, each of one section that updates `f`. Their tokens are the longest that fit.
+//! `VOCABULARY` has one token a line, its bytes in hexadecimal digits; `PATCHES` has patches one
+//! after the other, each with one section that updates `f`. A patch is split into the longest
+//! tokens that fit.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::collections::HashMap;
@@ -20,11 +21,15 @@ type Ids = HashMap<Vec<u8>, u32>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let mut next = || arguments.next().ok_or("three files are needed");
-    let tokens = std::fs::read_to_string(next()?)?;
+    let (Some(vocabulary), Some(file), Some(patches)) =
+        (arguments.next(), arguments.next(), arguments.next())
+    else {
+        return Err("three files are needed".into());
+    };
+    let tokens = std::fs::read_to_string(vocabulary)?;
     let tokens: Vec<Vec<u8>> = tokens.lines().map(from_hex).collect::<Result<_, _>>()?;
-    let file = std::fs::read(next()?)?;
-    let patches = std::fs::read_to_string(next()?)?;
+    let file = std::fs::read(file)?;
+    let patches = std::fs::read_to_string(patches)?;
 
     let start = Instant::now();
     let end = tokens.len() as u32;

@@ -1,8 +1,8 @@
-//! The files that a model is held to.
+//! The files that an output has to fit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fs_guard::fold;
 
@@ -11,7 +11,7 @@ use crate::names::Names;
 use crate::text::FileText;
 use crate::wide::Wide;
 
-/// What a model may write.
+/// The kinds of sections that a model may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operations {
     /// Sections `*** Update File`.
@@ -31,24 +31,24 @@ impl Default for Operations {
     }
 }
 
-/// Files as they are now, with all that a patch may say of them.
+/// Files as they are now, prepared for the patches that may be written for them.
 ///
-/// It is made once for a set of files, and shared by all matchers.
+/// Make one value for a set of files; all matchers share it.
 #[derive(Debug)]
 pub struct Bound {
     pub(crate) operations: Operations,
     pub(crate) paths: Vec<Box<str>>,
-    /// Of each path the first one that differs from it in case at most.
+    /// For each path, the first path that is equal without regard to case.
     pub(crate) alike: Vec<u32>,
     pub(crate) files: Vec<Option<FileText>>,
-    /// What may begin a section, in the order of their bytes.
+    /// The lines that may begin a section, sorted by their bytes.
     pub(crate) headers: Vec<Header>,
     pub(crate) names: Names,
-    /// Masks of places where much may follow.
+    /// Cached tokens of places with many possible lines.
     pub(crate) wide: Mutex<HashMap<WideKey, Arc<Wide>>>,
 }
 
-/// A vocabulary and a node of it, a file, some of its suffixes, and a place in their lines.
+/// A node of a vocabulary, some suffixes of a file, and a place in their lines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct WideKey {
     pub(crate) vocabulary: u64,
@@ -66,16 +66,23 @@ pub(crate) struct Header {
     pub(crate) kind: HeaderKind,
 }
 
+impl Header {
+    /// The byte of the text at a place; none at its end.
+    pub(crate) fn byte(&self, at: u32) -> Option<u8> {
+        self.text.as_bytes().get(at as usize).copied()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeaderKind {
-    /// Of the path with this number.
+    /// An update of the path with this number.
     Update(u32),
     Delete(u32),
     Add,
     End,
 }
 
-/// Collects what a [`Bound`] is made of.
+/// Collects the files for a [`Bound`].
 #[derive(Debug, Default)]
 pub struct Binder {
     operations: Operations,
@@ -100,8 +107,8 @@ impl Binder {
         self
     }
 
-    /// Adds a path at which there is a file that may be deleted, and where no new one may be. Name
-    /// all files of the workspace, so that a new one collides with none.
+    /// Adds the path of a file that may be deleted. Name all files of the workspace, so that no new
+    /// file collides with one of them.
     #[must_use]
     pub fn path(mut self, path: &str) -> Self {
         self.others.insert(path.to_owned());
@@ -112,23 +119,23 @@ impl Binder {
     ///
     /// # Errors
     ///
-    /// [`NotBound`] for the first path that no header can name or file that hunks cannot show, and
-    /// when there is nothing that a patch may do.
+    /// [`NotBound`] for the first path that no header can name, for the first file that hunks
+    /// cannot show, and if the operations leave no section to write.
     pub fn bind(mut self) -> Result<Bound, NotBound> {
-        let error = |path: &str, problem| NotBound { path: path.to_owned(), problem };
         if let Some(path) = &self.twice {
-            return Err(error(path, BindError::Twice));
+            return Err(not_bound(path, BindError::Twice));
         }
         self.others.retain(|path| !self.files.contains_key(path));
-        let (mut paths, mut files) = (Vec::new(), Vec::new());
+        let mut paths = Vec::new();
+        let mut files = Vec::new();
         for (path, bytes) in self.files {
-            files.push(Some(FileText::new(bytes).map_err(|problem| error(&path, problem))?));
+            files.push(Some(FileText::new(bytes).map_err(|problem| not_bound(&path, problem))?));
             paths.push(path.into_boxed_str());
         }
         files.extend(self.others.iter().map(|_| None));
         paths.extend(self.others.into_iter().map(String::into_boxed_str));
         if let Some(path) = paths.iter().find(|path| !is_nameable(path)) {
-            return Err(error(path, BindError::Path));
+            return Err(not_bound(path, BindError::Path));
         }
         let operations = self.operations;
         let mut first = HashMap::new();
@@ -140,13 +147,17 @@ impl Binder {
         let names = Names::new(&paths);
         let headers = headers(&paths, &files, operations);
         if headers.len() == 1 {
-            return Err(error("", BindError::Nothing));
+            return Err(not_bound("", BindError::Nothing));
         }
         Ok(Bound { operations, paths, alike, files, headers, names, wide: Mutex::default() })
     }
 }
 
-/// Whether the text of a header can be just this path.
+fn not_bound(path: &str, problem: BindError) -> NotBound {
+    NotBound { path: path.to_owned(), problem }
+}
+
+/// Whether a header can name a path as it is.
 fn is_nameable(path: &str) -> bool {
     !path.is_empty() && !path.contains(['\n', '\r', '\0']) && path.trim_matches([' ', '\t']) == path
 }
@@ -180,17 +191,20 @@ impl Bound {
         self.files[number as usize].as_ref().expect("only files are updated")
     }
 
-    /// Returns what is cached for a place, or makes it.
+    fn cache(&self) -> MutexGuard<'_, HashMap<WideKey, Arc<Wide>>> {
+        self.wide.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the cached tokens of a place, or makes them.
     pub(crate) fn wide(&self, key: WideKey, make: impl FnOnce() -> Wide) -> Arc<Wide> {
-        /// So many places are remembered.
-        const REMEMBERED: usize = 1024;
-        let lock = || self.wide.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&key) {
+        /// The most places in the cache.
+        const CACHED: usize = 1024;
+        if let Some(known) = self.cache().get(&key) {
             return Arc::clone(known);
         }
         let made = Arc::new(make());
-        let mut cache = lock();
-        if cache.len() >= REMEMBERED {
+        let mut cache = self.cache();
+        if cache.len() >= CACHED {
             cache.clear();
         }
         cache.insert(key, Arc::clone(&made));

@@ -2,16 +2,21 @@
 //!
 //! ## The language
 //!
-//! The language is that of `*** Begin Patch` with these rules besides: the old lines of a hunk are
-//! lines of the file, one below the other, that stand once in the file as it is and once in the
-//! file as the hunks before leave it; the hunks of a file stand in its order and share no line;
-//! each adds or removes something, and is not there already; a `@@` line is empty or has the text
-//! of a line at or above the hunk, and if the hunk is outside its scope, then what it leaves does
-//! not stand in there; each file has one section; and added lines are free. Such a patch applies
-//! under the profiles `strict` and `codex` alike.
+//! The language is the language of `*** Begin Patch` with these rules:
 //!
-//! No state is without a way to the end. A block begins only at a line from which some block stands
-//! once, which a suffix array over the lines tells, and a hunk only above the last such line.
+//! - The old lines of a hunk are lines of the file, one below the other. They stand once in the
+//!   file as it is, and once in the file as the hunks above leave it.
+//! - The hunks of a file stand in the order of the file and share no line.
+//! - Each hunk adds or removes something, and is not applied already.
+//! - An `@@` line is empty, or has the text of a line at or above the hunk. If the hunk is outside
+//!   the scope of that line, the lines that the hunk leaves do not stand in the scope.
+//! - Each file has one section.
+//! - Added lines are free.
+//!
+//! Such a patch applies under the profiles `strict` and `codex` alike.
+//!
+//! Some end can be reached from every state. A block begins only at a line from which some block
+//! stands once, and a hunk only above the last such line; a suffix array over the lines finds them.
 #![forbid(unsafe_code)]
 
 mod bound;

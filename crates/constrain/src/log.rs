@@ -1,16 +1,15 @@
-//! What was written so far, as far as what follows depends on it.
+//! The output so far: its bytes, and the lists on which the next byte depends.
 //!
-//! Everything here only grows, so a state is the lengths of these lists, and going back to it is to
-//! cut them off.
+//! The lists only grow. A state holds their lengths, and to go back to a state is to truncate them.
 
 use std::ops::Range;
 
 use crate::text::FileText;
 
-/// The number of a line whose text is not one of the file's.
+/// The number of a text that is not in the file, and of a line that a hunk inserted.
 pub(crate) const FOREIGN: u32 = u32::MAX;
 
-/// A line of a hunk, as a range of what was written, without its sign.
+/// A line of a hunk without its sign, as a range of the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HunkLine {
     pub(crate) sign: u8,
@@ -18,13 +17,13 @@ pub(crate) struct HunkLine {
     pub(crate) end: u32,
 }
 
-/// Lines of the file as the hunks leave it: some of the file's, or one that a hunk inserted.
+/// Lines of the file as the hunks leave it: a run of old lines, or one inserted line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PostLines {
-    /// The first of them, counted in the file as the hunks leave it.
+    /// The number of the first line in the file as the hunks leave it.
     pub(crate) at: u32,
     pub(crate) len: u32,
-    /// The first as a line of the file, or [`FOREIGN`] if a hunk inserted it.
+    /// The number of the first line in the old file, or [`FOREIGN`] for an inserted line.
     pub(crate) old: u32,
     /// The number of the text of an inserted line.
     pub(crate) id: u32,
@@ -36,7 +35,7 @@ impl PostLines {
     }
 }
 
-/// What was written.
+/// The output so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     /// All bytes.
@@ -46,23 +45,30 @@ pub(crate) struct Log {
     /// The files as the hunks leave them, one after the other, each down to the end of its last
     /// hunk.
     pub(crate) post: Vec<PostLines>,
-    /// Where in its file something stands that did not stand in the file: the range of the line
-    /// before a gap and the one after it, or of an inserted line that is like one of the file.
-    /// Ascending, for each file anew.
+    /// The places in the files as the hunks leave them where a block may stand that did not stand
+    /// there before: the lines above and below a gap, or an inserted line with a text of the file.
+    /// Ascending within each file.
     pub(crate) changes: Vec<(u32, u32)>,
     /// The sections so far.
     pub(crate) sections: Vec<SectionPaths>,
 }
 
-/// A finished section, or the present one.
+/// The paths of a section.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SectionPaths {
-    /// The path that it takes.
+    /// The number of the old path.
     pub(crate) path: Option<u32>,
-    /// Whether that file goes away.
+    /// Whether the old path has no file any more.
     pub(crate) leaves: bool,
-    /// The path that it makes, as a range of what was written.
+    /// The beginning and the end of the new path in the output.
     pub(crate) new: Option<(u32, u32)>,
+}
+
+impl SectionPaths {
+    /// A section without a new path.
+    pub(crate) fn old(path: Option<u32>, leaves: bool) -> Self {
+        Self { path, leaves, new: None }
+    }
 }
 
 /// The lengths of a [`Log`].
@@ -76,7 +82,7 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(crate) fn bytes(self) -> u32 {
         self.bytes
     }
@@ -93,7 +99,7 @@ impl Log {
         }
     }
 
-    /// Goes back to what was written then.
+    /// Goes back to the output that had these lengths.
     pub(crate) fn cut(&mut self, to: Lengths) {
         self.bytes.truncate(to.bytes as usize);
         self.lines.truncate(to.lines as usize);
@@ -102,13 +108,14 @@ impl Log {
         self.sections.truncate(to.sections as usize);
     }
 
-    pub(crate) fn text(&self, range: (u32, u32)) -> &[u8] {
-        &self.bytes[range.0 as usize..range.1 as usize]
+    /// The bytes of the output from `start` to `end`.
+    pub(crate) fn text(&self, start: u32, end: u32) -> &[u8] {
+        &self.bytes[start as usize..end as usize]
     }
 
-    /// The text of a line of the hunk; a carriage return at its end says how it ends.
+    /// The text of a hunk's line, without a carriage return at its end.
     pub(crate) fn line(&self, line: HunkLine) -> &[u8] {
-        let text = self.text((line.start, line.end));
+        let text = self.text(line.start, line.end);
         text.strip_suffix(b"\r").unwrap_or(text)
     }
 }
@@ -127,7 +134,7 @@ impl Post<'_> {
         self.end() + self.file.len() - self.cursor
     }
 
-    /// The first line below those that are listed.
+    /// The first line below the listed ones.
     fn end(&self) -> u32 {
         self.lines.last().map_or(0, PostLines::end)
     }
@@ -144,7 +151,7 @@ impl Post<'_> {
         self.file.ids[(lines.old + at - lines.at) as usize]
     }
 
-    /// The places where lines of the file stand because of what the hunks changed.
+    /// The places where a block of the file stands because of the changes so far.
     pub(crate) fn places(&self, changes: &[(u32, u32)], block: Range<u32>) -> Vec<u32> {
         let len = block.len() as u32;
         let mut places: Vec<u32> = Vec::new();
@@ -167,21 +174,20 @@ impl Post<'_> {
         places
     }
 
-    /// How many lines the longest end of the file has that stands somewhere because of what the
-    /// hunks changed.
+    /// The length in lines of the longest end of the file that stands elsewhere because of the
+    /// changes so far.
     pub(crate) fn repeated_end(&self, changes: &[(u32, u32)]) -> u32 {
-        let (size, total) = (self.file.len(), self.len());
-        // Below the last change of it, such an end is an end that repeats in the file.
+        let size = self.file.len();
+        let total = self.len();
+        // The part below its last change is an end that repeats in the file itself.
         let below = size - self.file.limit;
-        let (mut longest, mut from) = (0, 0);
+        let mut longest = 0;
+        let mut from = 0;
         for &(_, last) in changes {
             from = from.max(last + 1);
             let until = (last + 1 + below).min(total - 1);
             for end in from..=until {
-                let same = |back: &u32| {
-                    self.id(end - 1 - back) == self.file.ids[(size - 1 - back) as usize]
-                };
-                let shared = (0..end.min(size)).take_while(same).count() as u32;
+                let shared = self.shared_end(end);
                 let nearest = changes.partition_point(|&(_, last)| last < end) - 1;
                 if end - shared <= changes[nearest].0 {
                     longest = longest.max(shared);
@@ -190,5 +196,13 @@ impl Post<'_> {
             from = from.max(until + 1);
         }
         longest
+    }
+
+    /// The number of lines above `end` that are equal to the last lines of the file.
+    fn shared_end(&self, end: u32) -> u32 {
+        let size = self.file.len();
+        (0..end.min(size))
+            .take_while(|back| self.id(end - 1 - back) == self.file.ids[(size - 1 - back) as usize])
+            .count() as u32
     }
 }

@@ -1,4 +1,4 @@
-//! Which tokens may follow.
+//! The mask of tokens that may follow.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::trie::{Node, Trie};
 use crate::vocabulary::{SHORT_NAME, Vocabulary, clear, set};
 use crate::wide::{Suffixes, Wide};
 
-/// Where at least so many suffixes may be meant, what follows is remembered.
+/// The least number of possible suffixes for which the next tokens are cached.
 const WIDE: usize = 512;
 
 /// A mask that is being made.
@@ -77,7 +77,7 @@ impl Masker<'_> {
         }
     }
 
-    /// Sets the tokens of `trie`, which has none that goes on after a line feed.
+    /// Sets the tokens of `trie`, in which a line feed only ends a token.
     fn plain(&mut self, trie: &Trie, node: Node, state: &MatcherState) {
         match state.place {
             Place::Old { at, .. } => self.old(trie, node, state, at),
@@ -94,7 +94,7 @@ impl Masker<'_> {
         }
     }
 
-    /// The same for the tokens that begin with one byte.
+    /// Sets the tokens of `trie` that begin with one byte.
     fn descend(&mut self, trie: &Trie, node: Node, state: &MatcherState, byte: u8) {
         let Some(child) = trie.child(node, byte) else { return };
         if let Some(next) = self.bound.step(self.log, state, byte) {
@@ -103,7 +103,7 @@ impl Masker<'_> {
         }
     }
 
-    /// The tokens along the headers that may be written: there may be one for each of many paths.
+    /// Sets the tokens along the possible headers. There may be a header for each of many paths.
     fn header(
         &mut self,
         trie: &Trie,
@@ -113,7 +113,8 @@ impl Masker<'_> {
         at: u32,
     ) {
         let bound = self.bound;
-        let (mut path, mut last): (Vec<Node>, &[u8]) = (vec![root], b"");
+        let mut path: Vec<Node> = vec![root];
+        let mut last: &[u8] = b"";
         for header in range {
             self.log.cut(state.lengths);
             if !bound.may_head(self.log, header) {
@@ -134,9 +135,10 @@ impl Masker<'_> {
         }
     }
 
-    /// The tokens that have a whole text and more.
+    /// Sets the tokens that begin with a whole text and go on.
     fn beyond(&mut self, trie: &Trie, node: Node, state: &MatcherState, text: &[u8]) {
-        let (bound, log) = (self.bound, &mut *self.log);
+        let bound = self.bound;
+        let log = &mut *self.log;
         let next = text.iter().try_fold(state.clone(), |next, &byte| bound.step(log, &next, byte));
         if let Some(next) = next {
             self.plain(trie, node, &next);
@@ -144,20 +146,22 @@ impl Masker<'_> {
     }
 
     fn old(&mut self, trie: &Trie, node: Node, state: &MatcherState, at: u32) {
-        let (hunk, section) = (&state.hunk, &state.section);
+        let hunk = &state.hunk;
+        let section = &state.section;
         let file = self.bound.file(section.file);
         let range = hunk.range.clone();
         let starts = &file.order[range.start as usize..range.end as usize];
         let suffixes = Suffixes { file, starts, depth: hunk.depth, at };
         if starts.len() >= WIDE && section.limit == file.limit {
             let key = self.key(state, node, range, hunk.depth, at);
-            let make = || Wide::new(suffixes, trie, node, |start| start < file.limit);
-            let wide = self.bound.wide(key, make);
+            let wide = self
+                .bound
+                .wide(key, || Wide::new(suffixes, trie, node, |start| start < file.limit));
             wide.from(hunk.min).for_each(|token| set(self.mask, token));
         } else {
-            let wanted = |start: u32| (hunk.min..section.limit).contains(&start);
+            let starts = hunk.min..section.limit;
             let mask = &mut *self.mask;
-            suffixes.tokens(trie, node, wanted, |token| set(mask, token));
+            suffixes.tokens(trie, node, |start| starts.contains(&start), |token| set(mask, token));
         }
     }
 
@@ -173,15 +177,21 @@ impl Masker<'_> {
         let file = self.bound.file(state.section.file);
         let starts = &file.firsts[range.start as usize..range.end as usize];
         let suffixes = Suffixes { file, starts, depth: 0, at };
-        let wanted = |line: u32| may_name(file, limit, line);
         if starts.len() >= WIDE && limit == file.limit {
-            // The texts of lines, and not blocks.
+            // No block has this depth, so the key is one of the texts of lines.
             let key = self.key(state, node, range, u32::MAX, at);
-            let wide = self.bound.wide(key, || Wide::new(suffixes, trie, node, wanted));
+            let wide = self
+                .bound
+                .wide(key, || Wide::new(suffixes, trie, node, |line| may_name(file, limit, line)));
             wide.from(0).for_each(|token| set(self.mask, token));
         } else {
             let mask = &mut *self.mask;
-            suffixes.tokens(trie, node, wanted, |token| set(mask, token));
+            suffixes.tokens(
+                trie,
+                node,
+                |line| may_name(file, limit, line),
+                |token| set(mask, token),
+            );
         }
     }
 
@@ -193,14 +203,14 @@ impl Masker<'_> {
         depth: u32,
         at: u32,
     ) -> WideKey {
-        let (vocabulary, file) = (self.vocabulary.number, of.section.file);
-        WideKey { vocabulary, node, file, suffixes, depth, at }
+        let vocabulary = self.vocabulary.number;
+        WideKey { vocabulary, node, file: of.section.file, suffixes, depth, at }
     }
 
-    /// The tokens that end an added line and go on in the hunk.
+    /// Sets the tokens that end an added line and go on in the hunk.
     fn tails(&mut self, state: &MatcherState) {
         let Place::Added { start, utf8 } = state.place else { return };
-        // Where the lines of the hunk go on does not depend on the text of the added one.
+        // The lines below an added line do not depend on its text.
         let whole = Place::Added { start, utf8: crate::utf8::Utf8::Whole };
         let whole = MatcherState { place: whole, ..state.clone() };
         if let Some(line) = self.bound.step(self.log, &whole, b'\n') {

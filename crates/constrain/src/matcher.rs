@@ -1,4 +1,4 @@
-//! One output that is held to the files.
+//! A matcher: one output, held to the files.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ pub struct NotAllowed {
     pub token: u32,
 }
 
-/// Follows an output, token by token, and says which may come next.
+/// Follows an output token by token, and tells which tokens may follow.
 ///
-/// Every output that it lets end is a patch that applies to the files it was made for. A clone is
-/// cheap: it shares what was written with the original, until one of them goes on.
+/// An output that may end is a patch, and the patch applies to the files of the [`Bound`]. A clone
+/// is cheap: it shares the output so far with the original until one of them goes on.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -62,32 +62,32 @@ impl Matcher {
         Self { vocabulary, bound, log, before, state, ended: false }
     }
 
-    /// The tokens that this matcher counts in.
+    /// The tokens of the model.
     #[must_use]
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
     }
 
-    /// Sets the bit of each token that may follow, and clears all others: bit `id % 32` of word
-    /// `id / 32`. Words beyond [`Vocabulary::mask_len`] are cleared, and a shorter mask has the
-    /// first tokens.
+    /// Sets the bit of each token that may follow, and clears all others. The bit of a token is bit
+    /// `id % 32` of word `id / 32`. Words beyond [`Vocabulary::mask_len`] are cleared; a shorter
+    /// mask has room for the first tokens only.
     ///
-    /// Until the output has ended some bit is set, if each byte is a token.
+    /// If each byte is a token, some bit is set until the output has ended.
     pub fn allowed(&mut self, mask: &mut [u32]) {
         mask.fill(0);
         if self.ended {
             return;
         }
         let log = Arc::make_mut(&mut self.log);
-        let (bound, vocabulary) = (&self.bound, &self.vocabulary);
-        Masker { bound, vocabulary, log, mask }.fill(&self.state);
+        let vocabulary = &self.vocabulary;
+        Masker { bound: &self.bound, vocabulary, log, mask }.fill(&self.state);
     }
 
     /// Takes the next token.
     ///
     /// # Errors
     ///
-    /// [`NotAllowed`] if it may not follow; the matcher stays as it was.
+    /// [`NotAllowed`] if the token may not follow; the matcher stays as it was.
     pub fn accept(&mut self, token: u32) -> Result<(), NotAllowed> {
         let not_allowed = NotAllowed { token };
         let ends = self.vocabulary.end().contains(&token);
@@ -106,8 +106,8 @@ impl Matcher {
         Ok(())
     }
 
-    /// The bytes that can only follow: what an engine may add without asking the model. It
-    /// tokenizes them itself, so that the tokens are those that the model knows.
+    /// The next bytes that have no alternative. An engine may add them without asking the model; it
+    /// tokenizes them itself, so that the model sees its usual tokens.
     #[must_use]
     pub fn forced(&mut self) -> Vec<u8> {
         let mut forced = Vec::new();
@@ -125,7 +125,7 @@ impl Matcher {
         forced
     }
 
-    /// Takes back the last `tokens` tokens, or all if there are fewer, and returns how many.
+    /// Takes back the last `tokens` tokens, or all if there are fewer. Returns their number.
     pub fn rollback(&mut self, tokens: usize) -> usize {
         let tokens = tokens.min(self.before.len());
         if tokens > 0 {
@@ -138,26 +138,26 @@ impl Matcher {
         tokens
     }
 
-    /// Whether the output is a whole patch: it may end here, or has ended.
+    /// Whether the output is a whole patch. It may end here, or has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(self.state.place, Place::End | Place::Closed)
     }
 
-    /// Whether a token that ends an output was taken. Nothing may follow.
+    /// Whether the output has ended with one of [`Vocabulary::end`]. Nothing may follow.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Whether the next byte is one of an old line's text. A model that wants to write something
-    /// else there, which the mask does not let it, means another text than the file's.
+    /// Whether the next byte is in the text of an old line. If the mask takes most of the
+    /// probability there, the model means a text that the file does not have.
     #[must_use]
     pub fn is_in_old_line(&self) -> bool {
         matches!(self.state.place, Place::Old { .. })
     }
 
-    /// The bytes that were written so far.
+    /// The output so far.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.log.bytes[..self.state.lengths.bytes() as usize]

@@ -1,8 +1,8 @@
-//! New paths: of files that are added, and where files move.
+//! New paths: of added files, and of moved ones.
 //!
-//! A new path is a directory that is known, because a listed file is in it, and a name of ASCII
-//! letters, digits, `_`, `-` and `.` that does not begin with a dot. The guard of the engine says
-//! whether it may be; what it would refuse however the name goes on never begins.
+//! A new path is the directory of a known file, and a name of ASCII letters, digits, `_`, `-` and
+//! `.` without a dot in front. The guard of the engine decides whether a path is free. A beginning
+//! that the guard would refuse with every ending is never written.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,26 +13,26 @@ use patch_engine::{MemoryTree, policy};
 /// The longest name.
 pub(crate) const LONGEST: usize = 208;
 
-/// A name has no dot after so many bytes, so that a long one ends in nothing that is refused.
+/// A name has no dot after so many bytes, so that no long name ends in a refused extension.
 const LAST_DOT: usize = 60;
 
-/// The beginnings of names that the default policy refuses however they go on, and those of the
-/// devices of Windows.
+/// The beginnings of names that the default policy refuses with every ending, and the names of
+/// Windows devices.
 const CLOSED: [&str; 25] = [
     "id_rsa", "con.", "prn.", "aux.", "nul.", "conin$", "conout$", "com1.", "com2.", "com3.",
     "com4.", "com5.", "com6.", "com7.", "com8.", "com9.", "lpt1.", "lpt2.", "lpt3.", "lpt4.",
     "lpt5.", "lpt6.", "lpt7.", "lpt8.", "lpt9.",
 ];
 
-/// Names that make a directory look like a repository of git.
+/// Names that make a directory look like a git repository.
 const REPOSITORY: [&str; 4] = ["head", "objects", "refs", "commondir"];
 
-/// What new paths must not be like.
+/// The names of a workspace, with which new paths must not collide.
 pub(crate) struct Names {
     guard: GuardedTree,
-    /// All paths, and the directories above them, without differences of case.
+    /// All paths and the directories above them, folded in case.
     taken: HashSet<Box<str>>,
-    /// The directories that new files may be in, each with a slash.
+    /// The directories for new files, each with a slash.
     directories: HashSet<Box<str>>,
 }
 
@@ -77,15 +77,15 @@ impl Names {
         fits && name.len() < LONGEST && !closed_with(name, byte)
     }
 
-    /// Whether a new file may be in a directory, given with its slash; `gone` are the files that
-    /// are deleted or moved by then.
+    /// Whether a new file may be in a directory, given with its slash; `gone` are the files deleted
+    /// or moved so far.
     pub(crate) fn is_directory(&self, directory: &str, gone: &[&str], paths: &[Box<str>]) -> bool {
         self.directories.contains(directory)
             && (gone.is_empty()
                 || paths.iter().any(|path| path.starts_with(directory) && !gone.contains(&&**path)))
     }
 
-    /// Whether a new file may have this path; `new` are those that the patch has made so far.
+    /// Whether a new file may have this path; `new` are the new paths so far.
     pub(crate) fn is_free<'n>(&self, path: &str, mut new: impl Iterator<Item = &'n str>) -> bool {
         let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];
         let folded = fold(path);
@@ -97,12 +97,12 @@ impl Names {
     }
 }
 
-/// Whether a byte may stand anywhere in a new name.
+/// Whether a byte is allowed anywhere in a new name.
 pub(crate) fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Whether a name with one more byte has a beginning that is closed.
+/// Whether a name becomes one of the closed beginnings with one more byte.
 fn closed_with(name: &str, byte: u8) -> bool {
     CLOSED.iter().any(|closed| {
         let len = closed.len() - 1;
@@ -112,11 +112,10 @@ fn closed_with(name: &str, byte: u8) -> bool {
     })
 }
 
-/// How a name must not go on.
+/// The texts that must not follow a name.
 pub(crate) fn closed_after(name: &str) -> impl Iterator<Item = &'static str> + '_ {
-    let rest = |closed: &&'static str| {
+    CLOSED.iter().filter_map(|closed| {
         let begins = closed.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
         begins.then(|| &closed[name.len()..])
-    };
-    CLOSED.iter().filter_map(rest)
+    })
 }

@@ -1,4 +1,4 @@
-//! Where in a patch the output is.
+//! The place of an output in the grammar of patches.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::log::Lengths;
 use crate::utf8::Utf8;
 
-/// A state: what may follow depends on it and on the log, cut to these lengths.
+/// A state of the matcher. The next byte depends on the state, and on the log cut to its lengths.
 #[derive(Debug, Clone)]
 pub(crate) struct MatcherState {
     pub(crate) place: Place,
@@ -18,15 +18,15 @@ pub(crate) struct MatcherState {
 /// A place in the grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In a text of which this is left.
+    /// In a fixed text, before this rest of it.
     Literal(&'static str, Next),
-    /// In the header of a section, one of these, after so many bytes.
+    /// In the header of a section, one of a range of headers, after `at` bytes.
     Header { first: u32, end: u32, at: u32 },
-    /// In a path of a new file that begins at this byte of the output.
+    /// In the path of a new file, from this byte of the output on.
     NewPath { start: u32, next: Next },
     /// At the beginning of a line below the header of an update.
     AfterUpdate,
-    /// At the beginning of a line below the path that the file moves to.
+    /// At the beginning of a line below the new path of a moved file.
     AfterMove,
     /// At the beginning of a line of a new file.
     NewLine,
@@ -34,21 +34,21 @@ pub(crate) enum Place {
     NewText(Utf8),
     /// After `@@`.
     At,
-    /// In the text after `@@`, which is one of these texts of the file, after so many bytes.
+    /// In the text after `@@`, one of a range of texts of the file, after `at` bytes.
     AtText { first: u32, end: u32, at: u32 },
     /// At the beginning of a line of a hunk.
     Line,
-    /// In an old line, after so many bytes.
+    /// In an old line, after `at` bytes.
     Old { sign: u8, at: u32 },
-    /// In an added line that begins at this byte of the output.
+    /// In an added line, from this byte of the output on.
     Added { start: u32, utf8: Utf8 },
     /// After `*** End Patch`.
     End,
-    /// After its line feed.
+    /// After the line feed below `*** End Patch`.
     Closed,
 }
 
-/// What comes after something.
+/// The place after a fixed text or a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Sections,
@@ -58,42 +58,43 @@ pub(crate) enum Next {
     AfterMove,
 }
 
-/// What counts of the present section.
+/// The open section.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OpenSection {
-    /// The file that it updates.
+    /// The number of the updated file.
     pub(crate) file: u32,
     /// The first line below the hunks so far.
     pub(crate) cursor: u32,
-    /// The line from which on no block has one place any more.
+    /// The first line from which every block stands more than once.
     pub(crate) limit: u32,
-    /// Where in the log the lines and the changes of the file begin.
+    /// The index in the log of the file's first lines.
     pub(crate) post: u32,
+    /// The index in the log of the file's first change.
     pub(crate) changes: u32,
 }
 
-/// What counts of the present hunk.
+/// The open hunk.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenHunk {
-    /// Where in the log its lines begin.
+    /// The index in the log of the hunk's first line.
     pub(crate) lines: u32,
-    /// The first line that may be its first.
+    /// The first line of the file at which the hunk may begin.
     pub(crate) min: u32,
-    /// The first line with the text of its `@@` line.
+    /// The first line of the file with the text of the `@@` line.
     pub(crate) header: Option<u32>,
-    /// The suffixes of the file that begin with its old lines.
+    /// The suffixes of the file that begin with the hunk's old lines.
     pub(crate) range: Range<u32>,
-    /// How many old lines it has.
+    /// The number of old lines.
     pub(crate) depth: u32,
-    /// Whether it adds or removes a line.
+    /// Whether the hunk adds or removes a line.
     pub(crate) changes: bool,
-    /// The places where the same lines stand because of the hunks before; known once the block
-    /// stands once in the file.
+    /// The other places of the old lines, made by the hunks above. Known once the old lines stand
+    /// once in the file.
     pub(crate) twins: Option<Arc<[u32]>>,
 }
 
 impl OpenHunk {
-    /// Whether its old lines stand once in the file.
+    /// Whether the old lines stand once in the file.
     pub(crate) fn is_unique(&self) -> bool {
         self.depth > 0 && self.range.len() == 1
     }

@@ -1,14 +1,13 @@
-//! The rules: which byte may follow, and what is then.
+//! The rules: the bytes that may follow, and the state after each.
 //!
-//! In every state that is returned some finish can be reached. What that needs is said where a
-//! choice is made: a block begins only at a line from which some block has one place, and those
-//! are the lines above [`OpenSection::limit`]; a hunk begins only if there is such a line below the
-//! one before; and in a hunk a line can always be added.
+//! Some end can be reached from every state, by three rules. A block begins only at a line from
+//! which some block stands once: the lines above [`OpenSection::limit`]. A hunk begins only if there
+//! is such a line below the hunk before. And a line can always be added to a hunk.
 
 use std::ops::Range;
 
 use crate::bound::{Bound, HeaderKind};
-use crate::log::{self, FOREIGN, HunkLine, Log, Post, PostLines};
+use crate::log::{FOREIGN, HunkLine, Log, Post, PostLines, SectionPaths};
 use crate::names;
 use crate::state::{MatcherState, Next, OpenHunk, OpenSection, Place};
 use crate::text::FileText;
@@ -25,8 +24,8 @@ impl Bound {
         }
     }
 
-    /// Takes one byte; `None` if it may not follow. The log is cut to the state, and goes on with
-    /// the byte.
+    /// Takes one byte; `None` if the byte may not follow. The log is cut to the state, and goes on
+    /// with the byte.
     pub(crate) fn step(
         &self,
         log: &mut Log,
@@ -132,23 +131,23 @@ fn added(utf8: Utf8, byte: u8) -> Option<Option<Utf8>> {
 
 /// Sections.
 impl Bound {
-    /// Begins the header of the next section, of which so many bytes were read.
+    /// Begins the header of the next section, after its first `at` bytes.
     fn open_header(&self, log: &Log, state: &mut MatcherState, at: u32) -> Option<()> {
-        let (first, end) = (0, self.headers.len() as u32);
-        state.place = Place::Header { first, end, at };
-        self.any_header(log, first..end).then_some(())
+        let end = self.headers.len() as u32;
+        state.place = Place::Header { first: 0, end, at };
+        self.any_header(log, 0..end).then_some(())
     }
 
-    /// Whether a header may be written: each path has one section, and none that differs from
-    /// another's in case alone; and a patch has at least one.
+    /// Whether a header may be written. A patch has at least one section, and at most one for paths
+    /// that are equal without regard to case.
     pub(crate) fn may_head(&self, log: &Log, header: u32) -> bool {
         match self.headers[header as usize].kind {
             HeaderKind::End => !log.sections.is_empty(),
             HeaderKind::Add => true,
             HeaderKind::Update(path) | HeaderKind::Delete(path) => {
-                let alike = |path: u32| self.alike[path as usize];
+                let alike = self.alike[path as usize];
                 let mut taken = log.sections.iter().filter_map(|section| section.path);
-                taken.all(|taken| alike(taken) != alike(path))
+                taken.all(|taken| self.alike[taken as usize] != alike)
             }
         }
     }
@@ -166,10 +165,10 @@ impl Bound {
         byte: u8,
     ) -> Option<()> {
         let headers = &self.headers[range.start as usize..range.end as usize];
-        let key = |text: &str| text.as_bytes().get(at as usize).copied();
-        let from = headers.partition_point(|header| key(&header.text) < Some(byte));
-        let to = headers.partition_point(|header| key(&header.text) <= Some(byte));
-        let (first, end) = (range.start + from as u32, range.start + to as u32);
+        let first =
+            range.start + headers.partition_point(|header| header.byte(at) < Some(byte)) as u32;
+        let end =
+            range.start + headers.partition_point(|header| header.byte(at) <= Some(byte)) as u32;
         if !self.any_header(log, first..end) {
             return None;
         }
@@ -182,22 +181,19 @@ impl Bound {
     }
 
     fn open_section(&self, log: &mut Log, state: &mut MatcherState, kind: HeaderKind) {
-        let mut push = |path, leaves| {
-            log.sections.push(log::SectionPaths { path, leaves, new: None });
-        };
         match kind {
             HeaderKind::End => state.place = Place::End,
             HeaderKind::Add => {
-                push(None, false);
+                log.sections.push(SectionPaths::old(None, false));
                 let start = state.lengths.bytes() + 1;
                 state.place = Place::NewPath { start, next: Next::New };
             }
             HeaderKind::Delete(path) => {
-                push(Some(path), true);
+                log.sections.push(SectionPaths::old(Some(path), true));
                 state.place = Place::Header { first: 0, end: self.headers.len() as u32, at: 0 };
             }
             HeaderKind::Update(path) => {
-                push(Some(path), false);
+                log.sections.push(SectionPaths::old(Some(path), false));
                 state.section = OpenSection {
                     file: path,
                     cursor: 0,
@@ -230,11 +226,8 @@ impl Bound {
         if byte == b'\n' && fits {
             let end = log.bytes.len() as u32 - 1;
             let path = log.sections.last()?.path;
-            log.sections.push(log::SectionPaths {
-                path,
-                leaves: path.is_some(),
-                new: Some((start, end)),
-            });
+            let leaves = path.is_some();
+            log.sections.push(SectionPaths { path, leaves, new: Some((start, end)) });
             state.place = if next == Next::New { Place::NewLine } else { Place::AfterMove };
         }
         fits.then_some(())
@@ -248,13 +241,14 @@ impl Bound {
 
     fn may_end_path(&self, log: &Log, path: &str) -> bool {
         let new = log.sections.iter().filter_map(|section| section.new);
-        self.names.is_free(path, new.filter_map(|new| std::str::from_utf8(log.text(new)).ok()))
+        let new = new.filter_map(|(start, end)| std::str::from_utf8(log.text(start, end)).ok());
+        self.names.is_free(path, new)
     }
 
-    /// The paths that the patch takes away, so far.
+    /// The paths that the patch deletes or moves, so far.
     fn gone(&self, log: &Log) -> Vec<&str> {
         let taken = log.sections.iter().enumerate().filter(|(nth, section)| {
-            // The one that is about to move counts.
+            // The file of the open section is about to move.
             section.leaves || (*nth + 1 == log.sections.len() && section.path.is_some())
         });
         let paths = taken.filter_map(|(_, section)| section.path);
@@ -265,9 +259,12 @@ impl Bound {
 /// Hunks.
 impl Bound {
     fn open_hunk(&self, log: &Log, state: &mut MatcherState) -> Option<()> {
-        let (lines, size) = (log.lines.len() as u32, self.file(state.section.file).len());
-        state.hunk =
-            OpenHunk { lines, min: state.section.cursor, range: 0..size, ..OpenHunk::default() };
+        state.hunk = OpenHunk {
+            lines: log.lines.len() as u32,
+            min: state.section.cursor,
+            range: 0..self.file(state.section.file).len(),
+            ..OpenHunk::default()
+        };
         state.place = Place::Literal("@", Next::At);
         Some(())
     }
@@ -281,8 +278,8 @@ impl Bound {
             _ => return None,
         };
         let limit = state.section.limit;
-        let any = || file.firsts.iter().any(|&line| may_name(file, limit, line));
-        (byte == b'\n' || any()).then_some(())
+        let fits = byte == b'\n' || file.firsts.iter().any(|&line| may_name(file, limit, line));
+        fits.then_some(())
     }
 
     fn at_text(
@@ -294,10 +291,11 @@ impl Bound {
     ) -> Option<()> {
         let file = self.file(state.section.file);
         let firsts = &file.firsts[range.start as usize..range.end as usize];
-        let key = |line: &u32| file.line(*line).get(at as usize).copied();
         let wanted = (byte != b'\n').then_some(byte);
-        let first = range.start + firsts.partition_point(|line| key(line) < wanted) as u32;
-        let end = range.start + firsts.partition_point(|line| key(line) <= wanted) as u32;
+        let first =
+            range.start + firsts.partition_point(|&line| file.byte(line, at) < wanted) as u32;
+        let end =
+            range.start + firsts.partition_point(|&line| file.byte(line, at) <= wanted) as u32;
         let limit = state.section.limit;
         let mut named = file.firsts[first as usize..end as usize].iter();
         if !named.any(|&line| may_name(file, limit, line)) {
@@ -344,7 +342,7 @@ impl Bound {
     /// Begins the next old line.
     fn open_old(&self, file: &FileText, state: &mut MatcherState) -> Option<()> {
         let hunk = &mut state.hunk;
-        // The shortest suffix is the first; it has no further line.
+        // The shortest suffix is the first, and may have no further line.
         let first = *file.order.get(hunk.range.start as usize)?;
         if first + hunk.depth == file.len() {
             hunk.range.start += 1;
@@ -364,13 +362,13 @@ impl Bound {
         let file = self.file(state.section.file);
         let hunk = &mut state.hunk;
         let wanted = (byte != b'\n').then_some(byte);
-        let key = |start: &u32| file.line(start + hunk.depth).get(at as usize).copied();
+        let depth = hunk.depth;
         if let [start] = file.order[hunk.range.start as usize..hunk.range.end as usize] {
-            (key(&start) == wanted).then_some(())?;
+            (file.byte(start + depth, at) == wanted).then_some(())?;
         } else {
             let starts = &file.order[hunk.range.start as usize..hunk.range.end as usize];
-            let from = starts.partition_point(|start| key(start) < wanted) as u32;
-            let to = starts.partition_point(|start| key(start) <= wanted) as u32;
+            let from = starts.partition_point(|start| file.byte(start + depth, at) < wanted) as u32;
+            let to = starts.partition_point(|start| file.byte(start + depth, at) <= wanted) as u32;
             hunk.range = hunk.range.start + from..hunk.range.start + to;
             file.any_start(hunk.range.clone(), hunk.min..state.section.limit).then_some(())?;
         }
@@ -387,8 +385,8 @@ impl Bound {
         Some(())
     }
 
-    /// Finds where else the block stands in the file as the hunks before leave it, once it stands
-    /// once in the file as it was.
+    /// Finds the other places of the old lines in the file as the hunks above leave it, if they
+    /// stand once in the file as it was.
     fn find_twins(&self, log: &Log, state: &mut MatcherState) {
         let hunk = &mut state.hunk;
         if !hunk.is_unique() {
@@ -404,15 +402,17 @@ impl Bound {
             Some(twins) => {
                 let added = hunk.depth - 1;
                 let id = file.ids[(first + added) as usize];
-                let stands = |&at: &u32| at + added < post.len() && post.id(at + added) == id;
-                twins.iter().copied().filter(stands).collect()
+                twins
+                    .iter()
+                    .copied()
+                    .filter(|at| at + added < post.len() && post.id(at + added) == id)
+                    .collect()
             }
         };
         hunk.twins = Some(twins.into());
     }
 
-    /// Whether the hunk may end here: it changes something, has one place, and is not there
-    /// already.
+    /// Whether the hunk may end here: with a change, with one place, and not applied already.
     pub(crate) fn may_end_hunk(&self, log: &Log, state: &MatcherState) -> bool {
         let hunk = &state.hunk;
         let file = self.file(state.section.file);
@@ -424,34 +424,38 @@ impl Bound {
         hunk.changes && placed && !self.stands_already(log, state)
     }
 
-    /// Whether the engine may say that the hunk is applied already. It inserts something, and what
-    /// it leaves stands on some of its old lines, in the file as it was; or it is outside the scope
-    /// of its header, and what it leaves stands in there.
+    /// Whether the engine may take the hunk for applied already. Either the hunk inserts something,
+    /// and its new lines stand in the old file where they overlap its old lines; or the hunk is
+    /// outside the scope of its header, and its new lines stand in the scope.
     fn stands_already(&self, log: &Log, state: &MatcherState) -> bool {
         let hunk = &state.hunk;
         let file = self.file(state.section.file);
         let lines = &log.lines[hunk.lines as usize..];
-        let new = || lines.iter().filter(|line| line.sign != b'-').map(|&line| log.line(line));
-        let (old, new_len) = (hunk.depth, new().count() as u32);
-        if old == 0 || new_len == 0 || new_len > file.len() {
+        let old_len = hunk.depth;
+        let new_len = new_lines(log, lines).count() as u32;
+        if old_len == 0 || new_len == 0 || new_len > file.len() {
             return false;
         }
         let first = file.order[hunk.range.start as usize];
-        let stands = |at: &u32| new().zip(*at..).all(|(line, at)| line == file.line(at));
         let last = file.len() - new_len;
-        let mut on = first.saturating_sub(new_len - 1)..=last.min(first + old - 1);
-        // On just its old lines it changes nothing that is seen.
-        let on_old = on.any(|at| (at, new_len) != (first, old) && stands(&at));
-        let in_scope = |header: u32| {
-            let below = |&at: &u32| {
-                file.ids[at as usize] != file.ids[header as usize] && file.in_scope(header, at)
-            };
-            !file.in_scope(header, first) && (0..=last).filter(stands).any(|at| below(&at))
-        };
-        on_old && inserts(log, lines) || hunk.header.is_some_and(in_scope)
+        let mut on = first.saturating_sub(new_len - 1)..=last.min(first + old_len - 1);
+        // New lines that stand exactly on the old ones make no visible change.
+        let on_old =
+            on.any(|at| (at, new_len) != (first, old_len) && stands_at(file, log, lines, at));
+        if on_old && inserts(log, lines) {
+            return true;
+        }
+        hunk.header.is_some_and(|header| {
+            !file.in_scope(header, first)
+                && (0..=last).any(|at| {
+                    stands_at(file, log, lines, at)
+                        && file.ids[at as usize] != file.ids[header as usize]
+                        && file.in_scope(header, at)
+                })
+        })
     }
 
-    /// Adds the hunk to the file as the hunks leave it.
+    /// Applies the hunk to the file as the hunks above leave it.
     fn close_hunk(&self, log: &mut Log, state: &mut MatcherState) {
         let file = self.file(state.section.file);
         if file.len() == 0 {
@@ -484,11 +488,21 @@ impl Bound {
     }
 }
 
+/// The lines that a hunk leaves.
+fn new_lines<'l>(log: &'l Log, lines: &'l [HunkLine]) -> impl Iterator<Item = &'l [u8]> {
+    lines.iter().filter(|line| line.sign != b'-').map(|&line| log.line(line))
+}
+
+/// Whether the lines that a hunk leaves stand at a line of the old file.
+fn stands_at(file: &FileText, log: &Log, lines: &[HunkLine], at: u32) -> bool {
+    new_lines(log, lines).zip(at..).all(|(line, at)| line == file.line(at))
+}
+
 fn post<'a>(log: &'a Log, file: &'a FileText, section: &OpenSection) -> Post<'a> {
     Post { file, lines: &log.post[section.post as usize..], cursor: section.cursor }
 }
 
-/// Adds lines of the file to those that the hunks leave, which begin at `base`.
+/// Adds lines of the file to the lines that the hunks leave, from index `base` on.
 fn keep(post: &mut Vec<PostLines>, base: usize, lines: Range<u32>) {
     if !lines.is_empty() {
         let at = post[base..].last().map_or(0, PostLines::end);
@@ -497,9 +511,8 @@ fn keep(post: &mut Vec<PostLines>, base: usize, lines: Range<u32>) {
     }
 }
 
-/// What the lines of `post` from number `from` on change: lines that were inserted and are like
-/// some of the file, and lines that did not follow one another. `next` is the line of the file
-/// below them.
+/// The changes of the lines of `post` from index `from` on: inserted lines with a text of the file,
+/// and neighbours that were not neighbours in the file. `next` is the line of the file below them.
 fn changes(
     file: &FileText,
     post: &[PostLines],
@@ -521,20 +534,20 @@ fn changes(
     })
 }
 
-/// Whether a header may have the text of a line, the first with that text: it stands above some
-/// block that may follow, and the engine reads it as it is.
+/// Whether an `@@` line may have the text of a line, the first with this text. The line is above
+/// some possible block, and the engine reads its text as it is.
 pub(crate) fn may_name(file: &FileText, limit: u32, line: u32) -> bool {
     let content = file.line(line);
-    // Line numbers, as a diff has them, are no name.
+    // A text like the line numbers of a diff names no line.
     let numbers = content.first() == Some(&b'-') && content.get(1).is_some_and(u8::is_ascii_digit);
     let blank = std::str::from_utf8(content).is_ok_and(|text| text.trim().is_empty());
     line < limit && !numbers && !blank
 }
 
-/// Whether some line is new. One that a change removes and inserts again is not, unless the hunk
-/// says how its lines end.
+/// Whether some line is new. A line that a change removes and inserts again is not new, unless the
+/// hunk states line ends.
 fn inserts(log: &Log, lines: &[HunkLine]) -> bool {
-    let states_ends = lines.iter().any(|line| log.text((line.start, line.end)).ends_with(b"\r"));
+    let states_ends = lines.iter().any(|line| log.text(line.start, line.end).ends_with(b"\r"));
     let mut changes = lines.chunk_by(|one, other| (one.sign == b' ') == (other.sign == b' '));
     changes.any(|change| {
         let mut inserted = change.iter().filter(|line| line.sign == b'+').peekable();

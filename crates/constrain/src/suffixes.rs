@@ -1,7 +1,6 @@
 //! A suffix array over the numbers of lines.
 
-/// Sorts the suffixes of `ids`, shorter ones first where one begins another, and says how long a
-/// beginning each shares with the one before it.
+/// Sorts the suffixes of `ids`; a suffix stands before a longer one that begins with it.
 ///
 /// Prefix doubling with counting sort: the beginnings of all suffixes are sorted by ever more
 /// lines, until they all differ. (Ids are smaller than the length.)
@@ -15,20 +14,22 @@ pub(crate) fn sorted(ids: &[u32]) -> Vec<u32> {
     std::mem::swap(&mut rank, &mut next);
     let mut width = 1;
     while classes < len {
-        // By the second half: what has none comes first, the others as the order has them.
+        // By the second half: suffixes without one come first, the others in the present order.
         let short = (len.saturating_sub(width) as u32..len as u32).rev();
         let long = order.iter().filter_map(|&at| at.checked_sub(width as u32));
         let second: Vec<u32> = short.chain(long).collect();
         order = by_rank(&second, &rank);
-        let second = |at: u32| rank.get(at as usize + width).map_or(0, |rank| rank + 1);
-        classes = rerank(&order, &mut next, |at| (rank[at as usize], second(at)));
+        classes = rerank(&order, &mut next, |at| {
+            let second = rank.get(at as usize + width).map_or(0, |rank| rank + 1);
+            (rank[at as usize], second)
+        });
         std::mem::swap(&mut rank, &mut next);
         width *= 2;
     }
     order
 }
 
-/// Sorts by rank and keeps the order of equals.
+/// Sorts by rank, and keeps the order of equal ranks.
 fn by_rank(order: &[u32], rank: &[u32]) -> Vec<u32> {
     let mut starts = vec![0_u32; rank.len() + 1];
     rank.iter().for_each(|&rank| starts[rank as usize + 1] += 1);
@@ -44,7 +45,8 @@ fn by_rank(order: &[u32], rank: &[u32]) -> Vec<u32> {
     sorted
 }
 
-/// Numbers what is sorted by its keys, equal ones alike, and counts the numbers.
+/// Ranks suffixes that are sorted by their keys; equal keys have one rank. Returns the number of
+/// ranks.
 fn rerank<K: PartialEq>(order: &[u32], rank: &mut [u32], key: impl Fn(u32) -> K) -> usize {
     let mut class = 0;
     for pair in order.windows(2) {
@@ -57,21 +59,23 @@ fn rerank<K: PartialEq>(order: &[u32], rank: &mut [u32], key: impl Fn(u32) -> K)
     class as usize + usize::from(!order.is_empty())
 }
 
-/// How many lines the longest end of the file has that also stands somewhere else.
+/// The length in lines of the longest end of the file that stands elsewhere, too.
 ///
-/// Such an end is the beginning of another suffix, which stands directly after it in the order. How
-/// much two neighbours share is found by Kasai's method: by one line less, at most, from the suffix
-/// of one line to that of the next.
+/// Such an end is the beginning of the next suffix in the order. Kasai's method finds the length
+/// that two neighbours share: from the suffix of one line to the suffix of the next line, it
+/// shrinks by one at most.
 pub(crate) fn repeated_end(ids: &[u32], order: &[u32]) -> usize {
     let mut rank = vec![0; ids.len()];
     order.iter().zip(0..).for_each(|(&start, at)| rank[start as usize] = at);
-    let (mut shared, mut longest) = (0_usize, 0);
+    let mut shared = 0_usize;
+    let mut longest = 0;
     for start in 0..ids.len() {
         let Some(&next) = order.get(rank[start] as usize + 1) else {
             shared = 0;
             continue;
         };
-        let (own, other) = (&ids[start..], &ids[next as usize..]);
+        let own = &ids[start..];
+        let other = &ids[next as usize..];
         shared += own[shared..].iter().zip(&other[shared..]).take_while(|(a, b)| a == b).count();
         if shared == own.len() {
             longest = longest.max(shared);
@@ -104,10 +108,12 @@ mod tests {
         for _ in 0..2_000 {
             let len = random.usize(..12);
             let ids: Vec<u32> = (0..len).map(|_| random.u32(..2).min(len as u32 - 1)).collect();
-            let stands = |size: usize| {
-                ids.windows(size.max(1)).filter(|other| *other == &ids[len - size..]).count() > 1
-            };
-            let plain = (1..len).filter(|&size| stands(size)).max().unwrap_or(0);
+            let plain = (1..len)
+                .filter(|&size| {
+                    ids.windows(size).filter(|other| *other == &ids[len - size..]).count() > 1
+                })
+                .max()
+                .unwrap_or(0);
             assert_eq!(repeated_end(&ids, &sorted(&ids)), plain, "{ids:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! A file as the matcher sees it: its lines in order, and all of its suffixes in order.
+//! A file for the matcher: its lines, and its sorted suffixes.
 
 use std::ops::Range;
 
@@ -12,17 +12,17 @@ const BOM: &str = "\u{feff}";
 #[derive(Debug)]
 pub(crate) struct FileText {
     text: Box<str>,
-    /// Where each line begins and ends, without its terminator.
+    /// The beginning and the end of each line, without its terminator.
     lines: Vec<(u32, u32)>,
-    /// For each line the number of its text: texts are numbered in the order of their bytes.
+    /// For each line the number of its text; texts are numbered in the order of their bytes.
     pub(crate) ids: Vec<u32>,
-    /// For each text the first line that has it.
+    /// For each text the first line with it.
     pub(crate) firsts: Vec<u32>,
-    /// The starts of suffixes, in order.
+    /// The first lines of the suffixes, sorted by the suffixes.
     pub(crate) order: Vec<u32>,
-    /// The lines from which some block stands once in the file are those above this one.
+    /// From each line above this one, and from no other, some block stands once in the file.
     pub(crate) limit: u32,
-    /// The last of these lines in stretches of `order`: a tree of maxima.
+    /// A tree of maxima over `order`: the last line above `limit` in each stretch.
     last: Vec<i32>,
 }
 
@@ -38,10 +38,14 @@ impl FileText {
         }
         let text = text.into_boxed_str();
         let lines = line_ranges(&text)?;
-        let contents = |&(start, end): &(u32, u32)| &text.as_bytes()[start as usize..end as usize];
-        let mut sorted: Vec<(&[u8], u32)> = lines.iter().map(contents).zip(0..).collect();
+        let mut sorted: Vec<(&[u8], u32)> = lines
+            .iter()
+            .map(|&(start, end)| &text.as_bytes()[start as usize..end as usize])
+            .zip(0..)
+            .collect();
         sorted.sort_unstable();
-        let (mut ids, mut firsts) = (vec![0; lines.len()], Vec::new());
+        let mut ids = vec![0; lines.len()];
+        let mut firsts = Vec::new();
         let mut before = None;
         for &(content, line) in &sorted {
             if before != Some(content) {
@@ -69,6 +73,12 @@ impl FileText {
         &self.text.as_bytes()[start as usize..end as usize]
     }
 
+    /// The byte of a line at a place; none at the end of the line.
+    #[inline]
+    pub(crate) fn byte(&self, line: u32, at: u32) -> Option<u8> {
+        self.line(line).get(at as usize).copied()
+    }
+
     /// The number of a text.
     pub(crate) fn id_of(&self, text: &[u8]) -> Option<u32> {
         let found = self.firsts.binary_search_by(|&line| self.line(line).cmp(text));
@@ -77,12 +87,13 @@ impl FileText {
 
     /// Whether some suffix of `range` in the order begins in `lines`.
     pub(crate) fn any_start(&self, range: Range<u32>, lines: Range<u32>) -> bool {
-        let inside = |&start: &u32| lines.contains(&start);
         if range.len() <= 16 || lines.end != self.limit {
-            return self.order[range.start as usize..range.end as usize].iter().any(inside);
+            let starts = &self.order[range.start as usize..range.end as usize];
+            return starts.iter().any(|start| lines.contains(start));
         }
         let size = self.order.len();
-        let (mut from, mut to) = (range.start as usize + size, range.end as usize + size);
+        let mut from = range.start as usize + size;
+        let mut to = range.end as usize + size;
         let mut last = -1;
         while from < to {
             if from % 2 == 1 {
@@ -98,20 +109,31 @@ impl FileText {
         last >= lines.start as i32
     }
 
-    /// Whether a line is in the scope of a header, one of the lines with the text of `header`: down
+    /// Whether a line is in the scope of a line with the text of `header`. The scope reaches down
     /// to the next line that is indented no deeper and begins with a letter, `_` or `$`.
     pub(crate) fn in_scope(&self, header: u32, line: u32) -> bool {
-        let indent = |line: u32| {
-            let text = self.line(line);
-            text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
-        };
-        let opens = |line: u32| {
-            let first = self.line(line).get(indent(line));
-            first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$'))
-        };
-        let is_header = |line: u32| self.ids[line as usize] == self.ids[header as usize];
-        let ends = |line: u32| opens(line) && indent(line) <= indent(header);
-        (0..=line).rev().find(|&line| is_header(line) || ends(line)).is_some_and(is_header)
+        let id = self.ids[header as usize];
+        let indent = self.indent(header);
+        for above in (0..=line).rev() {
+            if self.ids[above as usize] == id {
+                return true;
+            }
+            if self.opens_scope(above) && self.indent(above) <= indent {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The number of blanks and tabs in front of a line.
+    fn indent(&self, line: u32) -> usize {
+        self.line(line).iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+    }
+
+    /// Whether a line begins with a letter, `_` or `$` after its indentation.
+    fn opens_scope(&self, line: u32) -> bool {
+        let first = self.line(line).get(self.indent(line));
+        first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$'))
     }
 }
 
@@ -126,7 +148,7 @@ fn line_ranges(text: &str) -> Result<Vec<(u32, u32)>, BindError> {
         if content.ends_with('\r') {
             return Err(BindError::CarriageReturn);
         }
-        // The engine takes a mark before a hunk's first line for the file's.
+        // In front of a hunk's first line, the engine takes such a mark for the mark of the file.
         if body.len() < text.len() && content.starts_with(BOM) {
             return Err(BindError::ByteOrderMark);
         }

@@ -1,8 +1,8 @@
 //! Token texts as a trie.
 //!
-//! `toktrie`, which engines of constrained decoding use, keeps the children of a node in a list
-//! that is walked; here one child is looked up at a time, from a text that is known. So the
-//! children of a node stand together, in the order of their bytes.
+//! The children of a node stand together, in the order of their bytes, because the matcher looks
+//! up one child at a time along a known text. `toktrie`, the trie of other engines of constrained
+//! decoding, keeps them in a list instead.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use std::ops::Range;
 pub(crate) struct Trie {
     /// The last byte of each node.
     bytes: Vec<u8>,
-    /// Where the children of each node begin; those of the next node follow.
+    /// The index of each node's first child; the children of the next node follow.
     children: Vec<u32>,
-    /// Where the tokens of each node begin; those of the next node follow.
+    /// The index of each node's first token; the tokens of the next node follow.
     first_token: Vec<u32>,
     tokens: Vec<u32>,
 }
@@ -25,7 +25,7 @@ impl Trie {
     /// The node of the empty string.
     pub(crate) const ROOT: Node = 0;
 
-    /// Makes a trie of strings and what stands for each; the empty string is left out.
+    /// Makes a trie of strings, each with a token; the empty string is left out.
     pub(crate) fn new(mut entries: Vec<(&[u8], u32)>) -> Self {
         entries.retain(|(text, _)| !text.is_empty());
         entries.sort_unstable();
@@ -79,7 +79,7 @@ impl Trie {
         Some((from + at) as Node)
     }
 
-    /// What stands for the string of a node.
+    /// The tokens that spell the string of a node.
     #[inline]
     pub(crate) fn tokens(&self, node: Node) -> &[u32] {
         let from = self.first_token[node as usize] as usize;
@@ -91,15 +91,16 @@ impl Trie {
 mod tests {
     use super::*;
 
+    fn find(trie: &Trie, text: &[u8]) -> Option<Vec<u32>> {
+        let node = text.iter().try_fold(Trie::ROOT, |node, &byte| trie.child(node, byte))?;
+        Some(trie.tokens(node).to_vec())
+    }
+
     #[test]
     fn finds_each_string_and_nothing_else() {
         let texts: [&[u8]; 7] = [b"a", b"ab", b"abc", b"b", b"", b"\xff\x00", b"ab"];
         let entries = texts.iter().zip(0..).map(|(text, id)| (*text, id)).collect();
         let trie = Trie::new(entries);
-        let find = |text: &[u8]| {
-            let node = text.iter().try_fold(Trie::ROOT, |node, &byte| trie.child(node, byte))?;
-            Some(trie.tokens(node).to_vec())
-        };
         for (text, wanted) in [
             (&b"a"[..], Some(vec![0])),
             (b"ab", Some(vec![1, 6])),
@@ -110,7 +111,7 @@ mod tests {
             (b"\xff", Some(vec![])),
             (b"\xff\x00", Some(vec![5])),
         ] {
-            assert_eq!(find(text), wanted, "{text:?}");
+            assert_eq!(find(&trie, text), wanted, "{text:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! UTF-8, one byte at a time.
 
-/// How many states there are.
+/// The number of states.
 pub(crate) const STATES: usize = 8;
 
-/// What of a character is still to come.
+/// The missing bytes of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) enum Utf8 {
     /// Nothing: the text may end here.
@@ -64,17 +64,17 @@ impl Utf8 {
 mod tests {
     use super::*;
 
+    const EDGES: [u8; 11] = [0, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf];
+    const LEADS: [u8; 11] = [0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5];
+
     #[test]
     fn takes_what_the_standard_library_takes() {
         let mut random = fastrand::Rng::with_seed(1);
         for _ in 0..20_000 {
-            let edges = [0, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf];
-            let leads = [0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5];
-            let mut pick = || {
-                let from: &[u8] = if random.bool() { &edges } else { &leads };
+            let bytes: [u8; 4] = std::array::from_fn(|_| {
+                let from = if random.bool() { EDGES } else { LEADS };
                 from[random.usize(..from.len())]
-            };
-            let bytes: Vec<u8> = (0..4).map(|_| pick()).collect();
+            });
             let end = bytes.iter().try_fold(Utf8::Whole, |state, &byte| state.step(byte));
             let whole = end == Some(Utf8::Whole);
             assert_eq!(whole, std::str::from_utf8(&bytes).is_ok(), "{bytes:x?}");

@@ -1,4 +1,4 @@
-//! The tokens of a model, in the groups that masks are made of.
+//! The tokens of a model, grouped for masks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,18 +6,18 @@ use crate::names::{LONGEST, is_plain};
 use crate::trie::Trie;
 use crate::utf8::{STATES, Utf8};
 
-/// The bytes with which a line of an envelope may begin.
+/// The first bytes of the lines of a patch.
 const SIGNS: &[u8] = b"+- @*";
 
-/// A name of so many bytes may be followed by any token for names.
+/// Any token for names may follow a name of so many bytes.
 pub(crate) const SHORT_NAME: usize = 80;
 
 /// The tokens of a model.
 ///
-/// It is made once for a model, and shared by all matchers.
+/// Make one value for a model; all matchers share it.
 #[derive(Debug)]
 pub struct Vocabulary {
-    /// Tells vocabularies apart, for what is cached.
+    /// The number of the vocabulary in the keys of caches.
     pub(crate) number: u64,
     tokens: Vec<Box<[u8]>>,
     end: Vec<u32>,
@@ -25,20 +25,20 @@ pub struct Vocabulary {
     pub(crate) plain: Trie,
     /// The tokens with a line feed and something after it.
     pub(crate) inner: Trie,
-    /// The tokens that may follow in the text of an added line whatever the files are, by what of a
-    /// character is to come.
+    /// The tokens that may follow in the text of an added line of any file, by the state of the
+    /// character before them.
     pub(crate) free: [Vec<u32>; STATES],
-    /// The tokens that may follow at the start of a hunk's line whatever the files are.
+    /// The tokens that may follow at the start of a hunk's line in any file.
     pub(crate) plus: Vec<u32>,
-    /// The tokens that may stand anywhere in a new name.
+    /// The tokens that are allowed anywhere in a new name.
     pub(crate) name: Vec<u32>,
-    /// The tokens that may begin in a new name and do not stand anywhere in one.
+    /// The other tokens that may begin in a new name.
     pub(crate) beyond_name: Trie,
-    /// What follows the first line feed of the other tokens that begin in an added line and do not
-    /// leave the hunk. The numbers are indices of `after`.
+    /// The other tokens that begin in an added line and do not leave the hunk, without the bytes up
+    /// to their first line feed. The numbers are indices of `after`.
     pub(crate) tails: Trie,
     pub(crate) after: Vec<Vec<Tail>>,
-    /// Those that leave the hunk.
+    /// The tokens that begin in an added line and leave the hunk.
     pub(crate) leaving: Trie,
 }
 
@@ -46,17 +46,17 @@ pub struct Vocabulary {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tail {
     pub(crate) token: u32,
-    /// For each state of a character a bit: whether the text before the line feed may follow it.
+    /// A bit for each state of a character: whether the text before the line feed may follow.
     pub(crate) fits: u8,
 }
 
 impl Vocabulary {
-    /// Makes a vocabulary of the bytes of each token and the tokens that end an output.
+    /// Makes a vocabulary of the bytes of each token, and of the tokens that end an output.
     ///
-    /// The bytes are those that the token adds to the output, not its name: tokenizers of the GPT-2
-    /// family have a table from characters to bytes, and others write `▁` for a blank. A token that
-    /// has no bytes, or none that count (a special token), is empty and never allowed. Ids that end
-    /// an output are allowed where it may end, whatever their bytes are.
+    /// Give the bytes that a token adds to the output, not its name: tokenizers of the GPT-2 family
+    /// have a table from characters to bytes, and others write `▁` for a blank. Give no bytes for a
+    /// special token; a token without bytes is never allowed. The tokens of `end` are allowed where
+    /// the output may end, whatever their bytes are.
     #[must_use]
     pub fn new<T: Into<Box<[u8]>>>(tokens: impl IntoIterator<Item = T>, end: &[u32]) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -87,7 +87,9 @@ impl Vocabulary {
     }
 
     fn group(&mut self, tokens: &[Box<[u8]>]) {
-        let (mut plain, mut inner, mut leaving) = (Vec::new(), Vec::new(), Vec::new());
+        let mut plain = Vec::new();
+        let mut inner = Vec::new();
+        let mut leaving = Vec::new();
         let mut beyond = Vec::new();
         let mut tails: Vec<(&[u8], Tail)> = Vec::new();
         for (token, id) in tokens.iter().zip(0..) {
@@ -147,7 +149,7 @@ impl Vocabulary {
         self.tokens.is_empty()
     }
 
-    /// How many words of 32 bits a mask has.
+    /// The length of a mask, in words of 32 bits.
     #[must_use]
     pub fn mask_len(&self) -> usize {
         self.tokens.len().div_ceil(32)

@@ -1,25 +1,27 @@
-//! The tokens that may follow in an old line, where many lines of the file may be meant.
+//! The tokens that may follow in an old line, where many lines of the file are possible.
 
 use crate::text::FileText;
 use crate::trie::{Node, Trie};
 
-/// Tokens, each with the last line at which a block that has it may begin; descending by it.
+/// Tokens, each after the last line at which a block with the token may begin; descending.
 #[derive(Debug)]
 pub(crate) struct Wide(Vec<(u32, u32)>);
 
-/// Suffixes of a file, and a place in a line of theirs.
+/// Suffixes of a file, and a place in one of their lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Suffixes<'a> {
     pub(crate) file: &'a FileText,
-    /// They are in the order of their texts.
+    /// The first lines of the suffixes, in the order of the suffixes.
     pub(crate) starts: &'a [u32],
+    /// The number of the line in each suffix.
     pub(crate) depth: u32,
+    /// The number of bytes before the place in the line.
     pub(crate) at: u32,
 }
 
 impl Suffixes<'_> {
-    /// Walks a trie below `root` along the rest of each line, with the line feed at its end. Calls
-    /// `visit` for each suffix that is wanted, with the nodes from `root` on.
+    /// Walks a trie below `root` along the rest of each line and a line feed. Calls `visit` for
+    /// each wanted suffix, with the nodes from `root` on.
     fn walk(
         &self,
         trie: &Trie,
@@ -27,16 +29,13 @@ impl Suffixes<'_> {
         wanted: impl Fn(u32) -> bool,
         mut visit: impl FnMut(&[Node], u32),
     ) {
-        let rest = |start: u32| {
-            let line = self.file.line(start + self.depth);
-            &line[self.at as usize..]
-        };
         let mut path: Vec<Node> = vec![root];
         let mut last: Option<(u32, &[u8])> = None;
         for &start in self.starts.iter().filter(|&&start| wanted(start)) {
-            let id = self.file.ids[(start + self.depth) as usize];
+            let line = start + self.depth;
+            let id = self.file.ids[line as usize];
             if last.is_none_or(|(before, _)| before != id) {
-                let text = rest(start);
+                let text = &self.file.line(line)[self.at as usize..];
                 let shared = last.map_or(0, |(_, before)| {
                     let most = path.len() - 1;
                     before
@@ -58,7 +57,7 @@ impl Suffixes<'_> {
         }
     }
 
-    /// Calls `take` for each token that may follow, where blocks begin at lines that are wanted.
+    /// Calls `take` for each token that may follow in a block at a wanted line.
     pub(crate) fn tokens(
         &self,
         trie: &Trie,
@@ -80,46 +79,58 @@ impl Suffixes<'_> {
 }
 
 impl Wide {
-    /// Finds the tokens below `root`, for blocks that begin at lines that are wanted.
+    /// Finds the tokens below `root` that may follow in a block at a wanted line.
     pub(crate) fn new(
         suffixes: Suffixes<'_>,
         trie: &Trie,
         root: Node,
         wanted: impl Fn(u32) -> bool,
     ) -> Self {
-        let mut found = Vec::new();
-        // The nodes on the way, each with the last line below it.
-        let mut open: Vec<(Node, u32)> = Vec::new();
-        let mut close = |(node, last): (Node, u32)| {
-            found.extend(trie.tokens(node).iter().map(|&token| (last, token)));
-            last
-        };
+        let mut branch = Branch { trie, open: Vec::new(), found: Vec::new() };
         suffixes.walk(trie, root, wanted, |path, start| {
-            let shared =
-                open.iter().zip(&path[1..]).take_while(|(one, other)| one.0 == **other).count();
-            while open.len() > shared {
-                let last = open.pop().map_or(0, &mut close);
-                if let Some(above) = open.last_mut() {
-                    above.1 = above.1.max(last);
-                }
-            }
-            open.extend(path[1 + shared..].iter().map(|&node| (node, 0)));
-            if let Some(leaf) = open.last_mut() {
+            let shared = branch
+                .open
+                .iter()
+                .zip(&path[1..])
+                .take_while(|(one, other)| one.0 == **other)
+                .count();
+            branch.close_to(shared);
+            branch.open.extend(path[1 + shared..].iter().map(|&node| (node, 0)));
+            if let Some(leaf) = branch.open.last_mut() {
                 leaf.1 = leaf.1.max(start);
             }
         });
-        while let Some(node) = open.pop() {
-            let last = close(node);
-            if let Some(above) = open.last_mut() {
-                above.1 = above.1.max(last);
-            }
-        }
+        branch.close_to(0);
+        let mut found = branch.found;
         found.sort_unstable_by(|one, other| other.cmp(one));
         Self(found)
     }
 
-    /// The tokens of blocks that begin at a line or below it.
+    /// The tokens of blocks at a line or below.
     pub(crate) fn from(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().take_while(move |(last, _)| *last >= line).map(|(_, token)| *token)
+    }
+}
+
+/// A walk through a trie.
+struct Branch<'t> {
+    trie: &'t Trie,
+    /// The nodes on the way, each with the last line below the node.
+    open: Vec<(Node, u32)>,
+    /// The tokens of the nodes that are done, each after the last line.
+    found: Vec<(u32, u32)>,
+}
+
+impl Branch<'_> {
+    /// Goes back up until `shared` nodes are left.
+    fn close_to(&mut self, shared: usize) {
+        while self.open.len() > shared
+            && let Some((node, last)) = self.open.pop()
+        {
+            self.found.extend(self.trie.tokens(node).iter().map(|&token| (last, token)));
+            if let Some(above) = self.open.last_mut() {
+                above.1 = above.1.max(last);
+            }
+        }
     }
 }

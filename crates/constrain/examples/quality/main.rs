@@ -1,22 +1,22 @@
-//! What a token mask does to the quality of patches: a small model writes patches of real commits
-//! and makes mistakes, once free and once held to the files.
+//! Measures the effect of a token mask on the quality of patches: a small model writes patches of
+//! real commits and makes mistakes, once free and once held to the files.
 //!
 //! ```text
 //! cargo run --release -p patch-constrain --example quality -- [--patches N] [--seed S] REPOSITORY…
 //! ```
 //!
-//! The model (`model.rs`) has no weights from outside. It knows the patch that is wanted and the
-//! file, and copies the patch token by token; at each token it slips with the probability p, and
-//! writes what the file or an n-gram of the repository's earlier text suggests instead. The files
-//! are those that one section of a commit changes; patches have three lines of context.
+//! The model (`model.rs`) has no weights from outside. It knows the wanted patch and the file, and
+//! copies the patch token by token. At each token it slips with the probability p, and writes a
+//! token that the file or an n-gram of the repository's earlier text suggests. Each patch is one
+//! section of a commit, with three lines of context.
 //!
-//! *Free* writes without a mask. *Bound* may only write what the matcher allows. *Stopped* is bound
-//! as well, and gives up where the mask takes more than nine tenths of the probability from it
-//! within the old lines, as the text that it wants to write is not in the file.
+//! *Free* writes without a mask. *Bound* writes only tokens that the matcher allows. *Stopped* is
+//! bound as well, and gives up where the mask takes more than nine tenths of the probability within
+//! the old lines: the text that the model wants to write is not in the file.
 //!
-//! An output is *right* if the file becomes that of the commit, *other text* if only inserted lines
-//! differ, *other lines* if lines were replaced that the commit does not replace, or the other way
-//! round, and *refused* if it does not parse, does not apply, or was given up.
+//! An output is *right* if it makes the file of the commit, *other text* if only inserted lines
+//! differ, *other lines* if it replaces other lines than the commit, and *refused* if it does not
+//! parse, does not apply, or was given up.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -68,101 +68,154 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let (mut patches, mut seed, mut dirs) = (200, 1, Vec::new());
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let mut number = || args.next().and_then(|it| it.parse().ok());
-        match &*arg {
-            "--patches" => patches = number().unwrap_or(patches),
-            "--seed" => seed = number().unwrap_or(1) as u64,
-            _ => dirs.push(PathBuf::from(arg)),
-        }
-    }
-    if dirs.is_empty() {
+    let args = Args::parse(std::env::args().skip(1));
+    if args.dirs.is_empty() {
         eprintln!("usage: quality [--patches N] [--seed S] REPOSITORY…");
         return ExitCode::from(2);
     }
-    let mut counts: BTreeMap<(u32, Way, Outcome), usize> = BTreeMap::new();
-    let (mut tried, mut left_out) = (0_u32, 0);
-    for dir in &dirs {
-        let (text, changes) = match read(dir, patches) {
+    let mut counts = Counts::default();
+    for dir in &args.dirs {
+        let (text, changes) = match read(dir, args.patches) {
             Ok(read) => read,
             Err(error) => {
                 eprintln!("{}: {error}", dir.display());
                 return ExitCode::FAILURE;
             }
         };
-        let tokens = Tokens::of(&text);
-        let vocabulary = Arc::new(Vocabulary::new(tokens.texts(), &[tokens.end()]));
-        let grams = Text::of(&tokens, &text);
+        let repository = Repository::of(&text);
         for (nth, change) in changes.iter().enumerate() {
-            let bound =
-                Binder::new(Operations::default()).file(&change.path, change.before.clone()).bind();
-            let Ok(bound) = bound else { continue };
-            let bound = Arc::new(bound);
-            // What is no sentence of the file could not be written at all, and some files are
-            // not to be changed without approval.
-            let possible = is_sentence(&vocabulary, &bound, &tokens, &change.patch);
-            if !possible || judge(change, &change.patch) != Outcome::Right {
-                left_out += 1;
-                continue;
-            }
-            tried += 1;
-            for (which, slip) in SLIPS.into_iter().enumerate() {
-                for way in [Way::Free, Way::Bound, Way::Stopped] {
-                    let seed = seed.wrapping_mul(1_000_003) + nth as u64;
-                    let mut model =
-                        Model::new(&tokens, &grams, change.before.as_slice(), &change.patch);
-                    let mut matcher = Matcher::new(Arc::clone(&vocabulary), Arc::clone(&bound));
-                    let written = model.write(
-                        slip,
-                        seed,
-                        (way != Way::Free).then_some(&mut matcher),
-                        way == Way::Stopped,
-                    );
-                    let outcome = match &written {
-                        None => Outcome::Refused,
-                        Some(text) => judge(change, text),
-                    };
-                    if let (Way::Bound | Way::Stopped, Some(text), Outcome::Refused) =
-                        (way, &written, outcome)
-                    {
-                        panic!("{}: a bound patch was refused:\n{text}", change.path);
-                    }
-                    *counts.entry((which as u32, way, outcome)).or_default() += 1;
-                }
-            }
+            let seed = args.seed.wrapping_mul(1_000_003) + nth as u64;
+            counts.add(&repository, change, seed);
         }
     }
-    println!("{tried} patches, {left_out} left out");
-    println!("| p | way | right | other text | other lines | refused |");
-    println!("|---|---|---|---|---|---|");
-    for (which, slip) in SLIPS.into_iter().enumerate() {
-        for way in [Way::Free, Way::Bound, Way::Stopped] {
-            let share = |outcome| {
-                let count = counts.get(&(which as u32, way, outcome)).copied().unwrap_or(0);
-                format!("{:.1} %", 100.0 * count as f64 / f64::from(tried.max(1)))
-            };
-            println!(
-                "| {} % | {} | {} | {} | {} | {} |",
-                slip * 100.0,
-                format!("{way:?}").to_lowercase(),
-                share(Outcome::Right),
-                share(Outcome::OtherText),
-                share(Outcome::OtherLines),
-                share(Outcome::Refused)
-            );
-        }
-    }
+    counts.print();
     ExitCode::SUCCESS
 }
 
-/// The text that the n-grams are counted in, of the first half of the history, and changes of
-/// single files from the second half.
+struct Args {
+    /// The most patches of a repository.
+    patches: usize,
+    seed: u64,
+    dirs: Vec<PathBuf>,
+}
+
+impl Args {
+    fn parse(mut args: impl Iterator<Item = String>) -> Self {
+        let mut this = Self { patches: 200, seed: 1, dirs: Vec::new() };
+        while let Some(arg) = args.next() {
+            match &*arg {
+                "--patches" => {
+                    let given = args.next().and_then(|text| text.parse().ok());
+                    this.patches = given.unwrap_or(this.patches);
+                }
+                "--seed" => {
+                    this.seed = args.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+                }
+                _ => this.dirs.push(PathBuf::from(arg)),
+            }
+        }
+        this
+    }
+}
+
+/// The tokens of a repository, and their n-grams.
+struct Repository {
+    tokens: Tokens,
+    vocabulary: Arc<Vocabulary>,
+    grams: Text,
+}
+
+impl Repository {
+    fn of(text: &[u8]) -> Self {
+        let tokens = Tokens::of(text);
+        let vocabulary = Arc::new(Vocabulary::new(tokens.texts(), &[tokens.end()]));
+        let grams = Text::of(&tokens, text);
+        Self { tokens, vocabulary, grams }
+    }
+}
+
+/// The outcomes so far.
+#[derive(Default)]
+struct Counts {
+    /// The number of patches for each index of [`SLIPS`], way and outcome.
+    outcomes: BTreeMap<(usize, Way, Outcome), usize>,
+    tried: u32,
+    left_out: u32,
+}
+
+impl Counts {
+    /// Writes the patch of a change in every way, and counts the outcomes.
+    fn add(&mut self, repository: &Repository, change: &Change, seed: u64) {
+        let Repository { tokens, vocabulary, grams } = repository;
+        let bound =
+            Binder::new(Operations::default()).file(&change.path, change.before.clone()).bind();
+        let Ok(bound) = bound else { return };
+        let bound = Arc::new(bound);
+        // A patch that is no sentence of the file cannot be written at all, and some files are
+        // not to be changed without approval.
+        let possible = is_sentence(vocabulary, &bound, tokens, &change.patch);
+        if !possible || judge(change, &change.patch) != Outcome::Right {
+            self.left_out += 1;
+            return;
+        }
+        self.tried += 1;
+        for (which, slip) in SLIPS.into_iter().enumerate() {
+            for way in [Way::Free, Way::Bound, Way::Stopped] {
+                let mut model = Model::new(tokens, grams, change.before.as_slice(), &change.patch);
+                let mut matcher = Matcher::new(Arc::clone(vocabulary), Arc::clone(&bound));
+                let written = model.write(
+                    slip,
+                    seed,
+                    (way != Way::Free).then_some(&mut matcher),
+                    way == Way::Stopped,
+                );
+                let outcome = match &written {
+                    None => Outcome::Refused,
+                    Some(text) => judge(change, text),
+                };
+                if let (Way::Bound | Way::Stopped, Some(text), Outcome::Refused) =
+                    (way, &written, outcome)
+                {
+                    panic!("{}: a bound patch was refused:\n{text}", change.path);
+                }
+                *self.outcomes.entry((which, way, outcome)).or_default() += 1;
+            }
+        }
+    }
+
+    fn print(&self) {
+        println!("{} patches, {} left out", self.tried, self.left_out);
+        println!("| p | way | right | other text | other lines | refused |");
+        println!("|---|---|---|---|---|---|");
+        for (which, slip) in SLIPS.into_iter().enumerate() {
+            for way in [Way::Free, Way::Bound, Way::Stopped] {
+                println!(
+                    "| {} % | {} | {} | {} | {} | {} |",
+                    slip * 100.0,
+                    format!("{way:?}").to_lowercase(),
+                    self.share(which, way, Outcome::Right),
+                    self.share(which, way, Outcome::OtherText),
+                    self.share(which, way, Outcome::OtherLines),
+                    self.share(which, way, Outcome::Refused)
+                );
+            }
+        }
+    }
+
+    fn share(&self, which: usize, way: Way, outcome: Outcome) -> String {
+        let count = self.outcomes.get(&(which, way, outcome)).copied().unwrap_or(0);
+        format!("{:.1} %", 100.0 * count as f64 / f64::from(self.tried.max(1)))
+    }
+}
+
+/// Reads the text of the first half of the history, for the n-grams, and the changes of single
+/// files in the second half.
 fn read(dir: &Path, most: usize) -> Result<(Vec<u8>, Vec<Change>), String> {
     let mut commits = 0;
     history::read(dir, &|_| true, &mut |_| commits += 1)?;
-    let (mut text, mut found, mut nth) = (Vec::new(), Vec::new(), 0);
+    let mut text = Vec::new();
+    let mut found = Vec::new();
+    let mut nth = 0;
     history::read(dir, &|_| true, &mut |commit| {
         nth += 1;
         for (path, before, after) in commit.updates() {
@@ -227,11 +280,12 @@ fn judge(change: &Change, text: &str) -> Outcome {
     }
 }
 
-/// The ranges of lines that one text replaces in the other.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// The ranges of old lines that a change replaces.
 fn replaced(before: &[u8], after: &[u8]) -> Vec<(usize, usize)> {
-    let lines = |text: &'_ [u8]| -> Vec<Vec<u8>> {
-        text.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
-    };
     let ops = capture_diff_slices(Algorithm::Myers, &lines(before), &lines(after));
     ops.iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))

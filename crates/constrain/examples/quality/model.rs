@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use patch_constrain::{Matcher, has};
 
-/// How much of the probability the mask may take within old lines before the model gives up.
+/// The part of the probability that the mask may take within old lines before the model gives up.
 const TAKEN: f64 = 0.9;
-/// How much longer than the patch that is wanted an output may get.
+/// The tokens that an output may have beyond twice the wanted patch.
 const LONGER: usize = 400;
 
 /// All bytes, the most frequent words of a text, and an end.
@@ -17,7 +17,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// The words of a text that are most frequent.
+    /// Collects the most frequent words of a text.
     pub(crate) fn of(text: &[u8]) -> Self {
         const WORDS: usize = 8_000;
         let mut counts: HashMap<&[u8], usize> = HashMap::new();
@@ -63,26 +63,31 @@ impl Tokens {
 
 /// Runs of letters with the blank before them, runs of blanks, line feeds, and single signs.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
     let mut rest = text;
     std::iter::from_fn(move || {
-        let first = *rest.first()?;
-        let run = |from: usize, holds: &dyn Fn(u8) -> bool| {
-            from + rest[from..].iter().take_while(|&&byte| holds(byte)).count()
-        };
+        let (&first, others) = rest.split_first()?;
         let length = match first {
-            b' ' if rest.get(1).is_some_and(|&byte| is_letter(byte)) => run(1, &is_letter),
-            b' ' | b'\t' => run(1, &|byte| byte == first),
-            _ if is_letter(first) => run(1, &is_letter),
-            _ => 1,
+            b' ' if others.first().is_some_and(is_letter) => run(others, is_letter),
+            b' ' | b'\t' => run(others, |&byte| byte == first),
+            _ if is_letter(&first) => run(others, is_letter),
+            _ => 0,
         };
-        let (word, after) = rest.split_at(length);
+        let (word, after) = rest.split_at(1 + length);
         rest = after;
         Some(word)
     })
 }
 
-/// How often tokens follow two others in a text.
+fn is_letter(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80
+}
+
+/// The number of bytes at the beginning of a text that pass a test.
+fn run(text: &[u8], holds: impl Fn(&u8) -> bool) -> usize {
+    text.iter().take_while(|byte| holds(byte)).count()
+}
+
+/// The number of times that a token follows one or two others in a text.
 pub(crate) struct Text {
     after_two: HashMap<(u32, u32), Vec<(u32, u32)>>,
     after_one: HashMap<u32, Vec<(u32, u32)>>,
@@ -97,18 +102,13 @@ impl Text {
             *two.entry((window[0], window[1])).or_default().entry(window[2]).or_default() += 1;
             *one.entry(window[1]).or_default().entry(window[2]).or_default() += 1;
         }
-        let sorted = |counts: HashMap<u32, u32>| {
-            let mut counts: Vec<_> = counts.into_iter().collect();
-            counts.sort_unstable();
-            counts
-        };
         Self {
             after_two: two.into_iter().map(|(key, counts)| (key, sorted(counts))).collect(),
             after_one: one.into_iter().map(|(key, counts)| (key, sorted(counts))).collect(),
         }
     }
 
-    /// Adds the shares of what follows, `weight` in all.
+    /// Adds the shares of the tokens that may follow, `weight` in all.
     fn add(&self, last: &[u32], weight: f64, scores: &mut HashMap<u32, f64>) {
         let [.., before, last] = last else { return };
         let found = self.after_two.get(&(*before, *last)).or_else(|| self.after_one.get(last));
@@ -120,10 +120,16 @@ impl Text {
     }
 }
 
+fn sorted(counts: HashMap<u32, u32>) -> Vec<(u32, u32)> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_unstable();
+    counts
+}
+
 pub(crate) struct Model<'m> {
     tokens: &'m Tokens,
     grams: &'m Text,
-    /// The same of the file itself.
+    /// The n-grams of the file itself.
     file: Text,
     wanted: Vec<u32>,
 }
@@ -134,8 +140,8 @@ impl<'m> Model<'m> {
         Self { tokens, grams, file, wanted: tokens.split(wanted.as_bytes()) }
     }
 
-    /// Writes the patch that is wanted, with a slip at each token with probability `slip`; `None`
-    /// if it gives up or comes to no end.
+    /// Writes the wanted patch, with a slip at each token with probability `slip`; `None` if the
+    /// model gives up or comes to no end.
     pub(crate) fn write(
         &mut self,
         slip: f64,
@@ -144,7 +150,8 @@ impl<'m> Model<'m> {
         stops: bool,
     ) -> Option<String> {
         let mut random = fastrand::Rng::with_seed(seed);
-        let (mut out, mut at): (Vec<u32>, usize) = (Vec::new(), 0);
+        let mut out: Vec<u32> = Vec::new();
+        let mut at = 0;
         let mut text: Vec<u8> = Vec::new();
         while out.len() < self.wanted.len() * 2 + LONGER {
             let scores = self.scores(&out, at, slip);
@@ -158,8 +165,8 @@ impl<'m> Model<'m> {
                         .filter(|(token, _)| has(&mask, **token))
                         .map(|(token, score)| (*token, *score))
                         .collect();
-                    let (all, left) = (sum(&scores), sum(&kept));
-                    if stops && matcher.is_in_old_line() && left < all * (1.0 - TAKEN) {
+                    let least = sum(&scores) * (1.0 - TAKEN);
+                    if stops && matcher.is_in_old_line() && sum(&kept) < least {
                         return None;
                     }
                     let token = draw(&kept, &mut random).or_else(|| any(&mask, &mut random))?;
@@ -178,7 +185,7 @@ impl<'m> Model<'m> {
     }
 
     fn scores(&self, out: &[u32], at: usize, slip: f64) -> HashMap<u32, f64> {
-        /// So that under a mask there is a choice where nothing is known to follow.
+        /// The least score, so that a mask leaves a choice where no token is known to follow.
         const FLOOR: f64 = 1e-9;
         let wanted = self.wanted.get(at).copied().unwrap_or(self.tokens.end());
         let mut scores = HashMap::from([(wanted, (1.0 - slip).max(FLOOR))]);
@@ -187,19 +194,22 @@ impl<'m> Model<'m> {
         scores
     }
 
-    /// Where the model is in what it wants to write after a token: line by line it stays in step.
+    /// Returns the place in the wanted patch after a token; the model keeps in step line by line.
     fn follow(&self, at: usize, token: u32) -> usize {
         let Some(&wanted) = self.wanted.get(at) else { return at };
-        let feed = |token: u32| self.tokens.texts[token as usize].contains(&b'\n');
-        match (feed(token), feed(wanted)) {
+        match (self.has_feed(token), self.has_feed(wanted)) {
             _ if token == wanted => at + 1,
             (true, true) | (false, false) => at + 1,
             (false, true) => at,
             (true, false) => {
-                let rest = self.wanted[at..].iter().position(|&token| feed(token));
+                let rest = self.wanted[at..].iter().position(|&token| self.has_feed(token));
                 rest.map_or(self.wanted.len(), |rest| at + rest + 1)
             }
         }
+    }
+
+    fn has_feed(&self, token: u32) -> bool {
+        self.tokens.texts[token as usize].contains(&b'\n')
     }
 }
 
