@@ -1,11 +1,11 @@
-//! The commands of `verify`, which run after the files are published and before the change counts,
-//! and those of `format-with`, which run before a plan is shown.
+//! The commands of the user: `verify` runs after the files are published and before the change
+//! counts, `format-with` before a plan is shown.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, Read as _, Write as _};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,18 +18,17 @@ use patch_engine::{
 use patch_session::settings::{Checks, Layers, Settings};
 use patch_session::{SessionSettings, Versions};
 
-/// How much of the output is kept: its end.
+/// The bytes at the end of the output that are kept.
 const MAX_OUTPUT: usize = 64 << 10;
 
-/// How often the command is polled.
+/// The time between two polls of a command.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long a command may take to end after it was asked to, and what it left running to finish its
+/// The time that a command has to end after `SIGTERM`, and that its children have to finish their
 /// output.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long the rest of the output is waited for where something that was left running may print
-/// more.
+/// The time to wait for the rest of the output, where a child of the command may still print.
 const REST: Duration = Duration::from_millis(200);
 
 /// The prefix of this program's own variables.
@@ -38,8 +37,8 @@ const OWN_VARIABLES: &str = "APPLY_PATCH_";
 /// The variable in which a formatter finds the path of the file, from the root.
 const FILE: &str = "APPLY_PATCH_FILE";
 
-/// Returns how a session works that has these settings. Receives what the commands of `verify` and
-/// `format-with` print in `show`, as it comes.
+/// Returns the settings of a session. `show` receives the output of the commands of `verify` and
+/// `format-with` as they print it.
 #[must_use]
 pub fn session_settings(layers: &Layers, show: Option<fn(&str)>) -> SessionSettings {
     let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
@@ -53,16 +52,17 @@ pub fn session_settings(layers: &Layers, show: Option<fn(&str)>) -> SessionSetti
     SessionSettings { verify, formatter, versions, ..SessionSettings::of(layers) }
 }
 
-/// Returns what formats new files under these settings; `None` if nothing does. Receives what the
-/// commands print on their error output in `show`, as it comes.
+/// Returns the formatter of new files under these settings, if there is one. `show` receives the
+/// error output of the commands as they print it.
 #[must_use]
 pub fn formatter(settings: &Settings, show: Option<fn(&str)>) -> Option<Arc<dyn Formatter>> {
-    let (checks, timeout) = (settings.format_with.clone(), settings.verify_timeout);
+    let checks = settings.format_with.clone();
+    let timeout = settings.verify_timeout;
     (!checks.is_empty()).then(|| Arc::new(UserCommands { checks, timeout, show }) as _)
 }
 
-/// Commands of the user's shell: those for the files that change, one after the other, until one
-/// fails.
+/// Commands of the user's shell. The commands for the changed files run one after the other, until
+/// one fails.
 #[derive(Debug)]
 struct UserCommands {
     checks: Checks,
@@ -70,28 +70,36 @@ struct UserCommands {
     show: Option<fn(&str)>,
 }
 
-/// One of them.
+/// One command of the user's shell.
 #[derive(Debug)]
 struct UserCommand<'c> {
     /// The command line.
     line: &'c str,
-    /// How long it may take.
+    /// The most time that the command may take.
     timeout: Duration,
-    /// Receives what it prints and is not taken, as it comes; bytes that are not UTF-8 as U+FFFD.
+    /// Receives the output of the command that is no new text, as the command prints it; bytes
+    /// that are not UTF-8 become U+FFFD.
     show: Option<fn(&str)>,
 }
 
-/// A command that runs.
+/// A variable in the environment of a command.
+#[derive(Debug, Clone, Copy)]
+struct Variable<'v> {
+    name: &'static str,
+    value: &'v str,
+}
+
+/// A running command.
 struct Started {
     child: Child,
-    /// What it prints, but for what a filter prints.
+    /// The output, without the new text of a filter.
     output: Output,
-    /// Receives what a filter prints.
+    /// Receives the new text of a filter.
     filtered: Option<Receiver<Vec<u8>>>,
 }
 
 impl UserCommands {
-    /// The commands for these files.
+    /// Returns the commands for these files.
     fn of<'p>(
         &self,
         paths: impl IntoIterator<Item = &'p str> + Clone,
@@ -115,10 +123,10 @@ impl Verify for UserCommands {
         cancellation: &Cancellation,
     ) -> Result<(), CommandFailure> {
         let paths = plan.transitions().iter().map(|transition| transition.path().as_str());
-        // A call of this program for the same project could only wait for the lock.
-        self.of(paths).try_for_each(|command| {
-            command.run(root, (CHECKED, state), None, cancellation).map(|_| ())
-        })
+        // Without the variable, a call of this program for the same project would wait for the lock.
+        let variable = Variable { name: CHECKED, value: state };
+        self.of(paths)
+            .try_for_each(|command| command.run(root, variable, None, cancellation).map(|_| ()))
     }
 }
 
@@ -130,6 +138,7 @@ impl Formatter for UserCommands {
         bytes: &[u8],
         cancellation: &Cancellation,
     ) -> Result<Option<Formatted>, CommandFailure> {
+        let variable = Variable { name: FILE, value: path.as_str() };
         let mut formatted: Option<Formatted> = None;
         for command in self.of([path.as_str()]) {
             let line = command.line.trim();
@@ -137,15 +146,15 @@ impl Formatter for UserCommands {
                 Some(Formatted { bytes, by }) => (bytes, format!("{by} and `{line}`")),
                 None => (bytes.to_vec(), format!("`{line}`")),
             };
-            let bytes = command.run(root, (FILE, path.as_str()), Some(input), cancellation)?;
+            let bytes = command.run(root, variable, Some(input), cancellation)?;
             formatted = Some(Formatted { bytes, by });
         }
         Ok(formatted)
     }
 }
 
-/// A command line of the user's, for the shell: `sh`, or `cmd` on Windows, which takes it as it is
-/// written.
+/// Returns the command of the shell for a command line: of `sh`, or of `cmd` on Windows, where the
+/// line is passed on as written.
 #[must_use]
 pub fn shell(line: &str) -> std::process::Command {
     #[cfg(windows)]
@@ -163,28 +172,23 @@ pub fn shell(line: &str) -> std::process::Command {
 }
 
 impl UserCommand<'_> {
-    /// Runs it, with the variable set. With an input it is a filter: returns what it prints, and
-    /// only what it prints on its error output is shown. Otherwise all is shown, and nothing is
-    /// returned.
+    /// Runs the command with a variable set. A command with an input is a filter: its output is
+    /// returned, and only its error output is shown. Of other commands all output is shown, and
+    /// none is returned.
     fn run(
         &self,
         root: &Root,
-        variable: (&str, &str),
+        variable: Variable<'_>,
         input: Option<Vec<u8>>,
         cancellation: &Cancellation,
     ) -> Result<Vec<u8>, CommandFailure> {
-        let failed = |end, (output, left_out)| {
-            let command = Some(self.line.to_owned());
-            CommandFailure { command, end, output, left_out }
-        };
-        let nothing_printed = (Vec::new(), 0);
         let has_text =
             input.as_ref().is_some_and(|input| !input.iter().all(u8::is_ascii_whitespace));
         let Started { mut child, output, filtered } = self
             .start(root, variable, input)
-            .map_err(|error| failed(CommandEnd::NotRun(error.to_string()), nothing_printed))?;
+            .map_err(|error| self.failure(CommandEnd::NotRun(error.to_string()), Vec::new(), 0))?;
         let end = match self.wait(&mut child, cancellation) {
-            // What it leaves running is the user's.
+            // Children of a command that succeeded are left running.
             Ok(status) if status.success() => {
                 output.end_showing();
                 match filtered.map(|filtered| filtered.recv_timeout(GRACE)) {
@@ -201,15 +205,20 @@ impl UserCommand<'_> {
         };
         stop(&mut child);
         output.end_showing();
-        Err(failed(end, output.taken()))
+        let (output, left_out) = output.taken();
+        Err(self.failure(end, output, left_out))
     }
 
-    /// Starts it in the root, apart from the terminal, with nothing of ours: handles are closed,
-    /// and our variables are left out.
+    fn failure(&self, end: CommandEnd, output: Vec<u8>, left_out: u64) -> CommandFailure {
+        CommandFailure { command: Some(self.line.to_owned()), end, output, left_out }
+    }
+
+    /// Starts the command in the root, apart from the terminal, without our handles and without our
+    /// variables.
     fn start(
         &self,
         root: &Root,
-        variable: (&str, &str),
+        variable: Variable<'_>,
         input: Option<Vec<u8>>,
     ) -> std::io::Result<Started> {
         let (reader, writer) = std::io::pipe()?;
@@ -220,13 +229,13 @@ impl UserCommand<'_> {
                 command.env_remove(name);
             }
         }
-        command.env(variable.0, variable.1);
+        command.env(variable.name, variable.value);
         if input.is_some() {
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(writer);
         } else {
             command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         }
-        // What it starts ends with it.
+        // The group has the children, too, so that they can be ended together.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
@@ -262,17 +271,17 @@ fn end_of(status: ExitStatus) -> CommandEnd {
     CommandEnd::Exited(status.code().unwrap_or(-1))
 }
 
-/// Gives a command its input, and receives all that it prints.
+/// Gives a command its input, and receives its output.
 fn filter(child: &mut Child, input: Vec<u8>) -> Option<Receiver<Vec<u8>>> {
     let (mut to, mut from) = child.stdin.take().zip(child.stdout.take())?;
     thread::spawn(move || {
-        // A command that needs no more of it may have ended.
+        // A command that needs no more input may have ended.
         let _ = to.write_all(&input);
     });
     let (done, printed) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What is longer than any file is refused for that.
+        // One byte more than a file may have is enough to refuse the output.
         let most = patch_engine::MAX_FILE_SIZE + 1;
         let read = from.by_ref().take(most).read_to_end(&mut bytes);
         let _ = std::io::copy(&mut from, &mut std::io::sink());
@@ -283,7 +292,7 @@ fn filter(child: &mut Child, input: Vec<u8>) -> Option<Receiver<Vec<u8>>> {
     Some(printed)
 }
 
-/// Ends a command that did not succeed, and all that it started.
+/// Ends a command that did not succeed, and its children.
 fn stop(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
@@ -301,7 +310,7 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// What a command prints: it is shown as it comes, and the end is kept.
+/// The output of a command. It is shown as it comes, and its end is kept.
 struct Output {
     kept: Arc<Mutex<OutputTail>>,
     done: Receiver<()>,
@@ -311,9 +320,9 @@ struct OutputTail {
     end: VecDeque<u8>,
     left_out: u64,
     show: Option<fn(&str)>,
-    /// The beginning of a character that is not shown yet.
+    /// The bytes of a character that is not complete yet.
     cut: Vec<u8>,
-    /// What was shown last is not the end of a line.
+    /// Whether the last line shown has no end yet.
     within_line: bool,
 }
 
@@ -327,8 +336,7 @@ impl OutputTail {
             self.cut.extend_from_slice(bytes);
             let whole = match std::str::from_utf8(&self.cut) {
                 Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                // What comes after a byte that is not UTF-8 is not looked at: at worst a character
-                // is shown as two.
+                // After a byte that is not UTF-8 all is shown: at worst a character becomes two.
                 _ => self.cut.len(),
             };
             let text = String::from_utf8_lossy(&self.cut[..whole]);
@@ -363,24 +371,27 @@ impl Output {
         Self { kept, done }
     }
 
-    /// Shows the rest of what it printed, and nothing that what it left running prints later.
+    fn kept(&self) -> MutexGuard<'_, OutputTail> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows the rest of the output; later output, of children that still run, is not shown.
     fn end_showing(&self) {
-        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if lock().show.is_some() {
+        if self.kept().show.is_some() {
             let _ = self.done.recv_timeout(REST);
-            let mut kept = lock();
+            let mut kept = self.kept();
             if let Some(show) = kept.show.take().filter(|_| kept.within_line) {
                 show("\n");
             }
         }
     }
 
-    /// The end of the output, and how many bytes were before it. What still runs and writes is not
-    /// waited for.
+    /// Returns the end of the output, and the number of bytes before it. Children that still write
+    /// are not waited for.
     fn taken(self) -> (Vec<u8>, u64) {
         // The sender is gone when all is read.
         let _ = self.done.recv_timeout(GRACE);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         (std::mem::take(&mut kept.end).into(), kept.left_out)
     }
 }

@@ -1,10 +1,10 @@
-//! The errors that are about the call itself, not about patches and files.
+//! Errors about the call itself, not about patches and files.
 
 use patch_session::hints::Caller;
 use patch_session::{Language, Reason, ToolError};
 
-/// Returns an error in the words of a program's language. One that was made for somebody else
-/// already, as for a model, stays as it is.
+/// Returns an error in the words of a program's language. An error in the words of another caller,
+/// as of a model, stays as it is.
 #[must_use]
 pub fn told(error: ToolError, language: Language) -> ToolError {
     match error.caller {

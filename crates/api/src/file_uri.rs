@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Returns the `file:` URI (RFC 8089) of an absolute path; `None` if it is not text. It has no
-/// host, as most terminals do not want one for what is here.
+/// Returns the `file:` URI (RFC 8089) of an absolute path; `None` if the path is not Unicode. The
+/// URI has no host, as most terminals want none for local files.
 #[must_use]
 pub fn file_uri(path: &Path) -> Option<String> {
     let path = path.to_str()?;

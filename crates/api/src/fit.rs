@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 use crate::error::argument;
 use crate::options::{ReadOptions, named};
 
-/// What the patches may be.
+/// Options of [`fit`]: the patches that the grammar allows.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct FitRequest {
-    /// The lines of files that hunks may show, from and to, each from 1: those that the model saw.
-    /// Of other files all.
+    /// The lines that hunks may show, by path: ranges of a first and a last line, from 1, as the
+    /// model saw them. Of a path without an entry, hunks may show all lines.
     pub lines: BTreeMap<String, Vec<(usize, usize)>>,
-    /// Further paths that exist: they can be deleted, and a new file is none of them.
+    /// Further paths that exist. A patch may delete them, and cannot make a new file there.
     pub paths: Vec<String>,
-    /// What sections may do: `update`, `add`, `delete`, `move`. Default: `update`.
+    /// The allowed kinds of sections: `update`, `add`, `delete`, `move`. Default: `update`.
     pub operations: Vec<String>,
-    /// The profile that the patch will be applied by: `standard`, the default, `strict` or `codex`.
+    /// The profile of the application: `standard`, the default, `strict` or `codex`.
     pub profile: Option<String>,
 }
 
@@ -37,31 +37,35 @@ impl FitRequest {
             options.profile = named::<Profile>("profile", profile)?;
         }
         if !self.operations.is_empty() {
-            let operation = |name: &String| {
-                name.parse::<FitOperation>().map_err(|error| {
-                    let wanted = FitOperation::ALL.map(FitOperation::as_str).join(", ");
-                    argument("operations", error.to_string(), &wanted)
-                })
-            };
-            options.operations = self.operations.iter().map(operation).collect::<Result<_, _>>()?;
+            options.operations =
+                self.operations.iter().map(|name| operation(name)).collect::<Result<_, _>>()?;
         }
         Ok(options)
     }
 
-    /// The lines that may be shown of a file.
+    /// Returns the lines of a file that hunks may show.
     fn windows(&self, path: &str) -> Result<Vec<RangeInclusive<usize>>, ToolError> {
-        let window = |&(first, last): &(usize, usize)| {
-            if first == 0 || first > last {
-                let message = format!("{path}: there are no lines {first} to {last}");
-                return Err(argument("lines", message, "the first line, from 1, and the last"));
-            }
-            Ok(first..=last)
-        };
-        self.lines.get(path).into_iter().flatten().map(window).collect()
+        let windows = self.lines.get(path).into_iter().flatten();
+        windows.map(|&(first, last)| window(path, first, last)).collect()
     }
 }
 
-/// A grammar for some files as they are, of which every sentence is a patch that applies to them.
+fn operation(name: &str) -> Result<FitOperation, ToolError> {
+    name.parse::<FitOperation>().map_err(|error| {
+        let wanted = FitOperation::ALL.map(FitOperation::as_str).join(", ");
+        argument("operations", error.to_string(), &wanted)
+    })
+}
+
+fn window(path: &str, first: usize, last: usize) -> Result<RangeInclusive<usize>, ToolError> {
+    if first == 0 || first > last {
+        let message = format!("{path}: there are no lines {first} to {last}");
+        return Err(argument("lines", message, "the first line, from 1, and the last"));
+    }
+    Ok(first..=last)
+}
+
+/// A grammar for some files as they are. Every sentence of the grammar is a patch, and applies.
 #[derive(Debug)]
 pub struct FittedGrammar {
     fit: Fit,
@@ -69,35 +73,35 @@ pub struct FittedGrammar {
 }
 
 impl FittedGrammar {
-    /// The grammar in a notation: `lark`, `ebnf` or `gbnf`.
+    /// Returns the grammar in a notation: `lark`, `ebnf` or `gbnf`.
     ///
     /// # Errors
     ///
-    /// When there is no such notation, it cannot express the grammar, or the engine that reads it
-    /// would refuse the grammar because it is too large.
+    /// If there is no such notation, if the notation cannot express the grammar, or if the grammar
+    /// is too large for the engines that read the notation.
     pub fn text(&self, format: &str) -> Result<String, ToolError> {
         self.fit.write(named::<Format>("format", format)?).map_err(|error| wrong(&error))
     }
 
-    /// The arguments that a patch under the grammar is sent with: `profile`, and in
-    /// `expectedSha256ByPath` the hash of each file.
+    /// Returns the other arguments for a patch under the grammar: `profile`, and
+    /// `expectedSha256ByPath` with the hash of each file.
     #[must_use]
     pub fn stub(&self) -> &Value {
         &self.stub
     }
 
-    /// The files that the grammar leaves out of updates, a sentence each.
+    /// Returns a sentence about each file that the grammar leaves out of updates.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.fit.notes().iter().map(ToString::to_string).collect()
     }
 }
 
-/// Makes a grammar for files, each with its path.
+/// Makes a grammar for files, given as paths and bytes.
 ///
 /// # Errors
 ///
-/// When a path is given twice, an option makes no sense, or a patch could do nothing to the files.
+/// If a path is given twice, if an option makes no sense, or if no patch is possible.
 pub fn fit(files: &[(String, Vec<u8>)], request: &FitRequest) -> Result<FittedGrammar, ToolError> {
     let options = request.options()?;
     if let Some(path) = request.lines.keys().find(|path| files.iter().all(|file| file.0 != **path))

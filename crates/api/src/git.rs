@@ -1,4 +1,4 @@
-//! The files of a commit, and patches that become commits.
+//! Files of a commit, and patches that become commits.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ pub struct GitTree {
     approver: Approver,
     layers: Layers,
     tree: CommitTree,
-    /// The branch that the revision is the name of.
+    /// The name of the branch, if the revision is one.
     branch: Option<String>,
 }
 
 impl GitTree {
-    /// Opens a repository (its git directory, or its work tree) at a revision: a branch, a tag, an
-    /// id.
+    /// Opens a repository, by its git directory or its work tree, at a revision: a branch, a tag,
+    /// or an object id.
     ///
     /// # Errors
     ///
-    /// When there is no repository or no such commit, or the options make no sense.
+    /// If there is no repository or no such commit, or if an option makes no sense.
     pub fn open(
         repository: &Path,
         revision: &str,
@@ -58,7 +58,7 @@ impl GitTree {
         let audit = Audit::new(name, options.agent.clone());
         let session = GitSession::open(repository, policy, audit, options.session_settings())?;
         let tree = session.tree(revision)?;
-        // A tag or an id may look the same.
+        // A tag or an object id may have the name of a branch.
         let named = session.repository().branch(revision).is_ok_and(|at| at == Some(tree.commit()));
         Ok(Self {
             session,
@@ -69,43 +69,45 @@ impl GitTree {
         })
     }
 
-    /// The commit that the revision named when it was opened.
+    /// Returns the object id of the commit. It stays the commit of the opening, also when the
+    /// revision moves.
     #[must_use]
     pub fn commit(&self) -> String {
         self.tree.commit().to_string()
     }
 
-    /// Its tree.
+    /// Returns the object id of the commit's tree.
     #[must_use]
     pub fn tree(&self) -> String {
         self.tree.tree().to_string()
     }
 
-    /// The bytes of a file, or the text of a link; none when there is none.
+    /// Returns the bytes of a file, or the text of a link; `None` if there is neither.
     ///
     /// # Errors
     ///
-    /// When the guard refuses the path, or an object is missing.
+    /// If the guard refuses the path, or if an object is missing.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let path =
             self.tree.clone().files(Arc::clone(self.session.policy())).check(path, Access::Read)?;
-        let failed =
-            |source| fs_guard::Error::Io { operation: "read", path: path.as_str().into(), source };
-        match self.tree.entry(path.as_str()).map_err(failed)? {
+        let path = path.as_str();
+        let entry = self.tree.entry(path).map_err(|source| not_read(path, source))?;
+        match entry {
             Some(entry)
                 if matches!(entry.kind, fs_guard::FileKind::File | fs_guard::FileKind::Symlink) =>
             {
-                Ok(Some(self.tree.read(path.as_str()).map_err(failed)?.to_vec()))
+                let bytes = self.tree.read(path).map_err(|source| not_read(path, source))?;
+                Ok(Some(bytes.to_vec()))
             }
             _ => Ok(None),
         }
     }
 
-    /// The paths of all files and links that may be read.
+    /// Returns the paths of all files and links that the guard allows to read.
     ///
     /// # Errors
     ///
-    /// When an object is missing.
+    /// If an object is missing.
     pub fn list(&self) -> Result<Vec<String>, ToolError> {
         let files = self.tree.clone().files(Arc::clone(self.session.policy()));
         let mut paths = self.tree.paths()?;
@@ -113,33 +115,35 @@ impl GitTree {
         Ok(paths)
     }
 
-    /// Plans a patch over the commit that was opened; nothing is written.
+    /// Plans a patch over the commit, and writes nothing.
     ///
     /// # Errors
     ///
-    /// When the text is not a patch, or does not apply.
+    /// If the text is not a patch, or if the patch does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
         let (patch, rules) = options.parsed(&self.layers, patch)?;
         let files = self.tree.clone().files(Arc::clone(self.session.policy())).hashed_late();
         Ok(PlannedPatch::of(patch_engine::plan(files, &patch, &rules)?))
     }
 
-    /// The id of the tree that a plan of [`plan`](Self::plan) makes; nothing is written.
+    /// Returns the object id of the tree that a plan of [`plan`](Self::plan) makes, and writes
+    /// nothing.
     ///
     /// # Errors
     ///
-    /// When an object is missing.
+    /// If an object is missing.
     pub fn tree_of(&self, plan: &PlannedPatch) -> Result<String, ToolError> {
         Ok(self.session.tree_of(&plan.plan, self.tree.tree())?.to_string())
     }
 
-    /// Applies a patch: it becomes a commit, and a branch is moved to it. The answer has `commit`,
-    /// `tree`, `onto`, `branch` and what a patch of a workspace answers.
+    /// Applies a patch: makes a commit of it, and moves a branch there. The answer is that of
+    /// [`OpenWorkspace::apply`](crate::OpenWorkspace::apply) with `commit`, `tree`, `onto` and
+    /// `branch` besides.
     ///
     /// # Errors
     ///
-    /// When the text is not a patch, does not apply, is not approved, or the branch is not where it
-    /// was. The branch has not moved then.
+    /// If the text is not a patch, if the patch does not apply or is not approved, or if the branch
+    /// has moved meanwhile. Then the branch stays where it is.
     pub fn apply(
         &self,
         patch: &[u8],
@@ -149,7 +153,7 @@ impl GitTree {
     ) -> Result<Value, ToolError> {
         let request = GitRequest {
             onto: self.commit(),
-            // It moves only from where it was when it was opened, unless the patch is carried.
+            // The branch moves only from the opened commit, unless the patch is carried.
             branch: git.branch.clone().or_else(|| self.branch.clone()),
             message: git.message.clone(),
             author: git.author.clone(),
@@ -157,19 +161,22 @@ impl GitTree {
             allow_checked_out: git.allow_checked_out,
         };
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
-        let call = |host: &mut dyn patch_engine::Host| {
-            let (patch, rules) = options.parsed(&self.layers, patch)?;
-            let report = self.session.apply("git", &patch, &rules, &request, host)?;
-            Ok(report.data(false, DiffDetail::None)?)
-        };
-        let answer = |data: &_| json!({ "ok": true, "data": data });
         let data = self.approver.run(
             host,
             self.session.repository().git_dir(),
-            ("git", &input),
-            call,
-            answer,
+            "git",
+            &input,
+            |host| {
+                let (patch, rules) = options.parsed(&self.layers, patch)?;
+                let report = self.session.apply("git", &patch, &rules, &request, host)?;
+                Ok(report.data(false, DiffDetail::None)?)
+            },
+            |data| json!({ "ok": true, "data": data }),
         )?;
         Ok(serde_json::to_value(data).expect("text keys"))
     }
+}
+
+fn not_read(path: &str, source: std::io::Error) -> fs_guard::Error {
+    fs_guard::Error::Io { operation: "read", path: path.into(), source }
 }

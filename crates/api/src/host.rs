@@ -1,4 +1,4 @@
-//! The program around a call, as closures.
+//! The callbacks of the program around a call.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,16 +17,16 @@ use crate::error::told;
 type Approve<'h> = Box<dyn FnMut(&Proposal<'_>) -> Decision + Send + 'h>;
 type Observe<'h> = Box<dyn FnMut(Value) + Send + 'h>;
 
-/// What the program around a call decides and observes; nothing by default.
+/// The callbacks of a call; none by default.
 #[derive(Default)]
 pub struct Callbacks<'h> {
-    /// Decides about the plan that is about to be committed.
+    /// Decides about a plan before it is committed.
     pub approve: Option<Approve<'h>>,
-    /// Receives what happens, as the objects of `--events jsonl`.
+    /// Receives the events of the call, as the objects of `--events jsonl`.
     pub observe: Option<Observe<'h>>,
-    /// How the call is given up: until the commit point, with everything as it was before.
+    /// Gives up the call. Up to the commit point all files are then as before.
     pub cancellation: Cancellation,
-    /// The language that errors are told in; flags are named unless it is set.
+    /// The language whose options errors name; without one they name flags.
     pub language: Option<Language>,
 }
 
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Callbacks<'_> {
     }
 }
 
-/// A plan that waits for approval.
+/// A plan before its approval.
 #[derive(Debug)]
 pub struct Proposal<'p> {
     plan: &'p Plan,
@@ -47,36 +47,36 @@ pub struct Proposal<'p> {
 }
 
 impl Proposal<'_> {
-    /// A name of exactly this plan: 64 hexadecimal digits.
+    /// Returns a hash of the plan, 64 hexadecimal digits: equal plans have equal hashes.
     #[must_use]
     pub fn digest(&self) -> String {
         self.plan.digest().to_string()
     }
 
-    /// The changes as a git diff.
+    /// Returns the changes as a git diff.
     ///
     /// # Errors
     ///
-    /// When a file was changed meanwhile.
+    /// If a file has changed meanwhile.
     pub fn diff(&self) -> Result<Vec<u8>, ToolError> {
         Ok(self.plan.images().diffs()?)
     }
 
-    /// The files that change.
+    /// Returns the changed files, as [`PlannedPatch::changes`](crate::PlannedPatch::changes) does.
     #[must_use]
     pub fn changes(&self) -> Value {
         json!(self.shown().changed_files)
     }
 
-    /// What a reader should know about the plan, as that a file does not parse any more.
+    /// Returns notes for a reader of the plan, as of a file that does not parse any more.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.shown().notes
     }
 
-    /// Proposes another patch, as a person edited it, for [`Decision::Edit`]: that one is applied
-    /// in place of the proposal. It is asked about again only if it touches other paths. Where the
-    /// proposal is not that of a patch that is applied as a whole, it counts as declined.
+    /// Gives the patch for [`Decision::Edit`], as a person edited the proposal. The edited patch is
+    /// applied in place of the proposal; approval is asked again only if it touches other paths.
+    /// The edit of a proposal counts as declined unless the call applies one patch as a whole.
     pub fn edit(&self, patch: impl Into<Vec<u8>>) {
         *self.edited.lock().unwrap_or_else(PoisonError::into_inner) = Some(patch.into());
     }
@@ -85,23 +85,24 @@ impl Proposal<'_> {
         PatchData::planned(self.plan, true, DiffDetail::None).unwrap_or_default()
     }
 
-    /// Why it is asked, in words; there need not be a reason.
+    /// Returns the reasons why approval is needed, in words. There may be none.
     #[must_use]
     pub fn reasons(&self) -> &[String] {
         &self.reasons
     }
 }
 
-/// When a host is asked, and what it has approved for as long as this value lives.
+/// The policy of approval, and the approvals so far.
 #[derive(Debug)]
 pub(crate) struct Approver {
-    /// `None`: every change is asked about if the call has `approve`.
+    /// `None` asks about every change if the call has `approve`.
     policy: Option<ApprovalPolicy>,
     approvals: Mutex<Approvals>,
 }
 
 impl Approver {
-    /// Guarded files are asked about if there is someone to ask; otherwise the guard refuses them.
+    /// Makes an approver, and the policy of its guard. The approver asks about changes of guarded
+    /// files; with [`ApprovalPolicy::Never`] the guard refuses them.
     pub(crate) fn new(asks: Option<ApprovalPolicy>, policy: Policy) -> (Self, Policy) {
         let mut approvals = Approvals::new(asks.unwrap_or_default());
         let policy = approvals.take_guarded(policy);
@@ -120,12 +121,14 @@ impl Approver {
         self.approvals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call with this host, and reports its events; `root` is the directory of its files.
+    /// Makes a call with these callbacks, and reports its events; `root` is the directory of its
+    /// files.
     pub(crate) fn run<T>(
         &self,
         host: Callbacks<'_>,
         root: &Path,
-        (tool, input): (&str, &Value),
+        tool: &str,
+        input: &Value,
         call: impl FnOnce(&mut dyn patch_engine::Host) -> Result<T, ToolError>,
         answer: impl FnOnce(&T) -> Value,
     ) -> Result<T, ToolError> {
@@ -163,7 +166,7 @@ impl Approver {
     }
 }
 
-/// The error of a change that needs approval, in a call without `approve`.
+/// Makes the error of a change that needs approval, in a call without `approve`.
 fn unasked(error: ToolError) -> ToolError {
     let message =
         "the change needs approval, and the call has no `approve` to ask; nothing was changed";
@@ -202,14 +205,15 @@ impl patch_engine::Host for AskingHost<'_, '_> {
             self.edited = asked.edited;
             return self.decided(decision, true);
         }
-        // The lock is not held during the decision, which may take as long as a person takes.
+        // A person may take long to decide, so the lock is not held meanwhile.
         let mut approvals = self.approver.approvals().clone();
         let decision = approvals.ask(&mut asked).approve(request)?;
         if let Some(Decision::ApproveForSession | Decision::ApproveForTurn) = asked.answer {
             let mut again = OneAnswer { answer: asked.answer, ..OneAnswer::default() };
             self.approver.approvals().ask(&mut again).approve(request)?;
         }
-        let (was_asked, unasked) = (asked.answer.is_some(), asked.unasked);
+        let was_asked = asked.answer.is_some();
+        let unasked = asked.unasked;
         self.edited = asked.edited;
         self.unasked |= unasked;
         self.decided(decision, was_asked)
@@ -232,7 +236,7 @@ impl patch_engine::Host for AskingHost<'_, '_> {
 
 impl AskingHost<'_, '_> {
     fn decided(&mut self, decision: Decision, asked: bool) -> Result<Decision, fs_guard::Error> {
-        // A question that nobody answers any more is not declined.
+        // The answer to a call that was given up does not count, not even as declined.
         self.cancellation.check()?;
         let approved = decision.approves();
         patch_engine::Host::event(self, &Event::Decided { approved, asked });
@@ -240,7 +244,7 @@ impl AskingHost<'_, '_> {
     }
 }
 
-/// Asks the closure, and remembers its answer.
+/// A host that asks `approve`, and keeps its answer.
 #[derive(Default)]
 struct OneAnswer<'a, 'h> {
     approve: Option<&'a mut Approve<'h>>,

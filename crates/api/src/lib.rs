@@ -51,8 +51,8 @@ pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]
 pub use workspace_options::{GitOptions, RedoRequest, UndoRequest, WorkspaceOptions};
 
-// What the front ends in Rust use of the crates below, by crate. They import nothing from there
-// themselves: `tests/imports.rs` checks that.
+// The items of the crates below that the front ends in Rust use, by crate. The front ends import
+// them from here only, as `tests/imports.rs` checks.
 
 /// Files beneath a root, and the rules for their paths.
 #[cfg(feature = "workspace")]
@@ -74,7 +74,7 @@ pub mod grammar {
     };
 }
 
-/// Decoding under which a patch cannot miss.
+/// Constrained decoding of patches that apply.
 #[cfg(feature = "constrain")]
 pub mod decode {
     pub use patch_constrain::{
@@ -82,7 +82,7 @@ pub mod decode {
     };
 }
 
-/// Plans, and how they are made, shown and carried out.
+/// Plans: making, showing and committing them.
 #[cfg(feature = "workspace")]
 pub mod engine {
     pub use patch_engine::{
@@ -95,7 +95,7 @@ pub mod engine {
     };
 }
 
-/// The displaced files.
+/// The trash with the displaced files.
 #[cfg(feature = "workspace")]
 pub mod trash {
     pub use workspace_trash::{

@@ -1,4 +1,4 @@
-//! Files that are not in a directory: a map, or what a host program has.
+//! Files that are not in a directory: in a map, or in a host program.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -35,7 +35,7 @@ fn plan(
     plan_by(tree, &options.parse(patch, &rules)?, &rules, &Cancellation::NEVER)
 }
 
-/// The rules of planning. Most calls have no options.
+/// Returns the rules of planning. Most calls have no options.
 fn rules(options: &PatchOptions) -> Result<Cow<'static, Options>, ToolError> {
     static NONE: LazyLock<PatchOptions> = LazyLock::new(PatchOptions::default);
     static DEFAULT: LazyLock<Result<Options, ToolError>> =
@@ -57,12 +57,12 @@ fn plan_by(
     Ok(PlannedPatch::of(plan.map_err(|error| ToolError::from(error).without_workspace())?))
 }
 
-/// Applies a patch to files in memory, which stay as they are: what is at each path that changes
-/// afterwards, and the plan.
+/// Applies a patch to files in memory. Returns the new content of each changed path, and the plan;
+/// `files` stays as it is.
 ///
 /// # Errors
 ///
-/// When the text is not a patch, or does not apply.
+/// If the text is not a patch, or if the patch does not apply.
 pub fn apply_in_memory(
     files: &MemoryTree,
     patch: &[u8],
@@ -72,12 +72,13 @@ pub fn apply_in_memory(
     Ok((plan.plan.images().changed()?, plan))
 }
 
-/// Applies each patch to its own files in memory, on as many threads: what `answer` makes of each
-/// result, or its error, in the order of `items`. The options are those of all.
+/// Applies each patch to its own files in memory, on up to `workers` threads. Returns the value of
+/// `answer` for each patch that applies, or else its error, in the order of `items`. The options
+/// hold for all patches.
 ///
 /// # Errors
 ///
-/// When the options make no sense, or it was given up.
+/// If an option makes no sense, or if the call was given up.
 ///
 /// # Panics
 ///
@@ -89,28 +90,15 @@ pub fn apply_many<T: Send>(
     cancellation: &Cancellation,
     answer: impl Fn(Vec<ChangedFile>, PlannedPatch) -> Result<T, ToolError> + Sync,
 ) -> Result<Vec<Result<T, ToolError>>, ToolError> {
-    let rules = rules(options)?;
-    let one = |(tree, patch): &(MemoryTree, Vec<u8>)| {
-        let patch = options.parse(patch, &rules)?;
-        let plan = plan_by(Arc::new(tree.clone()), &patch, &rules, cancellation)?;
-        answer(plan.plan.images().changed()?, plan)
-    };
+    let rules = &*rules(options)?;
     let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        while !cancellation.is_cancelled() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(index) else { break };
-            done.push((index, one(item)));
-        }
-        done
-    };
+    let many = Many { items, next, options, rules, cancellation, answer };
     let mut done = thread::scope(|scope| {
-        // Without a thread there is only less help.
+        // If a thread cannot be started, the others do its part.
         let helpers: Vec<_> = (1..workers.get().min(items.len()))
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, || many.work()).ok())
             .collect();
-        let mut done = work();
+        let mut done = many.work();
         for helper in helpers {
             done.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
@@ -121,26 +109,63 @@ pub fn apply_many<T: Send>(
     Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
-/// A plan for the files of a host program, which changes them itself.
+/// The work of [`apply_many`], shared by its threads.
+struct Many<'m, A> {
+    items: &'m [(MemoryTree, Vec<u8>)],
+    /// The index of the next item that no thread has taken.
+    next: AtomicUsize,
+    options: &'m PatchOptions,
+    rules: &'m Options,
+    cancellation: &'m Cancellation,
+    answer: A,
+}
+
+impl<A> Many<'_, A> {
+    /// Takes items until none is left. Returns the results with the indices of their items.
+    fn work<T>(&self) -> Vec<(usize, Result<T, ToolError>)>
+    where
+        A: Fn(Vec<ChangedFile>, PlannedPatch) -> Result<T, ToolError>,
+    {
+        let mut done = Vec::new();
+        while !self.cancellation.is_cancelled() {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some((tree, patch)) = self.items.get(index) else { break };
+            done.push((index, self.apply(tree, patch)));
+        }
+        done
+    }
+
+    fn apply<T>(&self, tree: &MemoryTree, patch: &[u8]) -> Result<T, ToolError>
+    where
+        A: Fn(Vec<ChangedFile>, PlannedPatch) -> Result<T, ToolError>,
+    {
+        let patch = self.options.parse(patch, self.rules)?;
+        let plan = plan_by(Arc::new(tree.clone()), &patch, self.rules, self.cancellation)?;
+        (self.answer)(plan.plan.images().changed()?, plan)
+    }
+}
+
+/// A plan for the files of a host program. The program makes the edits itself.
 #[derive(Debug)]
 pub struct HostPlan {
-    /// What would change.
+    /// The plan.
     pub plan: PlannedPatch,
     tree: Arc<HostTree>,
 }
 
 impl HostPlan {
-    /// What to do with each file: its whole text afterwards, and the same as the smallest
+    /// Returns the edits: for each file its whole new text, and the same change as the smallest
     /// replacements.
     ///
     /// # Errors
     ///
-    /// When the files are not what they were.
+    /// If a file has changed since it was planned.
     pub fn edits(&self) -> Result<Vec<FileEdit>, ToolError> {
         Ok(self.plan.plan.images().edits()?)
     }
 
-    /// The version that a file had when it was read; none when it was not read, or has none.
+    /// Returns the version that a file had when it was read; `None` if the file was not read, or
+    /// has no version.
     #[must_use]
     pub fn version(&self, path: &str) -> Option<i64> {
         self.tree.version(path)
@@ -151,7 +176,7 @@ impl HostPlan {
 ///
 /// # Errors
 ///
-/// When the text is not a patch, or does not apply.
+/// If the text is not a patch, or if the patch does not apply.
 pub fn plan_over(
     tree: HostTree,
     patch: &[u8],
@@ -161,16 +186,16 @@ pub fn plan_over(
     Ok(HostPlan { plan: plan(Arc::clone(&tree) as Arc<dyn Tree>, patch, options)?, tree })
 }
 
-/// The name of the one file of [`apply_diff`]; messages are without it.
+/// The name of the only file of [`apply_diff`]; its messages leave it out.
 const FILE: &str = "text";
 
-/// Applies a diff without headers, as the operations of the Responses API have them, to a text.
-/// `mode` is `default` for a change of the text, of which an empty diff changes nothing, or
-/// `create` for a new text, where every line of the diff begins with `+`.
+/// Applies a diff without headers, as in the operations of the Responses API, to a text. Returns
+/// the new text. With `mode` `default` the diff changes the text, and an empty diff changes nothing;
+/// with `create` it has a new text, and every line of the diff begins with `+`.
 ///
 /// # Errors
 ///
-/// When there is no such mode, or the diff does not parse or does not apply.
+/// If there is no such mode, or if the diff does not parse or does not apply.
 pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolError> {
     let creates = match mode {
         "default" => false,
@@ -183,11 +208,11 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
     if diff.is_empty() && !creates {
         return Ok(text.to_vec());
     }
-    // Where all lines of the diff end in CRLF, this is how it travelled, and says nothing about the
-    // file: as that API has it.
+    // If all lines of the diff end in CRLF, the transport made them so, and the file may have LF.
+    // That API reads them the same way.
     let framed = diff.contains("\r\n") && !diff.replace("\r\n", "").contains('\n');
-    let (path, diff) =
-        (FILE.to_owned(), if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() });
+    let path = FILE.to_owned();
+    let diff = if framed { diff.replace("\r\n", "\n") } else { diff.to_owned() };
     let mut files = MemoryTree::new();
     let operation = if creates {
         FileOperation::CreateFile { path, diff }
@@ -222,7 +247,7 @@ pub fn apply_diff(text: &[u8], diff: &str, mode: &str) -> Result<Vec<u8>, ToolEr
         .pop()
         .and_then(|file| file.after)
         .map_or_else(|| before.to_vec(), |file| Arc::unwrap_or_clone(file.bytes));
-    // Only a text without lines does not say how its lines end.
+    // A text without line feeds takes the line ends of the diff.
     if framed && !before.contains(&b'\n') {
         Ok(after.split(|&byte| byte == b'\n').collect::<Vec<_>>().join(&b"\r\n"[..]))
     } else {

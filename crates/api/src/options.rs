@@ -1,5 +1,5 @@
-//! The options of every call, read from objects of other languages: names are in `camelCase` or
-//! `snake_case`, and others are refused. What is said about one is in the words of the language.
+//! The options of every call, read from objects of other languages. Names are in `camelCase` or
+//! `snake_case`; unknown names are errors, in the words of the language.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,33 +25,31 @@ use crate::error::argument;
 
 /// Options of a call.
 pub trait ReadOptions: DeserializeOwned + Default {
-    /// The settings that they have beside their own fields.
+    /// The kinds of settings that are options beside the fields.
     const SETTINGS: &'static [Scope] = &[];
 
-    /// Returns where the settings go.
+    /// Returns the place of the settings.
     fn layer(&mut self) -> Option<&mut Layer> {
         None
     }
 
-    /// Returns the names of the options, as a language writes them. What has a second name in the
-    /// language is there twice.
+    /// Returns the names of the options in a language. An option with two names in the language is
+    /// there twice.
     #[must_use]
     fn names(language: Language) -> Vec<String> {
-        let is_own = |name: &&str| match language {
-            Language::Python => !name.contains(char::is_uppercase) && *name != "from",
-            Language::JavaScript => !name.contains('_') && *name != "form",
-        };
-        let fields = fields::<Self>().iter().copied().filter(is_own).map(ToOwned::to_owned);
+        let fields = fields::<Self>().iter().filter(|name| is_name_of(name, language));
+        let fields = fields.map(|&name| name.to_owned());
         fields.chain(settings(Self::SETTINGS).map(|key| language.name(key))).collect()
     }
 
-    /// Returns the error of a name, if no option has it. A call may have arguments beside its
-    /// options: those are names too.
+    /// Returns the error of an unknown name, and `None` for the name of an option. The names of
+    /// `arguments` beside the options are possible corrections, too.
     #[must_use]
     fn unknown(name: &str, language: Language, arguments: &[&str]) -> Option<BadOptions> {
-        let key =
-            |key| Language::Python.name(key) == name || Language::JavaScript.name(key) == name;
-        if fields::<Self>().contains(&name) || settings(Self::SETTINGS).any(key) {
+        let languages = [Language::Python, Language::JavaScript];
+        let is_setting = settings(Self::SETTINGS)
+            .any(|key| languages.iter().any(|language| language.name(key) == name));
+        if is_setting || fields::<Self>().contains(&name) {
             return None;
         }
         let names = Self::names(language);
@@ -64,16 +62,16 @@ pub trait ReadOptions: DeserializeOwned + Default {
     ///
     /// # Errors
     ///
-    /// When a name is not known, or a value is not what it should be.
+    /// If a name is unknown, or if a value has the wrong kind.
     fn read(options: Value) -> Result<Self, ToolError> {
         Self::read_for(Language::JavaScript, options).map_err(ToolError::from)
     }
 
-    /// Reads the options that a program in a language has given.
+    /// Reads the options of a program in a language.
     ///
     /// # Errors
     ///
-    /// When a name is not known, or a value is not what it should be.
+    /// If a name is unknown, or if a value has the wrong kind.
     fn read_for(language: Language, options: Value) -> Result<Self, BadOptions> {
         let mut object = match options {
             Value::Null => return Ok(Self::default()),
@@ -89,13 +87,9 @@ pub trait ReadOptions: DeserializeOwned + Default {
         let layer = take_settings(&mut object, Self::SETTINGS)?;
         let read = serde_json::from_value(object.clone().into());
         let mut read: Self = read.map_err(|error| {
-            // The error does not say which one it is about.
-            let alone = |(name, value): (&String, &Value)| {
-                let one = Map::from_iter([(name.clone(), value.clone())]);
-                let error = serde_json::from_value::<Self>(one.into()).err()?;
-                Some(wrong_value(name, value, &error.to_string()))
-            };
-            let found = object.iter().find_map(alone);
+            // The error does not name its option, so each option is read alone.
+            let found =
+                object.iter().find_map(|(name, value)| error_of_option::<Self>(name, value));
             found.unwrap_or_else(|| {
                 argument("options", error.to_string(), "as the documentation has them")
             })
@@ -107,17 +101,32 @@ pub trait ReadOptions: DeserializeOwned + Default {
     }
 }
 
+/// Returns whether a field has its name in a language.
+fn is_name_of(name: &str, language: Language) -> bool {
+    match language {
+        Language::Python => !name.contains(char::is_uppercase) && name != "from",
+        Language::JavaScript => !name.contains('_') && name != "form",
+    }
+}
+
+/// Returns the error of an option, if a type cannot read it.
+fn error_of_option<T: DeserializeOwned>(name: &str, value: &Value) -> Option<ToolError> {
+    let one = Map::from_iter([(name.to_owned(), value.clone())]);
+    let error = serde_json::from_value::<T>(one.into()).err()?;
+    Some(wrong_value(name, value, &error.to_string()))
+}
+
 /// Why options cannot be read.
 #[derive(Debug, Clone)]
 pub enum BadOptions {
-    /// Nothing reads an option of this name.
+    /// No option has this name.
     Unknown {
-        /// The name as it was given.
+        /// The name as given.
         name: String,
-        /// The name that was probably meant, as the language writes it.
+        /// The name that was probably meant, in the language of the program.
         meant: Option<String>,
     },
-    /// A value is not what it should be.
+    /// A value has the wrong kind.
     Wrong(Box<ToolError>),
 }
 
@@ -143,14 +152,14 @@ impl From<BadOptions> for ToolError {
     }
 }
 
-/// Returns the names that a type reads its fields by.
+/// Returns the names of the fields that a type reads, aliases included.
 fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut fields: &[&str] = &[];
     let _ = T::deserialize(FieldNames(&mut fields));
     fields
 }
 
-/// Finds out which fields a type has: it is asked to read itself from this.
+/// A deserializer that collects the names of the fields that a type reads, and then fails.
 struct FieldNames<'n>(&'n mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for FieldNames<'_> {
@@ -176,7 +185,7 @@ impl<'de> Deserializer<'de> for FieldNames<'_> {
     }
 }
 
-/// Makes the error of an option that has another kind of value than it should have.
+/// Makes the error of an option with the wrong kind of value.
 fn wrong_value(name: &str, value: &Value, error: &str) -> ToolError {
     let mismatch =
         ["invalid type: ", "invalid value: "].iter().find_map(|it| error.strip_prefix(it));
@@ -222,7 +231,7 @@ fn take_settings(object: &mut Map<String, Value>, scopes: &[Scope]) -> Result<La
     Ok(layer)
 }
 
-/// Says what the value of a setting is.
+/// Describes the value of a setting.
 fn kind_words(key: &str) -> String {
     match Layer::kind(key) {
         Some(Kind::Flag) => "true or false".into(),
@@ -254,54 +263,56 @@ fn form<'de, D: Deserializer<'de>>(deserializer: D) -> Result<InputForm, D::Erro
     Ok(choice(deserializer)?.unwrap_or_default())
 }
 
-/// How a patch is read and planned. What is left open is as the workspace, or the profile, has it.
+/// Options of a patch: how it is read and planned. The workspace or the profile decides where no
+/// option is set.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PatchOptions {
-    /// The rules of planning: options too, each by its own name.
+    /// The rules of planning, each an option by its own name.
     #[serde(skip)]
     pub settings: Layer,
-    /// What the text is: `envelope`, `unified`, `openai`, or `auto`, the default. Where `from` is a
-    /// word of the language: `form`.
+    /// The form of the text: `envelope`, `unified`, `openai`, or `auto`, the default. The name is
+    /// `form` where `from` is a word of the language.
     #[serde(alias = "form", deserialize_with = "form")]
     pub from: InputForm,
-    /// Which patch of several is meant: its number from 1, or `all`. With `auto` only.
+    /// The number of the patch in a text with several, from 1, or `all`. With `auto` only.
     #[serde(deserialize_with = "part")]
     pub part: Option<Part>,
-    /// How many leading parts of the paths of a diff are left out; otherwise the prefixes that git
-    /// writes.
+    /// The number of leading names to strip from the paths of a diff. By default the prefixes of
+    /// git are stripped.
     pub strip: Option<usize>,
-    /// Whether binary files of a diff are left out whose bytes it does not have.
+    /// Whether binary files are left out if the diff does not have their bytes.
     #[serde(alias = "skip_binary")]
     pub skip_binary: bool,
-    /// Whether the numbers of hunks of a diff are not looked at where they do not fit their lines.
+    /// Whether the line counts in the hunk headers of a diff are ignored if they are wrong.
     pub recount: bool,
     /// Whether the patch is reversed.
     pub reverse: bool,
-    /// The directory that the paths of the patch are beneath.
+    /// The directory to which the paths of the patch are relative.
     pub directory: Option<String>,
-    /// Patterns for the files of the patch that are taken, if there are any; `*` also matches `/`.
+    /// Patterns of the files of the patch to take; all if empty. `*` also matches `/`.
     pub include: Vec<String>,
-    /// Patterns for those that are left out.
+    /// Patterns of the files of the patch to leave out.
     pub exclude: Vec<String>,
-    /// The environment that this is: a patch that names another one is refused.
+    /// The name of this environment. A patch that names another one is refused.
     pub environment: Option<String>,
-    /// What files must be before, by path: their SHA-256, or nothing for a file that must not be
-    /// there.
+    /// The expected SHA-256 of files before the patch, by path; an empty text for a file that must
+    /// not exist.
     #[serde(alias = "expected_sha256_by_path", alias = "expected")]
     pub expected_sha256_by_path: BTreeMap<String, String>,
-    /// The files as the author of the patch saw them, by path: hunks of a file that changed since
-    /// are carried.
+    /// The files as the author of the patch saw them, by path. Hunks of a file that has changed
+    /// since are carried.
     pub base: Option<BTreeMap<String, String>>,
-    /// The name of a refused patch (`details.patchId` of its error), whose sections for other files
-    /// are taken. In a workspace only, which keeps the newest of its session.
+    /// The id of a refused patch (`details.patchId` of its error) that this patch amends: sections
+    /// for other files are taken from there. In a workspace only, which keeps the newest refused
+    /// patches of its session.
     pub amend: Option<String>,
-    /// Whether all of the patch is one transaction; true unless set. In a workspace only.
+    /// Whether the whole patch is one transaction; true by default. In a workspace only.
     pub atomic: Option<bool>,
-    /// Whether the sections that fit are applied where others do not, as one transaction. In a
+    /// Whether the sections that fit are applied, as one transaction, if others do not fit. In a
     /// workspace only.
     pub partial: bool,
-    /// What an answer shows of the changes: `none`, the default, `stat` or `full`.
+    /// The part of the changes that an answer shows: `none`, the default, `stat` or `full`.
     pub diff: DiffDetail,
 }
 
@@ -314,11 +325,11 @@ impl ReadOptions for PatchOptions {
 }
 
 impl PatchOptions {
-    /// Reads a patch, and the rules that these options give.
+    /// Reads a patch, and the rules of these options.
     ///
     /// # Errors
     ///
-    /// When the options make no sense, or the text is not a patch.
+    /// If an option makes no sense, or if the text is not a patch.
     pub(crate) fn parsed(
         &self,
         layers: &Layers,
@@ -328,11 +339,11 @@ impl PatchOptions {
         Ok((self.parse(patch, &rules)?, rules))
     }
 
-    /// Finds the patch in a text, and parses it by the rules that these options give.
+    /// Finds the patch in a text, and parses it by the rules of these options.
     ///
     /// # Errors
     ///
-    /// When the text is not a patch.
+    /// If the text is not a patch.
     pub(crate) fn parse(&self, patch: &[u8], rules: &Options) -> Result<Patch, ToolError> {
         let text = self.find(patch, rules)?;
         text.parse(rules).map_err(|error| error.tool_error(text.text.as_bytes()))
@@ -352,7 +363,7 @@ impl PatchOptions {
         Ok(atomicity)
     }
 
-    /// Finds the patch in a text; it is still to be parsed.
+    /// Finds the patch in a text, and does not parse it yet.
     pub(crate) fn read_text(
         &self,
         layers: &Layers,
@@ -362,7 +373,7 @@ impl PatchOptions {
         Ok((self.find(patch, &rules)?, rules))
     }
 
-    /// The rules of planning where there is no workspace.
+    /// Returns the rules of planning without a workspace.
     pub(crate) fn rules(&self, layers: &Layers) -> Result<Options, ToolError> {
         if self.atomicity()? != Atomicity::Whole {
             let name = if self.partial { "partial" } else { "atomic" };
@@ -376,7 +387,7 @@ impl PatchOptions {
         self.engine(layers)
     }
 
-    /// Finds the patch, or the part of it that amends a refused one.
+    /// Finds the patch of a workspace, which may amend a refused one.
     pub(crate) fn read_part(
         &self,
         layers: &Layers,
@@ -392,7 +403,7 @@ impl PatchOptions {
         text.map_err(|error| error.tool_error(patch))
     }
 
-    /// How the text is read.
+    /// Returns the way to read the text.
     pub(crate) fn read_as(&self) -> Result<ReadAs, InputError> {
         let excluded = self.exclude.iter().cloned().map(PathPattern::Exclude);
         let patterns = excluded.chain(self.include.iter().cloned().map(PathPattern::Include));
@@ -407,7 +418,7 @@ impl PatchOptions {
         })
     }
 
-    /// The rules of planning.
+    /// Returns the rules of planning.
     pub(crate) fn engine(&self, layers: &Layers) -> Result<Options, ToolError> {
         let layers = layers.clone().with(self.settings.clone());
         let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
@@ -448,32 +459,32 @@ fn part<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Part>, D::E
     }
 }
 
-/// Which tools, and in which words.
+/// Options of [`tool_specs`](crate::tool_specs). All but `brief` need `patch_only`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SpecRequest {
-    /// The patch tool alone; otherwise all file tools.
+    /// Whether the patch tool alone is described, and not all file tools.
     #[serde(alias = "patch_only")]
     pub patch_only: bool,
-    /// Without what errors mean and what each argument is.
+    /// Whether the descriptions of errors and arguments are left out.
     pub brief: bool,
-    /// `whole`, the default, or `codex`. Of the patch tool.
+    /// The dialect of patches: `whole`, the default, or `codex`.
     #[serde(deserialize_with = "choice")]
     pub dialect: Option<Dialect>,
-    /// The notation of the grammar, where the provider takes several. Of the patch tool.
+    /// The notation of the grammar, where the provider takes several.
     #[serde(deserialize_with = "choice")]
     pub grammar: Option<Format>,
-    /// `raw`, the default, or `python`: whose request the fields are for. Of the patch tool.
+    /// The client that sends the request: `raw`, the default, for an HTTP body, or `python` for the
+    /// `openai` package.
     #[serde(deserialize_with = "choice")]
     pub client: Option<Client>,
-    /// How many characters of a file Anthropic's editor may show.
+    /// The most characters of a file that Anthropic's editor shows.
     #[serde(alias = "max_characters")]
     pub max_characters: Option<u32>,
-    /// Lets the model write text before the patch: the grammar binds the patch alone.
+    /// Whether the model may write text before the patch. The grammar then binds the patch alone.
     #[serde(alias = "free_text")]
     pub free_text: bool,
-    /// Who may call the tool: `direct`, `programmatic`. Of the patch tool of OpenAI's Responses
-    /// API.
+    /// The callers of a tool of OpenAI's Responses API: `direct`, `programmatic`.
     #[serde(alias = "allowed_callers", deserialize_with = "choices")]
     pub allowed_callers: Vec<Caller>,
 }
@@ -481,7 +492,7 @@ pub struct SpecRequest {
 impl ReadOptions for SpecRequest {}
 
 impl SpecRequest {
-    /// An option of the patch tool that was given; without `patchOnly` none is taken.
+    /// Returns the name of an option that is set and needs `patchOnly`.
     pub(crate) fn of_the_patch_tool(&self) -> Option<&'static str> {
         [
             ("dialect", self.dialect.is_some()),
@@ -496,7 +507,7 @@ impl SpecRequest {
     }
 }
 
-/// Finds the value of an argument that is one of a few.
+/// Finds the value of an argument with a few possible values.
 pub(crate) fn named<T: Choice>(name_of_argument: &str, name: &str) -> Result<T, ToolError> {
     T::named(name).ok_or_else(|| {
         let message = format!("{name:?} is not {}", T::wanted());

@@ -1,4 +1,4 @@
-//! A plan, as it is shown.
+//! A plan for other programs.
 
 use std::sync::Arc;
 
@@ -7,23 +7,24 @@ use patch_session::ToolError;
 use patch_session::changes::{DiffDetail, PatchData, outcome, summary};
 use serde_json::{Value, json};
 
-/// What a patch would do. It is not changed by what happens to the files since.
+/// The plan of a patch: its changes to the files as they were. Later changes of the files do not
+/// change the plan.
 #[derive(Debug)]
 pub struct PlannedPatch {
     pub(crate) plan: Arc<patch_engine::Plan>,
-    /// The patch was applied before: nothing is to be done.
+    /// The report of a patch that was applied before, so that nothing is left to do.
     pub(crate) done: Option<Report>,
-    /// Why some of the patch is left out.
+    /// The reasons why parts of the patch are left out.
     pub(crate) left_out: Option<Rejects>,
-    /// Whether all of it is one transaction.
+    /// Whether the whole patch is one transaction.
     pub(crate) atomic: bool,
-    /// The patch and its options, so that it can be made again.
+    /// The patch and its options, to plan it again.
     #[cfg(feature = "workspace")]
     pub(crate) made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
 }
 
 impl PlannedPatch {
-    /// A plan that is not committed here.
+    /// Makes a plan that is not committed here.
     pub(crate) fn of(plan: patch_engine::Plan) -> Self {
         Self {
             plan: Arc::new(plan),
@@ -35,7 +36,7 @@ impl PlannedPatch {
         }
     }
 
-    /// A plan of a workspace.
+    /// Makes a plan of a workspace.
     #[cfg(feature = "workspace")]
     pub(crate) fn of_report(
         report: Report,
@@ -47,21 +48,20 @@ impl PlannedPatch {
         Self { plan, done: report.already_done.then_some(report), left_out, atomic, made_of }
     }
 
-    /// A name of exactly this plan: 64 hexadecimal digits.
+    /// Returns a hash of the plan, 64 hexadecimal digits: equal plans have equal hashes.
     #[must_use]
     pub fn digest(&self) -> String {
         self.plan.digest().to_string()
     }
 
-    /// The files that change: objects with `path`, `operation`, `toPath`, `beforeSha256` and
+    /// Returns the changed files: objects with `path`, `operation`, `toPath`, `beforeSha256` and
     /// `afterSha256`.
     #[must_use]
     pub fn changes(&self) -> Value {
         json!(self.shown(DiffDetail::None).unwrap_or_default().changed_files)
     }
 
-    /// What can be said of it without reading a file: an object with `digest`, `changes`, `notes`
-    /// and `summary`.
+    /// Returns an object with `digest`, `changes`, `notes` and `summary`. No file is read for it.
     #[must_use]
     pub fn facts(&self) -> Value {
         let PatchData { changed_files, notes, .. } =
@@ -72,13 +72,13 @@ impl PlannedPatch {
         })
     }
 
-    /// What a reader should know about how it came to be.
+    /// Returns notes for a reader, as of hunks that were placed with tolerance.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.shown(DiffDetail::None).unwrap_or_default().notes
     }
 
-    /// The plan in one line.
+    /// Returns the plan in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         match &self.done {
@@ -87,20 +87,20 @@ impl PlannedPatch {
         }
     }
 
-    /// The changes as a git diff, whole.
+    /// Returns all changes as a git diff.
     ///
     /// # Errors
     ///
-    /// When files that have to be read for that are not what they were.
+    /// If a file that is read for the diff has changed since it was planned.
     pub fn diff(&self) -> Result<Vec<u8>, ToolError> {
         Ok(self.plan.images().diffs()?)
     }
 
-    /// The plan as the command line's JSON has it.
+    /// Returns the plan as in the JSON of the command line.
     ///
     /// # Errors
     ///
-    /// When a diff is asked for, and files that have to be read for that are not what they were.
+    /// If a diff is wanted, and a file that is read for it has changed since it was planned.
     pub fn data(&self, detail: DiffDetail) -> Result<Value, ToolError> {
         Ok(serde_json::to_value(self.shown(detail)?).expect("text keys"))
     }

@@ -1,4 +1,4 @@
-//! A patch that is still arriving.
+//! A patch while it arrives.
 
 use patch_grammar::{PatchStream, StreamEvent, StreamOperation};
 use patch_session::ToolError;
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use crate::error::argument;
 use crate::options::PatchOptions;
 
-/// Takes the text of a patch in the envelope, in chunks of any size, and says what is known of it
-/// so far.
+/// Takes the text of a patch in the envelope, in chunks of any size, and returns events about the
+/// part so far.
 #[derive(Debug)]
 pub struct JsonStream(PatchStream);
 
 impl JsonStream {
-    /// Waits for the text.
+    /// Makes a stream without text.
     ///
     /// # Errors
     ///
-    /// When the options make no sense, or are for another form or for a part of the patch.
+    /// If an option makes no sense, or is for another form or for a part of the patch.
     pub fn new(options: &PatchOptions) -> Result<Self, ToolError> {
         let how = options.read_as().map_err(|error| error.tool_error(b""))?;
         let whole = [InputForm::Auto, InputForm::Envelope];
@@ -30,17 +30,17 @@ impl JsonStream {
         Ok(Self(PatchStream::new(options.engine(&Layers::default())?.parse)))
     }
 
-    /// Adds to the text: what that completes, as objects with a `type`.
+    /// Adds a chunk of the text. Returns the events that it completes, as objects with a `type`.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<Value> {
         self.0.push(chunk).iter().map(event).collect()
     }
 
-    /// Says that the text is over. The last event is `ended` or `failed`, unless it came before.
+    /// Ends the text. Returns the last events: `ended` or `failed`, unless one came before.
     pub fn end(&mut self) -> Vec<Value> {
         self.0.end().iter().map(event).collect()
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     #[must_use]
     pub fn text(&self) -> &str {
         self.0.text()

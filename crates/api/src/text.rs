@@ -1,4 +1,4 @@
-//! Patches as text, and what models and providers need.
+//! Patches as text, and texts for models and providers.
 
 use file_tools::specs::{self, Channel, Provider};
 use patch_engine::{Files, MemoryTree};
@@ -12,21 +12,21 @@ use serde_json::{Value, json};
 use crate::error::argument;
 use crate::options::{PatchOptions, SpecRequest, named};
 
-/// The tree of a patch: the `data` of `apply-patch parse --json`.
+/// Returns the tree of a patch: the `data` of `apply-patch parse --json`.
 ///
 /// # Errors
 ///
-/// When the text is not a patch.
+/// If the text is not a patch.
 pub fn parse(patch: &[u8], options: &PatchOptions) -> Result<Value, ToolError> {
     let (patch, _) = options.parsed(&Layers::default(), patch)?;
     Ok(serde_json::to_value(&patch).expect("text keys"))
 }
 
-/// What is to be written, for programs whose texts are Unicode: none other is written instead.
+/// Returns the bytes of a new file as text, for programs with Unicode texts. No byte is replaced.
 ///
 /// # Errors
 ///
-/// When it is not UTF-8.
+/// If the bytes are not UTF-8.
 pub fn unicode(bytes: &[u8]) -> Result<&str, ToolError> {
     std::str::from_utf8(bytes).map_err(|_| {
         let message = "what the patch makes is not UTF-8, and cannot be given as a text";
@@ -40,17 +40,17 @@ pub fn unicode(bytes: &[u8]) -> Result<&str, ToolError> {
 pub struct ConvertedText {
     /// The text; JSON for the operations of the Responses API.
     pub text: Vec<u8>,
-    /// What was overlooked in reading it.
+    /// Notes about parts of the patch that were overlooked.
     pub warnings: Vec<String>,
 }
 
-/// The same change in another form: `envelope`, `unified`, `git` or `openai`. A diff is made
-/// against `files`, the ones that the patch is for.
+/// Converts a patch to another form: `envelope`, `unified`, `git` or `openai`. A diff is made
+/// against `files`, the files of the patch.
 ///
 /// # Errors
 ///
-/// When the text is not a patch, does not apply to the files, there is no such form, or the form
-/// cannot express it.
+/// If the text is not a patch, if the patch does not apply to the files, if there is no such form,
+/// or if the form cannot express the patch.
 pub fn convert(
     patch: &[u8],
     to: &str,
@@ -59,17 +59,7 @@ pub fn convert(
 ) -> Result<ConvertedText, ToolError> {
     let to: OutputForm = named("to", to)?;
     let (text, rules) = options.read_text(&Layers::default(), patch)?;
-    let mut files = || match files {
-        Some(files) => {
-            Ok(Files::of_tree(std::sync::Arc::new(files.clone()), patch_engine::policy()))
-        }
-        None => {
-            let message =
-                "a diff is made against files: its line numbers and removed text are in these only";
-            Err(argument("files", message, "the files that the patch is for"))
-        }
-    };
-    match input::convert(&text, to, &rules, &mut files) {
+    match input::convert(&text, to, &rules, &mut || tree_of(files)) {
         Ok(input::Converted::Text(text, warnings)) => Ok(ConvertedText { text, warnings }),
         Ok(input::Converted::Items(items, warnings)) => {
             Ok(ConvertedText { text: json!(items).to_string().into_bytes(), warnings })
@@ -78,32 +68,43 @@ pub fn convert(
     }
 }
 
+fn tree_of(files: Option<&MemoryTree>) -> Result<Files, ToolError> {
+    match files {
+        Some(files) => {
+            Ok(Files::of_tree(std::sync::Arc::new(files.clone()), patch_engine::policy()))
+        }
+        None => {
+            let message =
+                "a diff is made against files: its line numbers and removed text are in these only";
+            Err(argument("files", message, "the files that the patch is for"))
+        }
+    }
+}
+
 /// Tools in the shape of a provider.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Specs {
-    /// What goes into the request: a list of tools, or one, or fields.
+    /// The part of the request: a list of tools, one tool, or fields.
     pub value: Value,
-    /// What it cannot express, a sentence each.
+    /// The limits of the shape, a sentence each.
     pub caveats: Vec<String>,
 }
 
-/// The file tools, or the patch tool alone, in the shape that a provider wants.
+/// Returns the file tools, or the patch tool alone, in the shape of a provider.
 ///
 /// # Errors
 ///
-/// When there is no such provider, or it does not take what the options ask for.
+/// If there is no such provider, or if it does not take one of the options.
 pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolError> {
-    let wrong = |error: specs::SpecError| {
-        argument("provider", error.to_string(), "a provider that takes this")
-    };
     let provider: Provider = named("provider", provider)?;
     if !options.patch_only {
         if let Some(option) = options.of_the_patch_tool() {
             let message = "it is an option of the patch tool, and this is all tools";
             return Err(argument(option, message, "`patchOnly` beside it"));
         }
-        let value = specs::all_tools::spec(provider, options.brief).map_err(wrong)?;
+        let value =
+            specs::all_tools::spec(provider, options.brief).map_err(|error| not_taken(&error))?;
         return Ok(Specs { value, caveats: Vec::new() });
     }
     let spec = specs::SpecOptions {
@@ -115,29 +116,34 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
         allowed_callers: options.allowed_callers.clone(),
         definition: None,
     };
-    let spec = specs::tool_spec(provider, &spec).map_err(wrong)?;
+    let spec = specs::tool_spec(provider, &spec).map_err(|error| not_taken(&error))?;
     Ok(Specs {
         value: spec.to_value(),
         caveats: spec.caveats().iter().map(ToString::to_string).collect(),
     })
 }
 
-/// The instructions for a model. `dialect` is `whole`, `codex` or `tight`; `channel` is how the
-/// patch travels: `tool`, `argument` or `message`.
+fn not_taken(error: &specs::SpecError) -> ToolError {
+    argument("provider", error.to_string(), "a provider that takes this")
+}
+
+/// Returns the instructions for a model. `dialect` is `whole`, `codex` or `tight`; `channel` is the
+/// way of the patch: `tool` (the whole input of a tool), `argument` (a string among the arguments)
+/// or `message` (the whole message).
 ///
 /// # Errors
 ///
-/// When there is no such dialect or channel.
+/// If there is no such dialect or channel.
 pub fn prompt(dialect: &str, channel: &str) -> Result<String, ToolError> {
     let channel: Channel = named("channel", channel)?;
     Ok(specs::prompt(named("dialect", dialect)?, channel))
 }
 
-/// The grammar of a dialect in a notation: `pest`, `lark`, `gbnf`, `ebnf` or `regex`.
+/// Returns the grammar of a dialect in a notation: `pest`, `lark`, `gbnf`, `ebnf` or `regex`.
 ///
 /// # Errors
 ///
-/// When there is no such notation or dialect.
+/// If there is no such notation or dialect.
 pub fn grammar(format: &str, dialect: &str) -> Result<&'static str, ToolError> {
     let format: Format = named("format", format)?;
     Ok(export::text(format, named("dialect", dialect)?))

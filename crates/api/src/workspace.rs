@@ -31,62 +31,63 @@ pub struct OpenWorkspace {
     layers: Layers,
 }
 
-/// The name of a session.
+/// Parses the name of a session.
 pub(crate) fn session_name(name: &str) -> Result<SessionName, ToolError> {
     name.parse().map_err(|error: BadName| argument("session", error.to_string(), "another name"))
 }
 
 fn id(text: &str) -> Result<TransactionId, ToolError> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        argument("id", error.to_string(), "the id of a transaction of `log`")
-    };
-    text.parse().map_err(|error| wrong(&error))
+    text.parse::<TransactionId>()
+        .map_err(|error| argument("id", error.to_string(), "the id of a transaction of `log`"))
 }
 
 impl OpenWorkspace {
-    /// Opens a directory; nothing is written by that.
+    /// Opens a directory, and writes nothing.
     ///
     /// # Errors
     ///
-    /// When there is no such directory, or the options make no sense.
+    /// If there is no such directory, or if an option makes no sense.
     pub fn open(root: &Path, options: &WorkspaceOptions) -> Result<Self, ToolError> {
         let (approver, policy) = Approver::new(options.settings.approve, options.policy()?);
         let workspace = commit::Workspace::open_with(root, policy, options.state())?;
         let settings = options.session_settings();
-        let audit = |name| Audit::new(name, options.agent.clone());
+        let agent = options.agent.clone();
         let session = match &options.session {
-            Some(name) => Session::resume(workspace, audit(session_name(name)?), settings)?,
-            None => Session::new(workspace, audit(SessionName::random()?), settings),
+            Some(name) => {
+                Session::resume(workspace, Audit::new(session_name(name)?, agent), settings)?
+            }
+            None => Session::new(workspace, Audit::new(SessionName::random()?, agent), settings),
         };
         Ok(Self { session, approver, layers: options.layers() })
     }
 
-    /// The directory.
+    /// Returns the directory.
     #[must_use]
     pub fn root(&self) -> &Path {
         self.session.workspace().root().path()
     }
 
-    /// The name of the session.
+    /// Returns the name of the session.
     #[must_use]
     pub fn session(&self) -> &str {
         self.session.name().as_str()
     }
 
-    /// Recovers what a process left half done, before the files are read.
+    /// Completes or undoes a transaction that another process left half done, before the files are
+    /// read.
     fn tidy(&self) {
         let recovered = self.session.workspace().recover_if_idle().unwrap_or_default();
         if !recovered.is_empty() {
-            // If this cannot be logged, the next call that writes reports it.
+            // If the recovery cannot be logged, the next call that writes reports it.
             let _ = self.session.recovered(&recovered);
         }
     }
 
-    /// Plans a patch; nothing is written.
+    /// Plans a patch, and writes nothing.
     ///
     /// # Errors
     ///
-    /// When the text is not a patch, or does not apply, or it is cancelled.
+    /// If the text is not a patch, if the patch does not apply, or if the call is given up.
     pub fn plan(
         &self,
         patch: &[u8],
@@ -117,7 +118,7 @@ impl OpenWorkspace {
         Ok(atomicity)
     }
 
-    /// Reads a patch, amended where that is asked for, and the rules for it.
+    /// Reads a patch and its rules; with `amend` the patch is merged into the refused one.
     fn parsed(
         &self,
         patch: &[u8],
@@ -137,12 +138,13 @@ impl OpenWorkspace {
         Ok((RefusedForm::of(&text), parsed, rules))
     }
 
-    /// Applies a patch: the `data` of `apply-patch --json`.
+    /// Applies a patch. Returns the `data` of `apply-patch --json`.
     ///
     /// # Errors
     ///
-    /// When the text is not a patch, does not apply, or is not approved; then nothing is changed.
-    /// When it is applied file by file, `details.applied` has what was.
+    /// If the text is not a patch, or if the patch does not apply or is not approved. Then nothing
+    /// is changed, unless the patch is applied file by file: `details.applied` names the changed
+    /// files.
     pub fn apply(
         &self,
         patch: &[u8],
@@ -156,17 +158,13 @@ impl OpenWorkspace {
     ///
     /// # Errors
     ///
-    /// `stale_file` when the files are not what the plan was made for any more; those of
-    /// [`apply`](Self::apply). A plan for other files than those of a directory is refused.
+    /// `stale_file` if a file has changed since it was planned, and the errors of
+    /// [`apply`](Self::apply). A plan for files that are not in a directory is refused.
     pub fn apply_plan(&self, plan: &PlannedPatch, host: Callbacks<'_>) -> Result<Value, ToolError> {
-        let wrong = || {
-            argument(
-                "plan",
-                "the plan is not for the files of a directory",
-                "a plan of a workspace",
-            )
+        let Some((patch, options)) = &plan.made_of else {
+            let message = "the plan is not for the files of a directory";
+            return Err(argument("plan", message, "a plan of a workspace"));
         };
-        let (patch, options) = plan.made_of.as_ref().ok_or_else(wrong)?;
         self.applied(patch, options, host, Some(plan))
     }
 
@@ -181,49 +179,69 @@ impl OpenWorkspace {
             Atomicity::EachSection if exactly.is_some() => Atomicity::Whole,
             _ => self.atomicity(options)?,
         };
-        let atomic = atomicity != Atomicity::EachSection;
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
-        let call = |host: &mut dyn patch_engine::Host| {
-            let (form, patch, mut rules) = self.parsed(patch, options).inspect_err(|error| {
-                self.session.failed("apply", Operation::Patch, error, &mut ());
-            })?;
-            if let Some(plan) = exactly.filter(|_| rules.base.is_none()) {
-                for transition in plan.plan.transitions() {
-                    let before = transition.before().map_or(Expected::Absent, Expected::Hash);
-                    rules.expected.insert(transition.path().to_string(), before);
-                }
-            }
-            let mut host = Exactly { host, plan: exactly, differs: false };
-            let reports = self.session.apply("apply", &patch, rules, atomicity, &mut host);
-            let reports = reports.map_err(|failed| match (host.differs, exactly) {
-                (true, Some(plan)) => stale(plan),
-                _ => {
-                    let error = ToolError::failed(&failed);
-                    let keeps = atomic && !options.reverse;
-                    let kept = || self.session.keep(form, &patch, &error, &failed.reports);
-                    let kept = keeps.then(kept).flatten();
-                    self.session.with_changed_by(error.kept_as(kept))
-                }
-            })?;
-            let mut data = PatchData::applied(&reports, atomic, options.diff);
-            self.session.add_changed_by(&mut data.carried, &reports);
-            Ok(data)
-        };
-        let answer = |data: &PatchData| json!({ "ok": true, "data": data });
-        let data = self.approver.run(host, self.root(), ("apply_patch", &input), call, answer)?;
+        let data = self.approver.run(
+            host,
+            self.root(),
+            "apply_patch",
+            &input,
+            |host| self.applied_by(host, patch, options, atomicity, exactly),
+            |data| json!({ "ok": true, "data": data }),
+        )?;
         Ok(serde_json::to_value(data).expect("text keys"))
     }
 
-    /// Undoes a transaction: the `data` of `apply-patch undo --json`.
+    /// Applies a patch, or exactly the plan of it, with a host.
+    fn applied_by(
+        &self,
+        host: &mut dyn patch_engine::Host,
+        patch: &[u8],
+        options: &PatchOptions,
+        atomicity: Atomicity,
+        exactly: Option<&PlannedPatch>,
+    ) -> Result<PatchData, ToolError> {
+        let (form, patch, mut rules) = self.parsed(patch, options).inspect_err(|error| {
+            self.session.failed("apply", Operation::Patch, error, &mut ());
+        })?;
+        if let Some(plan) = exactly.filter(|_| rules.base.is_none()) {
+            for transition in plan.plan.transitions() {
+                let before = transition.before().map_or(Expected::Absent, Expected::Hash);
+                rules.expected.insert(transition.path().to_string(), before);
+            }
+        }
+        let atomic = atomicity != Atomicity::EachSection;
+        let mut host = Exactly { host, plan: exactly, differs: false };
+        let reports = self.session.apply("apply", &patch, rules, atomicity, &mut host);
+        let reports = reports.map_err(|failed| match (host.differs, exactly) {
+            (true, Some(plan)) => stale(plan),
+            _ => {
+                let error = ToolError::failed(&failed);
+                let kept = if atomic && !options.reverse {
+                    self.session.keep(form, &patch, &error, &failed.reports)
+                } else {
+                    None
+                };
+                self.session.with_changed_by(error.kept_as(kept))
+            }
+        })?;
+        let mut data = PatchData::applied(&reports, atomic, options.diff);
+        self.session.add_changed_by(&mut data.carried, &reports);
+        Ok(data)
+    }
+
+    /// Undoes a transaction. Returns the `data` of `apply-patch undo --json`.
     ///
     /// # Errors
     ///
-    /// When there is none, or its files are not what it left.
+    /// If there is no such transaction, or if its files have changed since.
     pub fn undo(&self, options: &UndoRequest, host: Callbacks<'_>) -> Result<Value, ToolError> {
         let root = self.session.workspace().root();
-        let paths: Result<Vec<_>, _> =
-            options.paths.iter().map(|path| root.check(path, Access::Read)).collect();
-        let (paths, named) = (paths?, options.id.as_deref().map(id).transpose()?);
+        let paths = options
+            .paths
+            .iter()
+            .map(|path| root.check(path, Access::Read))
+            .collect::<Result<Vec<_>, _>>()?;
+        let named = options.id.as_deref().map(id).transpose()?;
         if let Some(span) = self.span(options)? {
             return self.executed("undo", options.diff, host, &|cancellation| {
                 self.session.plan_undo_span(&span, options.carry, cancellation)
@@ -234,7 +252,7 @@ impl OpenWorkspace {
         })
     }
 
-    /// Returns which transactions are to be undone as one, if several are named.
+    /// Returns the transactions to undo as one, if the options name several.
     fn span(&self, options: &UndoRequest) -> Result<Option<Span>, ToolError> {
         let UndoRequest { session, since, turn, .. } = options;
         let workspace = self.session.workspace();
@@ -255,47 +273,49 @@ impl OpenWorkspace {
         Ok(Some(span))
     }
 
-    /// Begins a turn, and returns its name: until [`end_turn`](Self::end_turn), all changes of this
-    /// workspace's session are one diff, one entry of the log, and one undo. The name is a new one
-    /// unless it is given; several processes that give one belong to one turn.
+    /// Begins a turn, and returns its name. Until [`end_turn`](Self::end_turn), all changes of this
+    /// workspace's session are one diff, one entry of the log, and one undo. Without a name the
+    /// turn gets a new one; processes that give the same name share the turn.
     ///
     /// # Errors
     ///
-    /// When a turn is open already, or the text is not a name.
+    /// If a turn is open already, or if the text is not a name.
     pub fn begin_turn(&self, name: Option<&str>) -> Result<String, ToolError> {
-        let bad = |error: BadName| argument("turn", error.to_string(), "another name");
-        let name: Option<TurnName> = name.map(str::parse).transpose().map_err(bad)?;
+        let name: Option<TurnName> = name
+            .map(str::parse)
+            .transpose()
+            .map_err(|error: BadName| argument("turn", error.to_string(), "another name"))?;
         let name = self.session.begin_turn(name)?;
         self.approver.begin_turn();
         Ok(name.to_string())
     }
 
-    /// Ends the turn: its `id`, its `transactions`, the `changedFiles`, and all of it as one
-    /// `diff`. A turn that changed nothing has none of them, and leaves no trace.
+    /// Ends the turn. Returns its `id`, its `transactions`, its `changedFiles`, and all its changes
+    /// as one `diff`. A turn without changes has no transactions, and leaves no trace.
     ///
     /// # Errors
     ///
-    /// When no turn is open, or the history cannot be read or written.
+    /// If no turn is open, or if the history cannot be read or written.
     pub fn end_turn(&self) -> Result<Value, ToolError> {
         self.approver.end_turn();
         Ok(serde_json::to_value(self.session.end_turn()?).expect("text keys"))
     }
 
-    /// What the open turn has changed so far, as [`end_turn`](Self::end_turn) tells it; null if no
-    /// turn is open.
+    /// Returns the changes of the open turn so far, in the form of [`end_turn`](Self::end_turn);
+    /// null if no turn is open.
     ///
     /// # Errors
     ///
-    /// When the history cannot be read.
+    /// If the history cannot be read.
     pub fn turn_so_far(&self) -> Result<Value, ToolError> {
         Ok(serde_json::to_value(self.session.turn_so_far()?).expect("text keys"))
     }
 
-    /// Reverses an undo: the `data` of `apply-patch redo --json`.
+    /// Reverses an undo. Returns the `data` of `apply-patch redo --json`.
     ///
     /// # Errors
     ///
-    /// When there is none, or its files are not what it left.
+    /// If there is no such undo, or if its files have changed since.
     pub fn redo(
         &self,
         named: Option<&str>,
@@ -315,25 +335,26 @@ impl OpenWorkspace {
         host: Callbacks<'_>,
         plan: &dyn Fn(&Cancellation) -> Result<patch_engine::Plan, commit::Error>,
     ) -> Result<Value, ToolError> {
-        let call = |host: &mut dyn patch_engine::Host| {
-            let plan = &mut |files: &Files| plan(files.cancellation());
-            let report = self.session.execute(tool, Operation::Write, host, plan)?;
-            Ok(restored(&report, detail))
-        };
         self.approver.run(
             host,
             self.root(),
-            (tool, &json!({})),
-            call,
+            tool,
+            &json!({}),
+            |host| {
+                let plan = &mut |files: &Files| plan(files.cancellation());
+                let report = self.session.execute(tool, Operation::Write, host, plan)?;
+                Ok(restored(&report, detail))
+            },
             |data| json!({ "ok": true, "data": data }),
         )
     }
 
-    /// The newest transactions, of one session or of all: the `data` of `apply-patch log --json`.
+    /// Returns the newest transactions, of one session or of all: the `data` of
+    /// `apply-patch log --json`.
     ///
     /// # Errors
     ///
-    /// When they cannot be read.
+    /// If the transactions cannot be read.
     pub fn log(
         &self,
         max_count: Option<usize>,
@@ -347,14 +368,20 @@ impl OpenWorkspace {
         Ok(history::log(workspace, &wanted, with_diff)?)
     }
 
-    /// Calls a file tool: its answer, also when it failed.
+    /// Calls a file tool. Returns its answer, also if the tool failed.
     #[must_use]
     pub fn call(&self, tool: &str, arguments: &Value, host: Callbacks<'_>) -> Value {
-        let call = |host: &mut dyn patch_engine::Host| {
-            let reply = self.session.call(tool, arguments, host);
-            Ok(serde_json::to_value(&reply).expect("text keys"))
-        };
-        let answered = self.approver.run(host, self.root(), (tool, arguments), call, Value::clone);
+        let answered = self.approver.run(
+            host,
+            self.root(),
+            tool,
+            arguments,
+            |host| {
+                let reply = self.session.call(tool, arguments, host);
+                Ok(serde_json::to_value(&reply).expect("text keys"))
+            },
+            Value::clone,
+        );
         answered.expect("an answer is one also when the tool failed")
     }
 }

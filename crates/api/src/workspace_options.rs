@@ -13,20 +13,20 @@ use crate::commands::session_settings;
 use crate::error::argument;
 use crate::options::ReadOptions;
 
-/// How a workspace, or a git repository, is used.
+/// Options of a workspace, or of a git repository.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct WorkspaceOptions {
-    /// The settings: options too, each by its own name. They hold for what a patch leaves open.
-    /// Unless `approve` is set, the `approve` of a call is asked about every change.
+    /// The settings, each an option by its own name. They hold where the options of a patch set
+    /// nothing. Unless `approve` is set, the `approve` of a call is asked about every change.
     #[serde(skip)]
     pub settings: Layer,
-    /// The session to go on with; what it reads and writes is remembered in the workspace. Unless
-    /// set: a new one, that ends with the value.
+    /// The session to resume; the workspace keeps a record of its reads and writes. By default a
+    /// new session, which ends with the value.
     pub session: Option<String>,
     /// The name of the agent in the log.
     pub agent: Option<String>,
-    /// About how many bytes of JSON the answer of a tool may have.
+    /// The most bytes of JSON in the answer of a tool, roughly.
     #[serde(alias = "max_output")]
     pub max_output: Option<usize>,
     /// Whether the tool `undo_turn` can be called.
@@ -47,7 +47,6 @@ impl WorkspaceOptions {
         Layers { given: self.settings.clone(), bounds: Layer::default() }
     }
 
-    /// How a session works.
     pub(crate) fn session_settings(&self) -> SessionSettings {
         SessionSettings {
             max_output: self.max_output,
@@ -57,7 +56,6 @@ impl WorkspaceOptions {
         }
     }
 
-    /// What the guard allows.
     pub(crate) fn policy(&self) -> Result<Policy, ToolError> {
         let (settings, _) = self.layers().resolve(Profile::default(), ApprovalPolicy::default());
         settings.policy().map_err(|error| argument("the options", error.to_string(), "globs"))
@@ -68,56 +66,57 @@ impl WorkspaceOptions {
     }
 }
 
-/// What is undone.
+/// Options of an undo.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct UndoRequest {
-    /// The transaction; unless set, the last one that is not undone, with all of its turn.
+    /// The id of the transaction. By default the last one that is not undone, with all of its turn.
     pub id: Option<String>,
-    /// Only these files of it.
+    /// The files of the transaction to undo; all if empty.
     pub paths: Vec<String>,
-    /// All that this session did, as one, in place of a transaction.
+    /// Undoes all changes of this session as one, in place of a transaction.
     pub session: Option<String>,
-    /// A transaction and all that followed it, or all since a time (`2h`, `2026-11-26`), as one, in
-    /// place of a transaction.
+    /// Undoes this transaction and all later ones as one, or all changes since a time (`2h`,
+    /// `2026-11-26`), in place of a transaction.
     pub since: Option<String>,
-    /// All of this turn, as one, in place of a transaction: its name, or `SESSION/NAME`.
+    /// Undoes all changes of this turn as one, in place of a transaction: its name, or
+    /// `SESSION/NAME`.
     pub turn: Option<String>,
-    /// Carry what is undone to files that changed since, where that is certain.
+    /// Whether changes are undone in files that changed since, where their place is certain.
     pub carry: bool,
-    /// What the answer shows of the changes.
+    /// The part of the changes that the answer shows.
     pub diff: DiffDetail,
 }
 
 impl ReadOptions for UndoRequest {}
 
-/// What is redone.
+/// Options of a redo.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RedoRequest {
-    /// The undo that is reversed; the last one, unless set.
+    /// The id of the undo to reverse. By default the last one.
     pub id: Option<String>,
-    /// What the answer shows of the changes.
+    /// The part of the changes that the answer shows.
     pub diff: DiffDetail,
 }
 
 impl ReadOptions for RedoRequest {}
 
-/// What becomes of a patch in a git repository.
+/// Options of the commit that a patch makes in a git repository.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct GitOptions {
-    /// The branch to move; it is made if there is none. Unless set: the branch that the revision
-    /// names, if it names one.
+    /// The branch to move; a missing branch is made. By default the branch that the revision names,
+    /// if it names one.
     pub branch: Option<String>,
-    /// The message; otherwise it names the files.
+    /// The message of the commit. By default it names the files.
     pub message: Option<String>,
-    /// The author, as `Name <address>`; otherwise the one that git would take.
+    /// The author, as `Name <address>`. By default the author that git would take.
     pub author: Option<String>,
-    /// When the branch has moved on: carry the hunks to its newest commit, where it is certain
-    /// where they belong.
+    /// Whether the hunks are carried to the newest commit if the branch has moved on, where their
+    /// place is certain.
     pub carry: bool,
-    /// Move the branch even if it is checked out; the files stay as they are.
+    /// Whether the branch is moved even if it is checked out. The files of the work tree stay.
     #[serde(alias = "allow_checked_out")]
     pub allow_checked_out: bool,
 }

@@ -249,11 +249,11 @@ impl ApplyPatch {
 
 /// A patch to apply, with its rules.
 pub(crate) struct ParsedPatch<'p> {
-    pub(super) patch: &'p Patch,
-    pub(super) options: Options,
-    pub(super) atomicity: Atomicity,
+    pub(crate) patch: &'p Patch,
+    pub(crate) options: Options,
+    pub(crate) atomicity: Atomicity,
     /// The form in which the patch is kept to be amended if it does not apply.
-    pub(super) keep: Option<RefusedForm>,
+    pub(crate) keep: Option<RefusedForm>,
 }
 
 /// Applies a patch, or only plans it if there is no call.
