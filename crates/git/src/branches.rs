@@ -1,4 +1,4 @@
-//! The branches that patches are to move together.
+//! The branches that several patches move together.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -8,7 +8,7 @@ use git_object_tree::{Id, Resolved, Signature};
 /// The most patches whose commits become durable together: about a tenth of a second of work.
 pub const TOGETHER: usize = 64;
 
-/// The objects that were made of a plan.
+/// The commit of a plan.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenCommit {
     pub(super) commit: Id,
@@ -16,23 +16,33 @@ pub(super) struct WrittenCommit {
     pub(super) committer: Signature,
 }
 
-/// The branches that are to move when all patches are planned.
+/// The branches that move once all patches are planned.
 #[derive(Debug, Default)]
 pub(super) struct Branches {
-    /// By their names without `refs/heads/`.
+    /// The branches by their names without `refs/heads/`.
     tips: BTreeMap<String, MovingBranch>,
-    /// The revisions that named one of them when they were resolved.
+    /// The revisions that named one of the branches when they were resolved.
     names: BTreeSet<String>,
 }
 
 /// A branch that is to move.
 #[derive(Debug)]
 struct MovingBranch {
-    /// Where it is; `None` if it is to be created.
+    /// The commit of the branch now; `None` for a new branch.
     from: Option<Id>,
-    /// The last commit for it, to which it is to go.
+    /// The commit of the last patch for the branch.
     last: WrittenCommit,
     allow_checked_out: bool,
+}
+
+/// A move of a branch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PendingMove<'b> {
+    pub(super) branch: &'b str,
+    /// The commit of the branch now; `None` for a new branch.
+    pub(super) from: Option<Id>,
+    pub(super) to: &'b WrittenCommit,
+    pub(super) allow_checked_out: bool,
 }
 
 /// Returns the name of a branch without `refs/heads/`.
@@ -41,24 +51,25 @@ pub(super) fn short(branch: &str) -> &str {
 }
 
 impl Branches {
-    /// Returns where a branch is to go, if it is to move.
+    /// Returns the commit to which a branch is to move, if it is one of these.
     pub(super) fn tip(&self, branch: &str) -> Option<Resolved> {
         let WrittenCommit { commit, tree, .. } = self.tips.get(short(branch))?.last;
         Some(Resolved { commit, tree })
     }
 
-    /// Returns what a revision is, if it names a branch that is to move.
+    /// Returns the commit of a revision, if it names one of these branches.
     pub(super) fn resolved(&self, revision: &str) -> Option<Resolved> {
         self.tip(self.names.get(revision)?)
     }
 
-    /// Notes that a branch, which is at `from`, is to go to a commit. `named_by` is the revision
-    /// that names a branch as what the patch is for.
+    /// Adds the move of a branch from a commit to a later one. `named_by` is the revision of the
+    /// patch, if it names a branch.
     pub(super) fn go(
         &mut self,
         branch: &str,
         named_by: Option<&str>,
-        (from, last): (Option<Id>, WrittenCommit),
+        from: Option<Id>,
+        last: WrittenCommit,
         allow_checked_out: bool,
     ) {
         if let Some(name) = named_by.filter(|name| short(name) == short(branch)) {
@@ -72,23 +83,25 @@ impl Branches {
         }
     }
 
-    /// Returns whether a request means the same now as when the branches have moved.
+    /// Returns whether a request means the same before and after the moves.
     pub(super) fn allow(&self, onto: &str, branch: Option<&str>, allow_checked_out: bool) -> bool {
         let name = onto.split(['~', '^']).next().unwrap_or_default();
-        let moves = |branch: &String| {
-            [name, name.strip_prefix("heads/").unwrap_or(name), short(name)].contains(&&**branch)
-        };
+        let names = [name, name.strip_prefix("heads/").unwrap_or(name), short(name)];
         let is_symbolic = name == "@" || name.ends_with("HEAD");
-        let moved = is_symbolic || self.tips.keys().any(moves);
+        let moved = is_symbolic || names.iter().any(|&name| self.tips.contains_key(name));
         let tip = self.tips.get(short(branch.unwrap_or(onto)));
         self.tips.is_empty()
             || (tip.is_none_or(|tip| tip.allow_checked_out == allow_checked_out)
                 && (self.names.contains(onto) || !moved))
     }
 
-    /// Lists each branch with where it is, its last commit, and whether it may be checked out.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Option<Id>, &WrittenCommit, bool)> {
-        let each = self.tips.iter();
-        each.map(|(branch, tip)| (&**branch, tip.from, &tip.last, tip.allow_checked_out))
+    /// Lists the moves.
+    pub(super) fn moves(&self) -> impl Iterator<Item = PendingMove<'_>> {
+        self.tips.iter().map(|(branch, tip)| PendingMove {
+            branch,
+            from: tip.from,
+            to: &tip.last,
+            allow_checked_out: tip.allow_checked_out,
+        })
     }
 }

@@ -1,5 +1,4 @@
-//! The files of commits in a git repository, as trees that patches are planned over, and as
-//! versions of files.
+//! The files of commits in a git repository: trees to plan patches over, and versions of files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,12 +17,12 @@ use patch_session::answer::error::{FailureClass, ToolError};
 pub struct CommitTree {
     snapshot: Snapshot,
     commit: Id,
-    /// The directory whose files these are, with a slash at its end; empty for all.
+    /// The directory of the files, with a slash at its end; empty for all files.
     beneath: String,
 }
 
 impl CommitTree {
-    /// Returns the directories from which the files are read.
+    /// Returns the object directories of the repository.
     #[must_use]
     pub fn object_dirs(&self) -> Vec<PathBuf> {
         self.snapshot.repository().object_dirs()
@@ -41,7 +40,7 @@ impl CommitTree {
         self.commit
     }
 
-    /// Returns the id of its tree.
+    /// Returns the id of the commit's tree.
     #[must_use]
     pub fn tree(&self) -> Id {
         self.snapshot.tree()
@@ -52,23 +51,28 @@ impl CommitTree {
     ///
     /// # Errors
     ///
-    /// When an object is missing or damaged.
+    /// If an object is missing or damaged.
     pub fn paths(&self) -> Result<Vec<String>, ToolError> {
         let mut paths = Vec::new();
-        let mut visit = |path: &[u8], entry: git_object_tree::TreeEntry| {
+        let visited = self.snapshot.walk(&mut |path: &[u8], entry: git_object_tree::TreeEntry| {
             let path =
                 std::str::from_utf8(path).ok().and_then(|path| path.strip_prefix(&self.beneath));
             paths.extend(path.filter(|_| entry.kind != EntryKind::Submodule).map(str::to_owned));
-        };
-        self.snapshot.walk(&mut visit).map_err(told)?;
+        });
+        visited.map_err(told)?;
         Ok(paths)
     }
 
+    fn size(&self, id: Id) -> io::Result<u64> {
+        self.snapshot.size(id).map_err(io::Error::other)
+    }
+
+    /// Returns the path in the commit.
     fn at(&self, path: &str) -> String {
         format!("{}{path}", self.beneath).trim_end_matches('/').to_owned()
     }
 
-    /// Puts the files under a policy, so that patches can be planned over them.
+    /// Puts the files under a policy, to plan patches over them.
     #[must_use]
     pub fn files(self, policy: impl Into<Arc<Policy>>) -> Files {
         Files::of_tree(Arc::new(self), policy)
@@ -89,11 +93,10 @@ impl Tree for CommitTree {
         let Some(found) = self.snapshot.entry(self.at(path)).map_err(io::Error::other)? else {
             return Ok(None);
         };
-        let size = || self.snapshot.size(found.id).map_err(io::Error::other);
         Ok(Some(match found.kind {
-            EntryKind::File => Entry::file(size()?, false),
-            EntryKind::Executable => Entry::file(size()?, true),
-            EntryKind::Symlink => Entry::link(size()?),
+            EntryKind::File => Entry::file(self.size(found.id)?, false),
+            EntryKind::Executable => Entry::file(self.size(found.id)?, true),
+            EntryKind::Symlink => Entry::link(self.size(found.id)?),
             EntryKind::Directory => Entry::directory(),
             EntryKind::Submodule => Entry { kind: FileKind::Submodule, ..Entry::directory() },
         }))
@@ -130,24 +133,22 @@ impl Tree for CommitTree {
     }
 }
 
-/// Opens a commit of the git repository around a directory; the paths are relative to that
-/// directory.
+/// Opens a commit of the git repository around a directory. The paths of the tree are relative to
+/// the directory.
 ///
 /// # Errors
 ///
-/// When there is no repository around it, or no such commit.
+/// If there is no repository around the directory, or no such commit.
 pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     let dir = fs_guard::real_path(dir)?;
-    let open = |place: &Path| Repository::open(place, &OpenOptions::default());
-    // A repository that cannot be used is an error: the search does not go on to the one around it.
-    let is_none = |error: &git_object_tree::Error| {
-        matches!(error, git_object_tree::Error::NotARepository { .. })
-    };
-    let nearest = dir.ancestors().find_map(|top| match open(&top.join(".git")) {
-        Err(error) if is_none(&error) => None,
-        opened => Some((top, opened)),
-    });
-    let (top, opened) = nearest.unwrap_or_else(|| (&dir, open(&dir)));
+    let options = OpenOptions::default();
+    let nearest =
+        dir.ancestors().find_map(|top| match Repository::open(top.join(".git"), &options) {
+            Err(git_object_tree::Error::NotARepository { .. }) => None,
+            // A repository that cannot be used ends the search, too.
+            opened => Some((top, opened)),
+        });
+    let (top, opened) = nearest.unwrap_or_else(|| (&dir, Repository::open(&dir, &options)));
     let repository = opened.map_err(told)?;
     let found = repository.resolve(revision).map_err(told)?;
     let beneath = dir.strip_prefix(top).ok().and_then(Path::to_str).unwrap_or_default();
@@ -155,9 +156,8 @@ pub fn enclosing(dir: &Path, revision: &str) -> Result<CommitTree, ToolError> {
     Ok(CommitTree { beneath, ..CommitTree::new(&repository, found) })
 }
 
-/// Looks for the version of a file with this hash in the newest commits of the git repository
-/// around a directory. Git names its objects by other hashes, so the versions of the path are read
-/// one by one.
+/// Looks for the version of a file with a hash in the newest commits of the git repository around a
+/// directory. The object ids of git are other hashes, so the versions are read one by one.
 #[must_use]
 pub fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Option<Vec<u8>> {
     /// The most commits to look at, along the first parents of `HEAD`.
@@ -183,7 +183,7 @@ pub fn committed(dir: &Path, path: &str, sha256: Sha256, max_size: u64) -> Optio
     None
 }
 
-/// Says why git's objects could not be read or changed, and what to do.
+/// Converts an error of git's objects, with what to do.
 pub(crate) fn told(error: git_object_tree::Error) -> ToolError {
     let (class, kind) = match error.kind() {
         git_object_tree::ErrorKind::NotFound => (FailureClass::DoesNotApply, ErrorKind::NotFound),

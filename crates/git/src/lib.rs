@@ -1,10 +1,32 @@
-//! Patches for the commits of a git repository: planned over a commit's tree, without a checkout,
-//! and committed.
+//! Patches for the commits of a git repository, without a checkout.
 //!
-//! The same rules, hosts and logs as in a directory. A patch becomes blobs, trees and a commit,
-//! which are durable before the branch is moved; it is moved only if it is where it was, so that
-//! nobody's commit is lost. The audit log is in the git directory, in `.apply-patch`; its lines
-//! name the commits and the tree.
+//! A [`GitSession`] plans a patch over the tree of a commit, and makes a commit of it. The rules,
+//! the host and the audit log are the same as for a directory. The blobs, trees and the commit are
+//! durable before the branch is moved, and the branch is moved only from the commit it was read at,
+//! so that no other commit is lost. The audit log is in `.apply-patch` in the git directory; its
+//! lines name the commits and the tree.
+//!
+//! ```no_run
+//! use patch_engine::{Options, Profile, parse, policy};
+//! use patch_git::{GitRequest, GitSession};
+//! use patch_session::audit::Audit;
+//! use patch_session::{SessionName, SessionSettings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let audit = Audit::new(SessionName::random()?, Some("my-agent".into()));
+//! let session = GitSession::open("repo.git".as_ref(), policy(), audit, SessionSettings::default())?;
+//!
+//! let options = Options::new(Profile::Standard);
+//! let text = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** End Patch\n";
+//! let patch = parse(text, &options.parse)?;
+//! let request = GitRequest { onto: "main".into(), ..GitRequest::default() };
+//! let report = session.apply("git", &patch, &options, &request, &mut ())?;
+//! if let (Some(branch), Some(commit)) = (report.branch, report.commit) {
+//!     println!("{branch} is at {commit}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod branches;
 pub(crate) mod commit_tree;
@@ -25,14 +47,14 @@ use patch_engine::commit::{
 };
 use patch_engine::remedy::Setting;
 use patch_engine::{
-    Cancellation, ChangedFile, CommitLog, Committer, Content, ErrorKind, Event, Files, GitCommit,
-    Host, NotCommitted, Options, Patch, Plan, Rejects, Remedy, Report, SUBMODULE_MODE, commit_to,
-    intend, plan, submodule_commit,
+    Cancellation, Change, ChangeKind, ChangedFile, CommitLog, Committer, Content, ErrorKind, Event,
+    Files, GitCommit, Host, NotCommitted, Options, Patch, Plan, Rejects, Remedy, Report,
+    SUBMODULE_MODE, commit_to, intend, plan, submodule_commit,
 };
 use serde::Serialize;
 use serde_json::json;
 
-use crate::branches::{Branches, WrittenCommit};
+use crate::branches::{Branches, PendingMove, WrittenCommit};
 use crate::commit_tree::told;
 use patch_session::answer::changes::{DiffDetail, PatchData};
 use patch_session::answer::error::{FailureClass, ToolError};
@@ -48,15 +70,15 @@ pub use git_object_tree::Id as CommitId;
 /// The most commits of a branch to search for the commit of a run that was killed.
 const SEARCHED: usize = 10_000;
 
-/// What to do with a patch in a repository.
+/// The commit that a patch is for, and the commit that it becomes.
 #[derive(Debug, Clone, Default)]
 pub struct GitRequest {
-    /// The commit whose files it is for: a branch, a tag, an id, as git writes them.
+    /// The commit that the patch is for, as a revision of git: a branch, a tag, an object id.
     pub onto: String,
-    /// The branch to move, which is created if missing. Default: the branch that `onto` names, if
-    /// it names one.
+    /// The branch to move; a missing branch is made. Default: the branch that `onto` names, if
+    /// `onto` is the name of one.
     pub branch: Option<String>,
-    /// The message of the commit. Default: a message that names the files.
+    /// The message of the commit. Default: a message with the names of the files.
     pub message: Option<String>,
     /// The author, as `Name <address>`. Default: the author that git would take.
     pub author: Option<String>,
@@ -71,42 +93,42 @@ pub struct GitRequest {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct GitReport {
-    /// The commit; `None` when the patch changes nothing, or was only planned.
+    /// The commit; `None` if the patch changes nothing, or was only planned.
     pub commit: Option<Id>,
-    /// Its tree, or what would be its tree; that of `onto` when nothing changes.
+    /// The tree of the commit, also of a planned one; the tree of `onto` if nothing changes.
     pub tree: Id,
-    /// The commit that it follows.
+    /// The parent of the commit.
     pub onto: Id,
     /// The branch that was moved.
     pub branch: Option<String>,
-    /// The plan, and the name that the log has for the change.
+    /// The plan, and the name of the change in the log.
     pub report: Report,
 }
 
-/// What is answered about a commit, or the plan of one.
+/// The data of an answer about a commit, or about the plan of one.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GitData {
-    /// The new commit; null when nothing changes, or it was only planned.
+    /// The new commit; null if nothing changes, or if it was only planned.
     pub commit: Option<String>,
-    /// Its tree, or what would be its tree; that of `onto` when nothing changes.
+    /// The tree of the commit, also of a planned one; the tree of `onto` if nothing changes.
     pub tree: String,
-    /// The commit that it follows.
+    /// The parent of the commit.
     pub onto: String,
     /// The branch that was moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// What changes.
+    /// The changes.
     #[serde(flatten)]
     pub patch: PatchData,
 }
 
 impl GitReport {
-    /// Turns the report into data; `planned` says that it comes from [`GitSession::plan`].
+    /// Turns the report into data; `planned` is for a report of [`GitSession::plan`].
     ///
     /// # Errors
     ///
-    /// When bytes that the diff of a plan needs are gone.
+    /// If bytes for the diff of a plan are gone.
     pub fn data(&self, planned: bool, detail: DiffDetail) -> Result<GitData, fs_guard::Error> {
         let patch = if planned {
             PatchData::planned(&self.report.plan, true, detail)?
@@ -123,7 +145,7 @@ impl GitReport {
     }
 }
 
-/// A session in a git repository: the only way by which patches become commits.
+/// A session in a git repository. Patches become commits here only.
 #[derive(Debug)]
 pub struct GitSession {
     repository: Repository,
@@ -137,11 +159,11 @@ pub struct GitSession {
 }
 
 impl GitSession {
-    /// Opens the repository whose git directory (or work tree) this is.
+    /// Opens a repository by its git directory or its work tree.
     ///
     /// # Errors
     ///
-    /// When there is none, or it is one that cannot be used.
+    /// If there is no repository, or if it has a format that cannot be used.
     pub fn open(
         git_dir: &Path,
         policy: Policy,
@@ -153,7 +175,7 @@ impl GitSession {
             ..OpenOptions::default()
         };
         let repository = Repository::open(git_dir, &options).map_err(told)?;
-        // Not that of a linked work tree, which is removed with it.
+        // The git directory of a linked work tree goes when the work tree is removed.
         let workspace =
             Workspace::open_with(repository.common_dir(), policy.clone(), StatePlace::Root)?;
         let audit = audit.with_lock_timeout(settings.lock_timeout);
@@ -167,34 +189,34 @@ impl GitSession {
         })
     }
 
-    /// The repository.
+    /// Returns the repository.
     #[must_use]
     pub fn repository(&self) -> &Repository {
         &self.repository
     }
 
-    /// The files of a commit.
+    /// Returns the files of a commit.
     ///
     /// # Errors
     ///
-    /// When there is no such commit.
+    /// If there is no such commit.
     pub fn tree(&self, revision: &str) -> Result<CommitTree, ToolError> {
         Ok(CommitTree::new(&self.repository, self.repository.resolve(revision).map_err(told)?))
     }
 
-    /// The rules for its files.
+    /// Returns the rules for the paths of files.
     #[must_use]
     pub fn policy(&self) -> &Arc<Policy> {
         &self.policy
     }
 
-    /// Plans a patch over the files of a commit; nothing is written. The report has the tree that
+    /// Plans a patch over the files of a commit, and writes nothing. The report has the tree that
     /// the patch would make.
     ///
     /// # Errors
     ///
-    /// When there is no such commit, its branch has moved on from it or cannot be moved, the patch
-    /// does not apply, or nothing can be committed with this message and author.
+    /// If there is no such commit, if the branch has moved on from it or cannot be moved, if the
+    /// patch does not apply, or if no commit can have this message and author.
     pub fn plan(
         &self,
         patch: &Patch,
@@ -202,39 +224,38 @@ impl GitSession {
         request: &GitRequest,
     ) -> Result<GitReport, ToolError> {
         let repository = &self.repository;
-        let place = self.place(request, None, (repository, &Branches::default()))?;
+        let branches = &Branches::default();
+        let place = self.place(request, None, CommitView { repository, branches })?;
         let never = &Cancellation::NEVER;
         let plan = Arc::new(self.plan_over(repository, patch, options, &place, never)?);
         let CommitTarget { onto, branch, from, .. } = place;
         let mut tree = onto.tree;
         if !plan.is_empty() {
-            // In memory: what the commit would be refused for refuses the preview too.
+            // The commit is made in memory, so that the plan has the errors of the commit, too.
             tree = write(&repository.isolated(), &plan, onto, request, never)?.tree;
             if let Some(branch) = &branch {
                 repository.check_move(branch, from, request.allow_checked_out).map_err(told)?;
             }
         }
-        let (onto, report) = (onto.commit, Report::new(plan, None));
-        Ok(GitReport { commit: None, tree, onto, branch, report })
+        let report = Report::new(plan, None);
+        Ok(GitReport { commit: None, tree, onto: onto.commit, branch, report })
     }
 
-    /// Computes the id of the tree that a plan makes of the tree `onto`, for which it was made;
-    /// nothing is written.
+    /// Computes the id of the tree that a plan makes of its own tree `onto`, and writes nothing.
     ///
     /// # Errors
     ///
-    /// When an object is missing.
+    /// If an object is missing.
     pub fn tree_of(&self, plan: &Plan, onto: Id) -> Result<Id, ToolError> {
         write_tree(&self.repository.isolated(), plan, onto, &Cancellation::NEVER)
     }
 
-    /// Applies a patch to the files of a commit: it becomes a commit, and the branch is moved to
-    /// it.
+    /// Applies a patch to the files of a commit: makes a commit of it, and moves the branch there.
     ///
     /// # Errors
     ///
-    /// When there is no such commit, its branch is not there (any more), the patch does not apply,
-    /// it is not approved, or cannot be written. The branch has not moved then.
+    /// If there is no such commit, if the branch is not at the commit (any more), or if the patch
+    /// does not apply, is not approved or cannot be written. Then the branch stays where it is.
     pub fn apply(
         &self,
         tool: &str,
@@ -244,10 +265,10 @@ impl GitSession {
         host: &mut dyn Host,
     ) -> Result<GitReport, ToolError> {
         let mut log = self.recorder(tool, options);
-        let (repository, branches) = (&self.repository, &Branches::default());
-        let mut onto = OntoCommit::new(self, (patch, request), options, (repository, branches));
+        let view = CommitView { repository: &self.repository, branches: &Branches::default() };
+        let mut onto = OntoCommit::new(self, patch, request, options, view);
         let result = commit_to(&mut onto, &mut log, host);
-        // The intent is in the log; that the outcome is missing shows there.
+        // The log has the intent, so a missing outcome shows there.
         if let Err(error) = log.finish(&[], result.as_ref().err()) {
             host.event(&Event::Unlogged(&error.to_string()));
         }
@@ -258,13 +279,13 @@ impl GitSession {
     fn recorder(&self, tool: &str, options: &Options) -> Recorder<'_> {
         let log = self.settings.recorder(&self.audit, &self.workspace, tool, Operation::Patch);
         let log = log.of_patch(options.profile);
-        // Once is enough: the next session can do it too, and where the log cannot be written, this
+        // Once is enough: the next session tries again, and if the log cannot be written, this
         // change is refused anyway.
         self.answered.call_once(|| drop(self.answer_cut_off(&log)));
         log
     }
 
-    /// Writes the outcome of killed runs into the logs. A run holds the lock from its intent to its
+    /// Writes the outcomes of killed runs into the log. A run holds the lock from its intent to its
     /// outcome.
     fn answer_cut_off(&self, log: &Recorder<'_>) -> Result<(), ToolError> {
         if self.workspace.has_state() {
@@ -282,8 +303,8 @@ impl GitSession {
         Ok(locked)
     }
 
-    /// Returns whether an intended commit was made: its branch contains it, or, where no branch was
-    /// to be moved, all its objects are there. `None` if that cannot be told.
+    /// Returns whether an intended commit was made: whether its branch contains it, or whether all
+    /// its objects are there if no branch was to move. `None` if this cannot be told.
     fn happened(&self, intent: &[audit::Event]) -> Option<bool> {
         let first = intent.first()?;
         let commit: Id = first.commit.as_ref()?.parse().ok()?;
@@ -296,8 +317,8 @@ impl GitSession {
             return self.is_written(of_commit.tree, intent);
         };
         let Some(tip) = self.repository.branch(branch).ok()? else { return Some(false) };
-        // Its parents are older, so they are not searched. Some of them may have been made together
-        // with it.
+        // The parents of the commit are not searched, as they are older. Some of them may have been
+        // made together with it.
         let mut seen = BTreeSet::new();
         let mut older = first.onto.as_ref().and_then(|onto| onto.parse().ok());
         while let Some(id) = older.filter(|_| seen.len() <= TOGETHER) {
@@ -320,7 +341,7 @@ impl GitSession {
         Some(false)
     }
 
-    /// Returns whether a tree is written, with the files that an intent names.
+    /// Returns whether a tree is written, with the files of an intent.
     fn is_written(&self, tree: Id, intent: &[audit::Event]) -> Option<bool> {
         let snapshot = self.repository.snapshot(tree);
         for path in
@@ -339,29 +360,26 @@ impl GitSession {
         Some(true)
     }
 
-    /// Returns the files of a commit as the base of a patch: the files that its author saw.
+    /// Returns the files of a commit as the base of a patch: the files as its author saw them.
     ///
     /// # Errors
     ///
-    /// When there is no such commit.
+    /// If there is no such commit.
     pub fn base(&self, revision: &str) -> Result<Files, ToolError> {
         Ok(self.tree(revision)?.files(Arc::clone(&self.policy)))
     }
 
-    /// Finds the commit that a patch goes on top of, and the branch to move. `seen` is the commit
-    /// that the author saw, if it is known already.
+    /// Finds the parent of the commit of a patch, and the branch to move. `seen` is the commit that
+    /// the author saw, if it is known already.
     fn place(
         &self,
         request: &GitRequest,
         seen: Option<Resolved>,
-        (repository, branches): (&Repository, &Branches),
+        view: CommitView<'_>,
     ) -> Result<CommitTarget, ToolError> {
-        let branch_at = |name: &str| match branches.tip(name) {
-            Some(tip) => Ok(Some(tip.commit)),
-            None => repository.branch(name),
-        };
+        let CommitView { repository, branches } = view;
         let (onto, named) = match seen {
-            Some(seen) => (seen, branch_at(&request.onto).is_ok_and(|at| at.is_some())),
+            Some(seen) => (seen, view.branch(&request.onto).is_ok_and(|at| at.is_some())),
             None => match branches.resolved(&request.onto) {
                 Some(tip) => (tip, true),
                 None => resolve(repository, &request.onto)?,
@@ -369,7 +387,7 @@ impl GitSession {
         };
         let branch = request.branch.clone().or_else(|| named.then(|| request.onto.clone()));
         let from = match &branch {
-            Some(branch) => branch_at(branch).map_err(told)?,
+            Some(branch) => view.branch(branch).map_err(told)?,
             None => None,
         };
         match (&branch, from) {
@@ -398,31 +416,39 @@ impl GitSession {
         place: &CommitTarget,
         cancellation: &Cancellation,
     ) -> Result<Plan, Rejects> {
-        let files = |commit| {
-            let tree = CommitTree::new(repository, commit);
-            tree.files(Arc::clone(&self.policy)).cancelled_by(cancellation.clone())
-        };
+        let files = self.files(repository, place.onto, cancellation);
         if place.seen == place.onto {
-            return plan(files(place.onto), patch, options);
+            return plan(files, patch, options);
         }
-        let options = Options { base: Some(files(place.seen)), ..options.clone() };
-        plan(files(place.onto), patch, &options)
+        let base = self.files(repository, place.seen, cancellation);
+        let options = Options { base: Some(base), ..options.clone() };
+        plan(files, patch, &options)
     }
 
-    /// Moves the branch, after everything that it leads to is durable.
+    fn files(
+        &self,
+        repository: &Repository,
+        commit: Resolved,
+        cancellation: &Cancellation,
+    ) -> Files {
+        let tree = CommitTree::new(repository, commit);
+        tree.files(Arc::clone(&self.policy)).cancelled_by(cancellation.clone())
+    }
+
+    /// Moves a branch, once all objects of its new commit are durable.
     fn publish(
         &self,
         repository: &Repository,
-        (branch, from, WrittenCommit { commit, committer, .. }): (&str, Option<Id>, &WrittenCommit),
-        allow_checked_out: bool,
+        to: PendingMove<'_>,
         host: &mut dyn Host,
     ) -> Result<(), ToolError> {
+        let PendingMove { branch, from, to, allow_checked_out } = to;
         let began = Instant::now();
         let to = BranchMove {
             branch,
             from,
-            to: *commit,
-            by: committer,
+            to: to.commit,
+            by: &to.committer,
             message: "apply-patch",
             allow_checked_out,
         };
@@ -436,11 +462,30 @@ impl GitSession {
                     host.event(&Event::NotDurable(&told(error).message));
                     return Ok(());
                 }
-                // It has waited as long as git does.
+                // Each try has waited as long as git does.
                 Err(git_object_tree::Error::Locked { .. })
                     if began.elapsed() < self.settings.lock_timeout => {}
                 Err(error) => return Err(told(error)),
             }
+        }
+    }
+}
+
+/// A repository as it will be after the commits so far.
+#[derive(Clone, Copy)]
+struct CommitView<'r> {
+    /// The repository with the objects of the commits.
+    repository: &'r Repository,
+    /// The branches that the commits will move.
+    branches: &'r Branches,
+}
+
+impl CommitView<'_> {
+    /// Returns the commit of a branch, if there is such a branch.
+    fn branch(self, name: &str) -> Result<Option<Id>, git_object_tree::Error> {
+        match self.branches.tip(name) {
+            Some(tip) => Ok(Some(tip.commit)),
+            None => self.repository.branch(name),
         }
     }
 }
@@ -451,27 +496,24 @@ struct OntoCommit<'s, 'r> {
     patch: &'r Patch,
     options: &'r Options,
     request: &'r GitRequest,
-    /// The repository with the commits before this one.
-    repository: &'r Repository,
-    /// The branches that these commits are to move.
-    branches: &'r Branches,
-    /// Known as soon as there is a plan.
+    view: CommitView<'r>,
+    /// The target; `None` before the plan.
     place: Option<CommitTarget>,
     written: Option<WrittenCommit>,
-    /// Held until the outcome is written: an intent whose process does not hold the lock was cut
-    /// off.
+    /// The lock, held until the outcome is written. An intent without a lock is of a process that
+    /// was killed.
     locked: Option<Locked<'s>>,
 }
 
 impl<'s, 'r> OntoCommit<'s, 'r> {
     fn new(
         session: &'s GitSession,
-        (patch, request): (&'r Patch, &'r GitRequest),
+        patch: &'r Patch,
+        request: &'r GitRequest,
         options: &'r Options,
-        (repository, branches): (&'r Repository, &'r Branches),
+        view: CommitView<'r>,
     ) -> Self {
-        let (place, written, locked) = (None, None, None);
-        Self { session, patch, options, request, repository, branches, place, written, locked }
+        Self { session, patch, options, request, view, place: None, written: None, locked: None }
     }
 
     fn place(&self) -> &CommitTarget {
@@ -489,7 +531,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         Ok(self.written.insert(written))
     }
 
-    /// What the log says about the commit.
+    /// Returns the commit as the log has it.
     fn logged(&self) -> GitCommit {
         let CommitTarget { onto, branch, .. } = self.place();
         let written = self.written.as_ref();
@@ -508,7 +550,7 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         host: &mut dyn Host,
     ) -> Result<Committed, ToolError> {
         // A change that fails leaves no objects behind.
-        let repository = self.repository.isolated();
+        let repository = self.view.repository.isolated();
         let cancellation = host.cancellation();
         let written = self.write(&repository, plan, &cancellation)?.clone();
         let id = TransactionId::new(SystemTime::now(), None);
@@ -518,8 +560,9 @@ impl<'s, 'r> OntoCommit<'s, 'r> {
         let CommitTarget { branch, from, .. } = self.place();
         match branch {
             Some(branch) => {
-                let to = (branch.as_str(), *from, &written);
-                self.session.publish(&repository, to, self.request.allow_checked_out, host)?;
+                let allow_checked_out = self.request.allow_checked_out;
+                let to = PendingMove { branch, from: *from, to: &written, allow_checked_out };
+                self.session.publish(&repository, to, host)?;
             }
             None => repository.flush().map_err(told)?,
         }
@@ -541,12 +584,13 @@ impl Committer for OntoCommit<'_, '_> {
     type Error = ToolError;
 
     fn plan(&mut self, _: &mut dyn CommitLog, host: &mut dyn Host) -> Result<Plan, ToolError> {
-        (self.locked, self.written) = (None, None);
+        self.locked = None;
+        self.written = None;
         let seen = self.place.as_ref().map(|place| place.seen);
-        let place = self.session.place(self.request, seen, (self.repository, self.branches))?;
-        let (place, cancellation) = (self.place.insert(place), host.cancellation());
-        let Self { session, repository, patch, options, .. } = *self;
-        Ok(session.plan_over(repository, patch, options, place, &cancellation)?)
+        let place = self.session.place(self.request, seen, self.view)?;
+        let place = self.place.insert(place);
+        let Self { session, view, patch, options, .. } = *self;
+        Ok(session.plan_over(view.repository, patch, options, place, &host.cancellation())?)
     }
 
     fn commit(
@@ -567,22 +611,22 @@ impl Committer for OntoCommit<'_, '_> {
 #[derive(Clone)]
 struct CommitTarget {
     onto: Resolved,
-    /// The commit that the author of the patch saw: `onto`, or one before it.
+    /// The commit that the author of the patch saw: `onto`, or an older one.
     seen: Resolved,
     branch: Option<String>,
-    /// Whether the request names a branch as the commit that the patch is for.
+    /// Whether `onto` of the request is the name of a branch.
     named: bool,
-    /// The commit that the branch is at; `None` if the branch is to be created.
+    /// The commit of the branch now; `None` for a new branch.
     from: Option<Id>,
 }
 
-/// Resolves a revision, and tells whether it is the name of a branch: a tag or an id may look the
-/// same.
+/// Resolves a revision, and tells whether it is the name of a branch. A tag or an object id may
+/// have the same name.
 fn resolve(repository: &Repository, revision: &str) -> Result<(Resolved, bool), ToolError> {
     loop {
         let before = repository.branch(revision).unwrap_or_default();
         let found = repository.resolve(revision).map_err(told)?;
-        // The branch may move in between.
+        // The branch may have moved between the two reads.
         if before == repository.branch(revision).unwrap_or_default() {
             return Ok((found, before == Some(found.commit)));
         }
@@ -610,7 +654,7 @@ fn write_tree(
         Ok((path.as_str(), change))
     });
     let changes = changes.collect::<Result<Vec<_>, ToolError>>()?.into_iter();
-    // A tree that is cut short is not used.
+    // A tree that was cut short is dropped by the check below.
     let tree = repository.write_tree(onto, changes.take_while(|_| !cancellation.is_cancelled()));
     cancellation.check()?;
     tree.map_err(told)
@@ -618,10 +662,11 @@ fn write_tree(
 
 /// Returns the entry of a submodule in a tree.
 fn submodule(content: &Content) -> Result<TreeEntry, ToolError> {
-    let id = submodule_commit(&content.bytes).and_then(|id| id.parse().ok());
-    let message = "the id of the submodule's commit is not one of this repository's kind";
-    let error = || ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchApplyError, message);
-    Ok(TreeEntry { kind: EntryKind::Submodule, id: id.ok_or_else(error)? })
+    let id = submodule_commit(&content.bytes).and_then(|id| id.parse().ok()).ok_or_else(|| {
+        let message = "the id of the submodule's commit is not one of this repository's kind";
+        ToolError::new(FailureClass::DoesNotApply, ErrorKind::PatchApplyError, message)
+    })?;
+    Ok(TreeEntry { kind: EntryKind::Submodule, id })
 }
 
 /// Makes the commit of a plan, with its trees and blobs, in memory.
@@ -639,40 +684,55 @@ fn write(
         None => repository.signature(Role::Author).map_err(told)?,
     };
     let message = request.message.clone().unwrap_or_else(|| message_of(plan));
-    // git's plumbing takes such a message; `git commit` does not.
+    // The plumbing of git takes an empty message; `git commit` does not.
     if message.chars().all(|sign| sign == '\0' || sign.is_ascii_whitespace()) {
-        let (class, kind) = (FailureClass::Usage, ErrorKind::CommandFailed);
-        let error = ToolError::new(class, kind, "the message of the commit is empty");
+        let text = "the message of the commit is empty";
+        let error = ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, text);
         let reason = git_object_tree::ErrorKind::InvalidInput.as_str();
         return Err(error.details(json!({ "reason": reason })));
     }
-    let (parents, message) = (&[onto.commit], message.as_str());
-    let commit = NewCommit { tree, parents, author: &author, committer: &committer, message };
+    let commit = NewCommit {
+        tree,
+        parents: &[onto.commit],
+        author: &author,
+        committer: &committer,
+        message: &message,
+    };
     let commit = repository.write_commit(&commit).map_err(told)?;
     Ok(WrittenCommit { commit, tree, committer })
 }
 
 /// Writes a message that names the changes.
 fn message_of(plan: &Plan) -> String {
-    let what = |change: &patch_engine::Change| match change.operation {
-        patch_engine::ChangeKind::Create => format!("Add {}", change.path),
-        patch_engine::ChangeKind::Update => format!("Update {}", change.path),
-        patch_engine::ChangeKind::Delete => format!("Delete {}", change.path),
-        patch_engine::ChangeKind::Move => format!("Move {} to {}", change.path, change.last_path()),
-    };
     match plan.changes() {
-        [one] => what(one),
+        [one] => message_line(one),
         changes => {
-            let lines: Vec<_> = changes.iter().map(what).collect();
+            let lines: Vec<_> = changes.iter().map(message_line).collect();
             format!("Change {} files\n\n{}", changes.len(), lines.join("\n"))
         }
     }
 }
 
-/// Makes the error of a branch that is not at the commit that the patch was made for.
+fn message_line(change: &Change) -> String {
+    match change.operation {
+        ChangeKind::Create => format!("Add {}", change.path),
+        ChangeKind::Update => format!("Update {}", change.path),
+        ChangeKind::Delete => format!("Delete {}", change.path),
+        ChangeKind::Move => format!("Move {} to {}", change.path, change.last_path()),
+    }
+}
+
+fn commit_words(id: Option<Id>) -> String {
+    id.map_or_else(|| "no commit".to_owned(), |id| id.to_string())
+}
+
+/// Makes the error of a branch that is not at the commit of the patch.
 fn moved(branch: &str, expected: Option<Id>, actual: Option<Id>) -> ToolError {
-    let at = |id: Option<Id>| id.map_or_else(|| "no commit".to_owned(), |id| id.to_string());
-    let message = format!("the branch {branch} is at {}, not at {}", at(actual), at(expected));
+    let message = format!(
+        "the branch {branch} is at {}, not at {}",
+        commit_words(actual),
+        commit_words(expected)
+    );
     let details = json!({
         "reason": Reason::BranchMoved.as_str(),
         "branch": branch,

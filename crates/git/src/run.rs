@@ -1,8 +1,8 @@
 //! Several patches that become durable together.
 //!
-//! Each is planned over what those before it make, which is in memory until then. One append logs
-//! the intents of all, one pack has all objects, and each branch moves once, to the last commit for
-//! it. A process that is cut off leaves a branch where it was or where it should be.
+//! Each patch is planned over the commits of the patches before it, in memory. Then one append logs
+//! all intents, one pack has all objects, and each branch moves once, to its last commit. A process
+//! that is killed leaves a branch at its old commit or at the new one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -12,32 +12,32 @@ use patch_engine::commit::TransactionId;
 use patch_engine::{ErrorKind, Event, GitCommit, Host, Options, Patch, Report, approved};
 
 use super::branches::{Branches, TOGETHER, short};
-use super::{GitReport, GitRequest, GitSession, OntoCommit};
+use super::{CommitView, GitReport, GitRequest, GitSession, OntoCommit};
 use patch_session::answer::error::ToolError;
 use patch_session::audit::recorder::{IntendedCommit, Recorder};
 
-/// The most bytes of new objects of a run: so much is in memory.
+/// The most bytes of new objects of a run, which are in memory.
 const BYTES: usize = 8 << 20;
 
-/// A commit that is in memory.
+/// A commit in memory.
 struct Prepared {
-    /// The number of its patch among all.
+    /// The number of the patch in the run.
     number: usize,
     id: TransactionId,
-    /// The index of its plan in the log.
+    /// The index of the plan in the log.
     logged: usize,
     commit: GitCommit,
     report: GitReport,
 }
 
 impl GitSession {
-    /// Applies patches one after the other, each as [`apply`](Self::apply) does, and returns what
-    /// became of each.
+    /// Applies patches one after the other, each as [`apply`](Self::apply) does. Returns the result
+    /// of each.
     ///
-    /// What is to be written is written for several together, up to [`TOGETHER`] patches and 8 MiB:
-    /// a branch moves once for them, and its log has one line. When a branch cannot be moved, its
-    /// patches are planned again, one by one, over what it is then. Every host is told of a commit
-    /// when it is made.
+    /// The objects of several patches are written together, up to [`TOGETHER`] patches and 8 MiB.
+    /// For all of them a branch moves once, with one line in its reflog. If a branch cannot be
+    /// moved, its patches are planned again, one by one, over its new commit. The host receives an
+    /// event for each commit.
     pub fn apply_all(
         &self,
         tool: &str,
@@ -63,11 +63,11 @@ impl GitSession {
     }
 }
 
-/// The patches that are committed together.
+/// Patches that are committed together.
 struct CommitRun<'s, 'o> {
     session: &'s GitSession,
     options: &'o Options,
-    /// With everything that is to be written.
+    /// The repository, with the new objects in memory.
     repository: Repository,
     branches: Branches,
     prepared: Vec<Prepared>,
@@ -87,8 +87,8 @@ impl<'s, 'o> CommitRun<'s, 'o> {
         }
     }
 
-    /// Returns the results of as many of the first patches as can be committed together; `None` for
-    /// those that have to be applied one by one.
+    /// Commits as many of the first patches together as possible. Returns their results; `None` for
+    /// a patch that has to be applied alone.
     fn results(
         &mut self,
         patches: &[(Patch, GitRequest)],
@@ -106,8 +106,8 @@ impl<'s, 'o> CommitRun<'s, 'o> {
             {
                 break;
             }
-            let (number, (objects, _)) = (results.len(), self.repository.unwritten());
-            let result = self.prepare(number, patch, request, host).transpose();
+            let (objects, _) = self.repository.unwritten();
+            let result = self.prepare(results.len(), patch, request, host).transpose();
             if let Some(Err(_)) = &result {
                 self.repository.forget_after(objects);
             }
@@ -120,7 +120,7 @@ impl<'s, 'o> CommitRun<'s, 'o> {
             if let Some(report) = landed.remove(&number) {
                 *result = Some(Ok(report));
             } else if lost.is_some_and(|lost| lost < number) {
-                // It was planned over something that did not come to be.
+                // The patch was planned over a commit that is lost.
                 *result = None;
             } else if let Some(Err(error)) = result
                 && let Err(error) = self.log.failed(error)
@@ -131,8 +131,8 @@ impl<'s, 'o> CommitRun<'s, 'o> {
         results
     }
 
-    /// Plans a patch over what those before it make, and makes its commit in memory. Returns the
-    /// report of a patch that changes nothing.
+    /// Plans a patch over the commits before it, and makes its commit in memory. Returns a report
+    /// only if the patch changes nothing.
     fn prepare(
         &mut self,
         number: usize,
@@ -141,8 +141,8 @@ impl<'s, 'o> CommitRun<'s, 'o> {
         host: &mut dyn Host,
     ) -> Result<Option<GitReport>, ToolError> {
         let repository = &self.repository;
-        let before = (repository, &self.branches);
-        let mut onto = OntoCommit::new(self.session, (patch, request), self.options, before);
+        let view = CommitView { repository, branches: &self.branches };
+        let mut onto = OntoCommit::new(self.session, patch, request, self.options, view);
         let plan = approved(&mut onto, &mut self.log, host)?;
         if plan.is_empty() {
             return Ok(Some(onto.report(Report::new(plan, None))));
@@ -158,18 +158,19 @@ impl<'s, 'o> CommitRun<'s, 'o> {
         if let Some(branch) = &place.branch {
             let named_by = place.named.then_some(&*request.onto);
             let allowed = request.allow_checked_out;
-            self.branches.go(branch, named_by, (place.from, last), allowed);
+            self.branches.go(branch, named_by, place.from, last, allowed);
         }
         Ok(None)
     }
 
-    /// Logs and publishes what is prepared. Returns what was committed, with its number.
+    /// Logs and publishes the prepared commits. Returns the reports of those that were published,
+    /// with the numbers of their patches.
     fn publish(&mut self, host: &mut dyn Host) -> Vec<(usize, GitReport)> {
         if self.prepared.is_empty() {
             return Vec::new();
         }
         let cancellation = host.cancellation();
-        // What fails here fails again one by one, and says why then.
+        // A patch that fails here is applied again alone, and reports its error then.
         let Ok(_locked) = self.session.lock(cancellation.clone()) else { return Vec::new() };
         let intents = self.prepared.iter().map(|prepared| IntendedCommit {
             id: prepared.id,
@@ -186,23 +187,21 @@ impl<'s, 'o> CommitRun<'s, 'o> {
         let mut stays = BTreeSet::new();
         let goes_on = cancellation.check().is_ok();
         if goes_on {
-            // What can be told before leaves no objects behind.
-            for (branch, from, last, allowed) in self.branches.iter() {
-                let to = (branch, from, last);
-                if let Err(error) = self.session.publish(&self.repository, to, allowed, host) {
+            // A branch that cannot move is found before its objects are written, if possible.
+            for to in self.branches.moves() {
+                if let Err(error) = self.session.publish(&self.repository, to, host) {
                     failed = error.kind;
-                    stays.insert(branch);
+                    stays.insert(to.branch);
                 }
             }
         }
         let no_branch = self.prepared.iter().any(|prepared| prepared.report.branch.is_none());
         let flushed = goes_on && no_branch && self.repository.flush().is_ok();
-        let landed = |prepared: &Prepared| match &prepared.report.branch {
+        let mut landed = std::mem::take(&mut self.prepared);
+        landed.retain(|prepared| match &prepared.report.branch {
             Some(branch) => goes_on && !stays.contains(short(branch)),
             None => flushed,
-        };
-        let (landed, _): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.prepared).into_iter().partition(landed);
+        });
         let ids: Vec<TransactionId> = landed.iter().map(|prepared| prepared.id).collect();
         if let Err(error) = self.log.answer(&ids, failed) {
             host.event(&Event::Unlogged(&error.to_string()));
