@@ -1,11 +1,11 @@
-//! Callbacks of a call, and the exceptions that come out of them.
+//! Callbacks of a call, and their exceptions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use apply_patch_api::engine::Cancellation;
-use apply_patch_api::{Callbacks, Decision, ToolError};
+use apply_patch_api::{Callbacks, Decision, Proposal, ToolError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
@@ -14,7 +14,8 @@ use serde_json::Value;
 use crate::plan::PyProposal;
 use crate::value::{LANGUAGE, bytes, raised, to_python};
 
-/// How often the interpreter is asked for signals: other threads may make that wait.
+/// The time between two checks for signals, which have to wait for other threads of the
+/// interpreter.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// The first exception of a callback.
@@ -31,7 +32,7 @@ impl Raised {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// What a call gives, or the exception of its callbacks.
+    /// Returns the result of a call, or else the exception of its callbacks.
     pub(crate) fn result<T>(&self, py: Python<'_>, result: Result<T, ToolError>) -> PyResult<T> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error),
@@ -40,7 +41,10 @@ impl Raised {
     }
 }
 
-/// Gives calls up, from any thread, until the commit point.
+/// Gives up calls, from any thread.
+///
+/// Pass it as `cancellation` to the calls. A call that is given up before its commit point raises
+/// `Cancelled`, and changes nothing.
 #[pyclass(frozen, from_py_object, name = "Cancellation", module = "apply_patch")]
 #[derive(Clone, Default)]
 pub(crate) struct PyCancellation(Arc<AtomicBool>);
@@ -52,12 +56,12 @@ impl PyCancellation {
         Self::default()
     }
 
-    /// Gives up the calls that it was given to, and those to come.
+    /// Gives up all calls with this object, present and future ones.
     fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was cancelled.
+    /// Whether `cancel` was called.
     #[getter]
     fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -65,7 +69,7 @@ impl PyCancellation {
 }
 
 impl PyCancellation {
-    /// Polls it, without the interpreter.
+    /// Returns a cancellation that is polled without the interpreter.
     pub(crate) fn polled(self) -> Cancellation {
         Cancellation::new(move || self.is_cancelled())
     }
@@ -102,34 +106,16 @@ impl PyCallbacks {
 
     fn host<'h>(&'h self, thrown: &'h Raised) -> Callbacks<'h> {
         let approve = self.approve.as_ref().map(|callback| {
-            let approve = move |proposal: &apply_patch_api::Proposal<'_>| {
-                let decided = PyProposal::new(proposal).and_then(|asked| {
-                    Python::attach(|py| decision(&callback.bind(py).call1((asked,))?, proposal))
-                });
-                decided.unwrap_or_else(|error| {
-                    thrown.keep(error);
-                    Decision::Decline
-                })
-            };
-            Box::new(approve)
-                as Box<dyn FnMut(&apply_patch_api::Proposal<'_>) -> Decision + Send + 'h>
+            Box::new(move |proposal: &Proposal<'_>| decide(callback, proposal, thrown))
+                as Box<dyn FnMut(&Proposal<'_>) -> Decision + Send + 'h>
         });
         let observe = self.observe.as_ref().map(|callback| {
-            let observe = move |event: Value| {
-                if thrown.is_some() {
-                    return;
-                }
-                let observed = Python::attach(|py| {
-                    callback.bind(py).call1((to_python(py, &event)?,)).map(drop)
-                });
-                if let Err(error) = observed {
-                    thrown.keep(error);
-                }
-            };
-            Box::new(observe) as Box<dyn FnMut(Value) + Send + 'h>
+            Box::new(move |event: Value| notify(callback, &event, thrown))
+                as Box<dyn FnMut(Value) + Send + 'h>
         });
-        // An exception gives the call up until the commit point; so does Control-C.
-        let (raised, looked) = (thrown.clone(), Mutex::new(Instant::now()));
+        // An exception gives up the call, as far as the commit point; so does Control-C.
+        let raised = thrown.clone();
+        let looked = Mutex::new(Instant::now());
         let given = self.cancellation.clone().unwrap_or_default();
         let cancellation = Cancellation::new(move || {
             let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -145,11 +131,31 @@ impl PyCallbacks {
     }
 }
 
-/// What an answer means: yes, yes for the turn or the session, no, or another patch.
-fn decision(
-    answer: &Bound<'_, PyAny>,
-    proposal: &apply_patch_api::Proposal<'_>,
-) -> PyResult<Decision> {
+/// Calls `approve`. An exception declines.
+fn decide(callback: &Py<PyAny>, proposal: &Proposal<'_>, thrown: &Raised) -> Decision {
+    let decided = PyProposal::new(proposal).and_then(|asked| {
+        Python::attach(|py| decision(&callback.bind(py).call1((asked,))?, proposal))
+    });
+    decided.unwrap_or_else(|error| {
+        thrown.keep(error);
+        Decision::Decline
+    })
+}
+
+/// Calls `observe`, unless a callback has raised an exception.
+fn notify(callback: &Py<PyAny>, event: &Value, thrown: &Raised) {
+    if thrown.is_some() {
+        return;
+    }
+    let observed = Python::attach(|py| callback.bind(py).call1((to_python(py, event)?,)).map(drop));
+    if let Err(error) = observed {
+        thrown.keep(error);
+    }
+}
+
+/// Reads the answer of `approve`: `True`, `"turn"`, `"session"`, `False`, or a dict with another
+/// `patch`.
+fn decision(answer: &Bound<'_, PyAny>, proposal: &Proposal<'_>) -> PyResult<Decision> {
     if let Ok(edited) = answer.cast::<PyDict>()
         && let Some(patch) = edited.get_item("patch")?
     {

@@ -1,4 +1,4 @@
-//! Decoding under which a patch cannot miss.
+//! Constrained decoding of patches that apply.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,10 @@ use pyo3::types::{PyBytes, PyMapping, PySlice};
 
 use crate::value::{FilePath, bytes};
 
-/// The tokens of a model.
+/// The tokens of a model: for each id the bytes that it adds to the output, and the ids that end an
+/// output.
+///
+/// A token with None or without bytes is never allowed.
 #[pyclass(frozen, name = "Vocabulary", module = "apply_patch")]
 pub(crate) struct PyVocabulary(Arc<Vocabulary>);
 
@@ -31,14 +34,18 @@ impl PyVocabulary {
         self.0.len()
     }
 
-    /// How many bytes a mask has.
+    /// The number of bytes of a mask, a multiple of 4.
     #[getter]
     fn mask_len(&self) -> usize {
         4 * self.0.mask_len()
     }
 }
 
-/// Files as they are now, with all that a patch may say of them.
+/// Files as they are now, prepared for the patches that may be written for them.
+///
+/// `files` are the contents by path, `paths` further files of the workspace, with which new files
+/// must not collide, and `operations` some of "update", "add", "delete" and "move". Raises
+/// `ValueError` for a file that no patch can show, and if no patch is possible.
 #[pyclass(frozen, name = "BoundFiles", module = "apply_patch")]
 pub(crate) struct PyBoundFiles(Arc<BoundText>);
 
@@ -84,7 +91,7 @@ fn operations(names: Option<&[String]>) -> PyResult<Operations> {
     Ok(operations)
 }
 
-/// Follows one output, and says which tokens may come next.
+/// Follows one output token by token, and tells which tokens may follow.
 #[pyclass(frozen, name = "Matcher", module = "apply_patch")]
 pub(crate) struct PyMatcher(Mutex<Matcher>);
 
@@ -108,7 +115,8 @@ impl PyMatcher {
         Self(Mutex::new(Matcher::new(Arc::clone(&vocabulary.0), Arc::clone(&files.0))))
     }
 
-    /// Writes the mask into a writable buffer, or returns it.
+    /// Returns the mask of the tokens that may follow as bytes, or writes it into a writable buffer
+    /// (a NumPy array, a bytearray). The bit of token `id` is bit `id % 32` of word `id // 32`.
     #[pyo3(signature = (mask = None))]
     fn allowed<'py>(
         &self,
@@ -126,24 +134,25 @@ impl PyMatcher {
         Ok(None)
     }
 
-    /// Takes the next token.
+    /// Takes the next token. Raises `ValueError` if the token may not follow; the matcher stays as
+    /// it was.
     fn accept(&self, py: Python<'_>, token: u32) -> PyResult<()> {
         let accepted = py.detach(|| self.lock().accept(token));
         accepted.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The bytes that can only follow.
+    /// Returns the next bytes that have no alternative, for an engine to add without the model.
     fn forced<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let forced = py.detach(|| self.lock().forced());
         PyBytes::new(py, &forced)
     }
 
-    /// Takes back the last tokens.
+    /// Takes back the last tokens, or all if there are fewer. Returns their number.
     fn rollback(&self, py: Python<'_>, tokens: usize) -> usize {
         py.detach(|| self.lock().rollback(tokens))
     }
 
-    /// Another matcher that is where this one is.
+    /// Returns a matcher with the same output so far.
     fn copy(&self, py: Python<'_>) -> Self {
         Self(Mutex::new(py.detach(|| self.lock().clone())))
     }
@@ -154,19 +163,20 @@ impl PyMatcher {
         py.detach(|| self.lock().is_finished())
     }
 
-    /// Whether the next byte is one of an old line's text.
+    /// Whether the next byte is in the text of an old line. If the mask takes most of the
+    /// probability there, the model means a text that the file does not have.
     #[getter]
     fn is_in_old_line(&self, py: Python<'_>) -> bool {
         py.detach(|| self.lock().is_in_old_line())
     }
 
-    /// Whether a token that ends an output was taken.
+    /// Whether the output has ended with one of the `end` ids.
     #[getter]
     fn has_ended(&self, py: Python<'_>) -> bool {
         py.detach(|| self.lock().has_ended())
     }
 
-    /// What was written so far.
+    /// The output so far.
     #[getter]
     fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let text = py.detach(|| self.lock().text().to_vec());

@@ -6,43 +6,45 @@ use pyo3::types::{PyDict, PyMapping};
 
 use crate::value::{FilePath, bytes, call, options, to_python};
 
-/// A grammar for some files as they are: every patch of it applies to them.
-///
-/// The exception is a patch with a hunk that is applied already.
+/// A grammar for some files as they are. Every patch of the grammar applies to them, unless one of
+/// its hunks is applied already.
 #[pyclass(frozen, name = "FittedGrammar", module = "apply_patch")]
 pub(crate) struct PyFittedGrammar(FittedGrammar);
 
 #[pymethods]
 impl PyFittedGrammar {
-    /// The grammar in Lark, for llguidance.
+    /// Returns the grammar in Lark, for llguidance.
     fn lark(&self, py: Python<'_>) -> PyResult<String> {
         call(py, || self.0.text("lark"))
     }
 
-    /// The grammar in EBNF, for XGrammar.
+    /// Returns the grammar in EBNF, for XGrammar.
     fn ebnf(&self, py: Python<'_>) -> PyResult<String> {
         call(py, || self.0.text("ebnf"))
     }
 
-    /// The grammar in GBNF, for llama.cpp.
+    /// Returns the grammar in GBNF, for llama.cpp.
     fn gbnf(&self, py: Python<'_>) -> PyResult<String> {
         call(py, || self.0.text("gbnf"))
     }
 
-    /// The arguments that a patch under the grammar is sent with.
+    /// The other arguments for a patch under the grammar: a dict with `profile`, and
+    /// `expectedSha256ByPath` with the hash of each file.
     #[getter]
     fn stub<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.0.stub())
     }
 
-    /// The files that the grammar leaves out of updates, a sentence each.
+    /// A sentence about each file that the grammar leaves out of updates.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes()
     }
 }
 
-/// Makes a grammar for files, a dict of their paths and contents.
+/// Makes a grammar for files, a dict of contents by path.
+///
+/// Raises `PatchError` if an option makes no sense, or if no patch is possible.
 #[pyfunction]
 #[pyo3(signature = (files, /, **options))]
 pub(crate) fn fit(

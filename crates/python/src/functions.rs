@@ -1,4 +1,4 @@
-//! What needs no directory.
+//! Functions that need no directory.
 
 use std::collections::HashSet;
 use std::io;
@@ -18,13 +18,14 @@ use crate::value::{FilePath, bytes, call, options, text_or_bytes, to_python};
 /// Files in memory.
 pub(crate) struct InMemory {
     pub(crate) tree: MemoryTree,
-    /// Which are text; `None` where all are.
+    /// The paths of text files; `None` if all files are text.
     texts: Option<HashSet<String>>,
 }
 
 impl InMemory {
     pub(crate) fn read(given: &Bound<'_, PyMapping>) -> PyResult<Self> {
-        let (mut tree, mut texts) = (MemoryTree::new(), Vec::new());
+        let mut tree = MemoryTree::new();
+        let mut texts = Vec::new();
         for item in given.items()?.iter() {
             let (FilePath(path), content): (FilePath, Bound<'_, PyAny>) = item.extract()?;
             tree.insert(&path, bytes(&content)?);
@@ -36,14 +37,14 @@ impl InMemory {
         Ok(Self { tree, texts })
     }
 
-    /// Whether a changed file is given back as text: where text was given, and a new one where any
-    /// was.
+    /// Whether a changed file is returned as text: an old file if it was given as text, a new one
+    /// if any file was.
     fn is_text(&self, path: &str) -> bool {
         let Some(texts) = &self.texts else { return true };
         if self.tree.get(path).is_some() { texts.contains(path) } else { !texts.is_empty() }
     }
 
-    /// What is at each path that changes.
+    /// Returns the new content of each changed path.
     pub(crate) fn changed<'py>(
         &self,
         py: Python<'py>,
@@ -60,11 +61,12 @@ impl InMemory {
     }
 }
 
-/// Applies a patch to files in memory, which stay as they are: a dict of what changes, None for a
-/// file that goes away.
+/// Applies a patch to files in memory, a dict of contents by path. Returns a dict with the new
+/// content of each changed path, None for a file that is gone; `files` stays as it is.
 ///
-/// A file comes back as `str` or `bytes` as it was given; a new one as `bytes` if all that were
-/// given are, else as `str`. What is not UTF-8 is `bytes` in any case.
+/// A file is returned as `str` or `bytes` as it was given, a new one as `str` if any file was given
+/// so. Content that is not UTF-8 is always `bytes`. Raises `PatchError` if the patch does not parse
+/// or does not apply.
 #[pyfunction]
 #[pyo3(signature = (files, patch, /, **options))]
 pub(crate) fn apply_in_memory<'py>(
@@ -81,9 +83,11 @@ pub(crate) fn apply_in_memory<'py>(
     files.changed(py, changed)
 }
 
-/// Applies a diff without headers, as the operations of the Responses API have them, to a text.
+/// Applies a diff without headers, as in the operations of the Responses API, to a text. Returns
+/// the new text.
 ///
-/// `mode` is "default" for a change, "create" for a new text.
+/// `mode` is "default" for a change, and "create" for a new text. Raises `PatchError` if the diff
+/// does not parse or does not apply.
 #[pyfunction]
 #[pyo3(signature = (input, diff, mode="default"))]
 pub(crate) fn apply_diff<'py>(
@@ -93,16 +97,17 @@ pub(crate) fn apply_diff<'py>(
     mode: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let changed = call(py, || api::apply_diff(input.as_bytes(), diff, mode))?;
-    // What a change of text in lines makes of text is text.
+    // A change of whole lines makes text of text.
     Ok(text_or_bytes(py, &changed, true))
 }
 
-/// Plans a patch for files that the caller has, and changes itself.
+/// Plans a patch for files of the caller, who makes the edits. Returns a `HostPlan`.
 ///
-/// `read(path)` gives the file: `str`, `bytes`, one of them in a tuple with the number of its
-/// version, or None. `list(path)` gives the names in a directory (the root's path is empty) with a
-/// word for each, "file", "directory", "symlink" or "other", as pairs; None when there is no such
-/// directory. Without it directories are not known.
+/// `read(path)` returns a file: `str`, `bytes`, a tuple of one of them and the number of its
+/// version, or None if there is no such file. `list(path)` returns the entries of a directory (the
+/// path of the root is empty) as pairs of a name and "file", "directory", "symlink" or "other", or
+/// None if there is no such directory; without `list` directories are unknown. Raises `PatchError`
+/// if the patch does not parse or does not apply, and the exceptions of the callbacks.
 #[pyfunction]
 #[pyo3(signature = (read, patch, /, *, list=None, **options))]
 pub(crate) fn plan_over(
@@ -151,21 +156,24 @@ fn listed(answer: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, api::FileKi
     if answer.is_none() {
         return Ok(None);
     }
-    let one = |item: PyResult<Bound<'_, PyAny>>| {
-        let (FilePath(name), kind): (FilePath, String) = item?.extract()?;
-        let kind = match &*kind {
-            "file" => api::FileKind::File,
-            "directory" => api::FileKind::Directory,
-            "symlink" => api::FileKind::Symlink,
-            "other" => api::FileKind::Other,
-            _ => return Err(PyTypeError::new_err(format!("{kind:?} is not a kind of a file"))),
-        };
-        Ok((name, kind))
-    };
-    answer.try_iter()?.map(one).collect::<PyResult<Vec<_>>>().map(Some)
+    answer.try_iter()?.map(|item| named_kind(&item?)).collect::<PyResult<Vec<_>>>().map(Some)
 }
 
-/// The tree of a patch.
+fn named_kind(item: &Bound<'_, PyAny>) -> PyResult<(String, api::FileKind)> {
+    let (FilePath(name), kind): (FilePath, String) = item.extract()?;
+    let kind = match &*kind {
+        "file" => api::FileKind::File,
+        "directory" => api::FileKind::Directory,
+        "symlink" => api::FileKind::Symlink,
+        "other" => api::FileKind::Other,
+        _ => return Err(PyTypeError::new_err(format!("{kind:?} is not a kind of a file"))),
+    };
+    Ok((name, kind))
+}
+
+/// Parses a patch. Returns its tree, a dict as of `apply-patch parse --json`.
+///
+/// Raises `ParseError` if the text is not a patch.
 #[pyfunction]
 #[pyo3(signature = (patch, /, **options))]
 pub(crate) fn parse<'py>(
@@ -179,8 +187,11 @@ pub(crate) fn parse<'py>(
     to_python(py, &tree)
 }
 
-/// The same change in another form: "envelope", "openai", or, for the files that it is for,
-/// "unified" or "git".
+/// Converts a patch to another form: "envelope", "openai", or, with its `files`, "unified" or
+/// "git". Returns `str` or `bytes`, as the patch was given.
+///
+/// Raises `PatchError` if the patch does not parse or does not apply to the files, or if the form
+/// cannot express it.
 #[pyfunction]
 #[pyo3(signature = (patch, to, /, *, files=None, **options))]
 pub(crate) fn convert<'py>(
@@ -208,7 +219,10 @@ fn specs(
     call(py, || api::tool_specs(provider, &options))
 }
 
-/// The file tools, or the patch tool alone (`patch_only=True`), in the shape that a provider wants.
+/// Returns the file tools, or the patch tool alone (`patch_only=True`), in the shape of a provider:
+/// the part of a request.
+///
+/// Raises `PatchError` for an unknown provider, and for an option that the provider does not take.
 #[pyfunction]
 #[pyo3(signature = (provider, /, **options))]
 pub(crate) fn tool_specs<'py>(
@@ -219,7 +233,7 @@ pub(crate) fn tool_specs<'py>(
     to_python(py, &specs(py, "tool_specs", provider, options)?.value)
 }
 
-/// What the answer of `tool_specs` cannot express, a sentence each.
+/// Returns the limits of the answer of `tool_specs` with the same arguments, a sentence each.
 #[pyfunction]
 #[pyo3(signature = (provider, /, **options))]
 pub(crate) fn tool_caveats(
@@ -230,14 +244,17 @@ pub(crate) fn tool_caveats(
     Ok(specs(py, "tool_caveats", provider, options)?.caveats)
 }
 
-/// The instructions for a model.
+/// Returns the instructions for a model.
+///
+/// `dialect` is "whole", "codex" or "tight"; `channel` is "tool" (the patch is the whole input of a
+/// tool), "argument" (a string among the arguments) or "message" (the whole message).
 #[pyfunction]
 #[pyo3(signature = (*, dialect="whole", channel="tool"))]
 pub(crate) fn prompt(py: Python<'_>, dialect: &str, channel: &str) -> PyResult<String> {
     call(py, || api::prompt(dialect, channel))
 }
 
-/// The grammar of the language, in a notation: "pest", "lark", "gbnf", "ebnf" or "regex".
+/// Returns the grammar of patches in a notation: "pest", "lark", "gbnf", "ebnf" or "regex".
 #[pyfunction]
 #[pyo3(signature = (format="lark", *, dialect="whole"))]
 pub(crate) fn grammar(py: Python<'_>, format: &str, dialect: &str) -> PyResult<&'static str> {

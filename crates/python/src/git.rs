@@ -1,4 +1,4 @@
-//! The files of a commit.
+//! Files of a commit.
 
 use apply_patch_api as api;
 use apply_patch_api::{GitOptions, PatchOptions, WorkspaceOptions};
@@ -10,6 +10,9 @@ use crate::plan::PyPlan;
 use crate::value::{FilePath, SystemPath, bytes, call, options};
 
 /// The files of a commit in a git repository, without a checkout.
+///
+/// `repository` is a git directory or a work tree, `revision` a branch, a tag or an object id.
+/// Raises `PatchError` if there is no such repository or commit.
 #[pyclass(frozen, name = "GitTree", module = "apply_patch")]
 pub(crate) struct PyGitTree(api::GitTree);
 
@@ -27,31 +30,32 @@ impl PyGitTree {
         call(py, || api::GitTree::open(&repository.0, revision, &options)).map(Self)
     }
 
-    /// The commit that the revision named when it was opened.
+    /// The object id of the commit. It stays the same when the revision moves.
     #[getter]
     fn commit(&self) -> String {
         self.0.commit()
     }
 
-    /// The id of its tree.
+    /// The object id of the commit's tree.
     #[getter]
     fn tree(&self) -> String {
         self.0.tree()
     }
 
-    /// The bytes of a file, or the text of a link; None when there is none.
+    /// Returns the bytes of a file, or the target of a link as bytes; None if there is neither.
     #[pyo3(signature = (path, /))]
     fn read<'py>(&self, py: Python<'py>, path: FilePath) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let read = call(py, || self.0.read(&path.0))?;
         Ok(read.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// The paths of all files and links that may be read.
+    /// Returns the paths of all files and links that the guard allows to read.
     fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         call(py, || self.0.list())
     }
 
-    /// Plans a patch over the commit; nothing is written.
+    /// Plans a patch over the commit, and writes nothing. Raises `PatchError` if the patch does not
+    /// parse or does not apply.
     #[pyo3(signature = (patch, /, **options))]
     fn plan(
         &self,
@@ -59,17 +63,22 @@ impl PyGitTree {
         patch: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyPlan> {
-        let (patch, options) = (bytes(patch)?, self::options("GitTree.plan", &[], options)?);
+        let patch = bytes(patch)?;
+        let options: PatchOptions = self::options("GitTree.plan", &[], options)?;
         call(py, || self.0.plan(&patch, &options)).map(PyPlan)
     }
 
-    /// The id of the tree that a plan of this object makes; nothing is written.
+    /// Returns the object id of the tree that a plan of this object makes, and writes nothing.
     #[pyo3(signature = (plan, /))]
     fn tree_of(&self, py: Python<'_>, plan: &PyPlan) -> PyResult<String> {
         call(py, || self.0.tree_of(&plan.0))
     }
 
-    /// Applies a patch: it becomes a commit, and a branch is moved to it.
+    /// Applies a patch: makes a commit of it, and moves a branch there. Returns a dict with
+    /// `commit`, `tree`, `onto`, `branch` and the changes.
+    ///
+    /// Raises `PatchError` if the patch does not parse, does not apply or is not approved, or if
+    /// the branch has moved meanwhile. Then the branch stays where it is.
     #[pyo3(signature = (patch, /, *, branch=None, message=None, author=None, carry=false, allow_checked_out=false,
                         approve=None, observe=None, cancellation=None, **options))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
@@ -87,7 +96,7 @@ impl PyGitTree {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        /// What it has beside the options of a patch.
+        /// The arguments beside the options of a patch.
         const OWN: &[&str] = &[
             "branch",
             "message",

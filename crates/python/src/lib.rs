@@ -1,7 +1,17 @@
-//! The module `apply_patch._native` of the Python package: `apply-patch-api`, in Python's manner.
+//! The module `apply_patch._native` of the Python package, over `apply-patch-api`.
 //!
-//! The interpreter is released around every call, and taken again for callbacks. An exception of a
-//! callback comes out of the call as it is.
+//! ```python
+//! from apply_patch import Workspace
+//!
+//! workspace = Workspace("project")
+//! plan = workspace.plan(patch)
+//! print(plan.diff)
+//! workspace.apply(plan)
+//! ```
+//!
+//! Options are keyword arguments, answers are dicts, and failed calls raise a `PatchError`. The
+//! interpreter is released during every call, and taken again for callbacks. An exception of a
+//! callback is raised by the call.
 
 mod callback;
 mod decode;
@@ -16,7 +26,7 @@ mod workspace;
 
 use pyo3::prelude::*;
 
-/// What `apply_patch` is made of; import it from there.
+/// The compiled half of the package. Import its names from `apply_patch`.
 #[pymodule(gil_used = false)]
 mod _native {
     use pyo3::prelude::*;

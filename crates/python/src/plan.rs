@@ -6,39 +6,40 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::value::{call, raised, text_or_bytes, to_python};
 
-/// What a patch would do. Nothing is written, and what happens to the files since does not change
-/// it.
+/// The plan of a patch: its changes to the files as they were. Nothing is written, and later
+/// changes of the files do not change the plan.
 #[pyclass(frozen, name = "Plan", module = "apply_patch")]
 pub(crate) struct PyPlan(pub(crate) api::PlannedPatch);
 
 #[pymethods]
 impl PyPlan {
-    /// The files that change: dicts with `path`, `operation`, `toPath`, `beforeSha256` and
+    /// The changed files: dicts with `path`, `operation`, `toPath`, `beforeSha256` and
     /// `afterSha256`.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.changes())
     }
 
-    /// The changes as a git diff. Bytes that are not UTF-8 are replaced: `diff_bytes` has them.
+    /// The changes as a git diff. Bytes that are not UTF-8 are replaced here, and kept in
+    /// `diff_bytes`. Raises `PatchError` if a file has changed since it was planned.
     #[getter]
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
         Ok(String::from_utf8_lossy(&self.bytes(py)?).into_owned())
     }
 
-    /// The same in bytes.
+    /// The git diff as bytes.
     #[getter]
     fn diff_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(text_or_bytes(py, &self.bytes(py)?, false))
     }
 
-    /// A name of exactly this plan: 64 hexadecimal digits.
+    /// A hash of the plan, 64 hexadecimal digits: equal plans have equal hashes.
     #[getter]
     fn digest(&self) -> String {
         self.0.digest()
     }
 
-    /// What a reader should know about how it came to be.
+    /// Notes for a reader, as of hunks that were placed with tolerance.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes()
@@ -61,7 +62,7 @@ impl PyPlan {
     }
 }
 
-/// A plan that waits for approval, as `approve` gets it.
+/// A plan before its approval, the argument of `approve`.
 #[pyclass(frozen, name = "Proposal", module = "apply_patch")]
 pub(crate) struct PyProposal {
     changes: serde_json::Value,
@@ -74,57 +75,63 @@ pub(crate) struct PyProposal {
 impl PyProposal {
     pub(crate) fn new(proposal: &api::Proposal<'_>) -> PyResult<Self> {
         let diff = proposal.diff().map_err(|error| Python::attach(|py| raised(py, &error)))?;
-        let (notes, reasons) = (proposal.notes(), proposal.reasons().to_vec());
-        Ok(Self { changes: proposal.changes(), diff, digest: proposal.digest(), notes, reasons })
+        Ok(Self {
+            changes: proposal.changes(),
+            diff,
+            digest: proposal.digest(),
+            notes: proposal.notes(),
+            reasons: proposal.reasons().to_vec(),
+        })
     }
 }
 
 #[pymethods]
 impl PyProposal {
-    /// The files that change, as `Plan.changes` has them.
+    /// The changed files, in the form of `Plan.changes`.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.changes)
     }
 
-    /// The changes as a git diff. Bytes that are not UTF-8 are replaced: `diff_bytes` has them.
+    /// The changes as a git diff. Bytes that are not UTF-8 are replaced here, and kept in
+    /// `diff_bytes`.
     #[getter]
     fn diff(&self) -> String {
         String::from_utf8_lossy(&self.diff).into_owned()
     }
 
-    /// The same in bytes.
+    /// The git diff as bytes.
     #[getter]
     fn diff_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         text_or_bytes(py, &self.diff, false)
     }
 
-    /// A name of exactly this plan: 64 hexadecimal digits.
+    /// A hash of the plan, 64 hexadecimal digits: equal plans have equal hashes.
     #[getter]
     fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// What a reader should know about the plan, as that a file does not parse any more.
+    /// Notes for a reader, as of a file that does not parse any more.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    /// Why it is asked, in words; there need not be a reason.
+    /// The reasons why approval is needed, in words. There may be none.
     #[getter]
     fn reasons(&self) -> Vec<String> {
         self.reasons.clone()
     }
 }
 
-/// A plan for files that the caller changes itself.
+/// A plan for files of the caller, who makes the edits.
 #[pyclass(frozen, name = "HostPlan", module = "apply_patch")]
 pub(crate) struct PyHostPlan(pub(crate) api::HostPlan);
 
 #[pymethods]
 impl PyHostPlan {
-    /// The files that change, as `Plan.changes` has them.
+    /// The changed files, in the form of `Plan.changes`.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.plan.changes())
@@ -137,48 +144,57 @@ impl PyHostPlan {
         Ok(String::from_utf8_lossy(&diff).into_owned())
     }
 
-    /// A name of exactly this plan: 64 hexadecimal digits.
+    /// A hash of the plan, 64 hexadecimal digits: equal plans have equal hashes.
     #[getter]
     fn digest(&self) -> String {
         self.0.plan.digest()
     }
 
-    /// What a reader should know about how it came to be.
+    /// Notes for a reader, as of hunks that were placed with tolerance.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.plan.notes()
     }
 
-    /// What to do with each file: dicts with `operation`, `path`, `toPath`, `version`, `text` (the
-    /// whole file afterwards, None for one that goes away) and `edits`, the smallest replacements:
-    /// `bytes`, `start` and `end` as the Language Server Protocol counts, and `text`.
+    /// The edits of each file: dicts with `operation`, `path`, `toPath`, `version`, `text` (the
+    /// whole new file, None for a file that is gone) and `edits`, the smallest replacements. A
+    /// replacement has `bytes`, `start` and `end` as the Language Server Protocol counts, and
+    /// `text`. Raises `PatchError` if a file has changed since it was planned.
     #[getter]
     fn edits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let edits = call(py, || self.0.edits())?;
-        let file = |file: &api::FileEdit| {
-            let edit = |edit: &api::TextEdit| {
-                let dict = PyDict::new(py);
-                dict.set_item("bytes", PyTuple::new(py, [edit.bytes.start, edit.bytes.end])?)?;
-                for (name, at) in [("start", edit.range.start), ("end", edit.range.end)] {
-                    let place = PyDict::new(py);
-                    place.set_item("line", at.line)?;
-                    place.set_item("character", at.character)?;
-                    dict.set_item(name, place)?;
-                }
-                dict.set_item("text", text_or_bytes(py, &edit.text, true))?;
-                Ok(dict)
-            };
-            let dict = PyDict::new(py);
-            dict.set_item("operation", file.operation.as_str())?;
-            dict.set_item("path", &file.path)?;
-            dict.set_item("toPath", &file.to_path)?;
-            dict.set_item("version", self.0.version(&file.path))?;
-            dict.set_item("text", file.text.as_ref().map(|text| text_or_bytes(py, text, true)))?;
-            let edits: PyResult<Vec<_>> = file.edits.iter().map(edit).collect();
-            dict.set_item("edits", edits?)?;
-            Ok(dict)
-        };
-        let files: PyResult<Vec<_>> = edits.iter().map(file).collect();
+        let files: PyResult<Vec<_>> = edits.iter().map(|file| self.file_edit(py, file)).collect();
         PyList::new(py, files?)
     }
+}
+
+impl PyHostPlan {
+    fn file_edit<'py>(
+        &self,
+        py: Python<'py>,
+        file: &api::FileEdit,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("operation", file.operation.as_str())?;
+        dict.set_item("path", &file.path)?;
+        dict.set_item("toPath", &file.to_path)?;
+        dict.set_item("version", self.0.version(&file.path))?;
+        dict.set_item("text", file.text.as_ref().map(|text| text_or_bytes(py, text, true)))?;
+        let edits: PyResult<Vec<_>> = file.edits.iter().map(|edit| text_edit(py, edit)).collect();
+        dict.set_item("edits", edits?)?;
+        Ok(dict)
+    }
+}
+
+fn text_edit<'py>(py: Python<'py>, edit: &api::TextEdit) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("bytes", PyTuple::new(py, [edit.bytes.start, edit.bytes.end])?)?;
+    for (name, at) in [("start", edit.range.start), ("end", edit.range.end)] {
+        let place = PyDict::new(py);
+        place.set_item("line", at.line)?;
+        place.set_item("character", at.character)?;
+        dict.set_item(name, place)?;
+    }
+    dict.set_item("text", text_or_bytes(py, &edit.text, true))?;
+    Ok(dict)
 }

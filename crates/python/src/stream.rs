@@ -1,4 +1,4 @@
-//! A patch that is still arriving.
+//! A patch while it arrives.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::value::{bytes, options, raised, to_python};
 
-/// Takes the text of a patch in chunks of any size, and says what is known of it so far.
+/// Takes the text of a patch in the envelope, in chunks of any size, and returns events about the
+/// part so far.
 #[pyclass(frozen, name = "PatchStream", module = "apply_patch")]
 pub(crate) struct PyPatchStream(Mutex<JsonStream>);
 
@@ -23,7 +24,7 @@ impl PyPatchStream {
         stream.map(|stream| Self(Mutex::new(stream))).map_err(|error| raised(py, &error))
     }
 
-    /// Adds to the text: what that completes, as dicts with a `type`.
+    /// Adds a chunk of the text. Returns the events that it completes, dicts with a `type`.
     fn push<'py>(&self, py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let chunk = bytes(chunk)?;
         let events =
@@ -31,7 +32,7 @@ impl PyPatchStream {
         to_python(py, &Value::Array(events))
     }
 
-    /// Says that the text is over. The last event is `ended` or `failed`, unless it came before.
+    /// Ends the text. Returns the last events: `ended` or `failed`, unless one came before.
     fn end<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let events = py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).end());
         to_python(py, &Value::Array(events))

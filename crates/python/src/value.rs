@@ -1,4 +1,4 @@
-//! Values from one language to the other.
+//! Conversion of values between Python and Rust.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use pyo3::types::{
 };
 use serde_json::{Map, Number, Value};
 
-/// How deep values may be nested.
+/// The deepest nesting of a value.
 const DEEPEST: usize = 100;
 
-/// JSON as Python has it.
+/// Converts JSON to a Python value.
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -40,7 +40,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     })
 }
 
-/// What Python has as JSON: mappings, lists, tuples, text, numbers, bools and None.
+/// Converts a Python value to JSON: mappings, lists, tuples, text, numbers, bools and None.
 pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     from_nested(value, 0)
 }
@@ -91,8 +91,7 @@ fn from_nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("{} is nothing that JSON has", value.get_type().name()?)))
 }
 
-/// The options that the keyword arguments of a function are; those that it has beside them are
-/// named by `own`.
+/// Reads the options of a function from its keyword arguments; `own` names its other arguments.
 pub(crate) fn options<T: ReadOptions>(
     function: &str,
     own: &[&str],
@@ -101,7 +100,7 @@ pub(crate) fn options<T: ReadOptions>(
     Ok(options_and_json(function, own, given)?.0)
 }
 
-/// The same, and what they are as JSON.
+/// Reads the options of a function, and returns them as JSON, too.
 pub(crate) fn options_and_json<T: ReadOptions>(
     function: &str,
     own: &[&str],
@@ -113,7 +112,7 @@ pub(crate) fn options_and_json<T: ReadOptions>(
         unknown.map_or(Ok(()), |unknown| Err(bad_options(given.py(), function, unknown)))?;
     }
     let options = from_python(given.as_any())?;
-    // Python's way to say that an option is left open.
+    // In Python, None leaves an option open.
     let Value::Object(mut fields) = options else { return Ok((T::default(), Value::Null)) };
     fields.retain(|_, value| !value.is_null());
     let json = Value::from(fields);
@@ -122,7 +121,7 @@ pub(crate) fn options_and_json<T: ReadOptions>(
     Ok((read, json))
 }
 
-/// The exception of options that cannot be read: for a name that none has, in the words of the
+/// Makes the exception of options that cannot be read; of an unknown name in the words of the
 /// interpreter.
 fn bad_options(py: Python<'_>, function: &str, bad: BadOptions) -> PyErr {
     match bad {
@@ -136,7 +135,7 @@ fn bad_options(py: Python<'_>, function: &str, bad: BadOptions) -> PyErr {
     }
 }
 
-/// Text, or bytes (also of a `bytearray` or `memoryview`), as bytes.
+/// Returns the bytes of a `str`, `bytes`, `bytearray` or `memoryview`.
 pub(crate) fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(text.to_str()?.as_bytes().to_vec());
@@ -167,14 +166,14 @@ impl<'py> FromPyObject<'_, 'py> for SystemPath {
     }
 }
 
-/// A path of a file in the workspace, given as [`SystemPath`]s are.
+/// A path of a file in the workspace: `str`, `bytes`, or an `os.PathLike` of either.
 pub(crate) struct FilePath(pub(crate) String);
 
 impl<'py> FromPyObject<'_, 'py> for FilePath {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        // What most are; the rest takes a microsecond.
+        // Most paths are text; the others take a microsecond more.
         if let Ok(text) = value.cast::<PyString>() {
             return Ok(Self(text.to_str()?.to_owned()));
         }
@@ -188,13 +187,13 @@ impl<'py> FromPyObject<'_, 'py> for FilePath {
     }
 }
 
-/// Bytes as they are, or as text where they are text.
+/// Returns `bytes`, or with `as_text` a `str` if they are UTF-8.
 pub(crate) fn text_or_bytes<'py>(
     py: Python<'py>,
     bytes: &[u8],
     as_text: bool,
 ) -> Bound<'py, PyAny> {
-    // Python finds out itself whether it is UTF-8.
+    // Python itself checks the UTF-8.
     match as_text.then(|| PyString::from_bytes(py, bytes)) {
         Some(Ok(text)) => text.into_any(),
         _ => PyBytes::new(py, bytes).into_any(),
@@ -209,20 +208,18 @@ pub(crate) fn call<T: Send>(
     py.detach(run).map_err(|error| raised(py, &error))
 }
 
-/// The language that errors are told in.
+/// The language whose options errors name.
 pub(crate) const LANGUAGE: Language = Language::Python;
 
-/// The exception of an error.
+/// Makes the exception of an error.
 pub(crate) fn raised(py: Python<'_>, error: &ToolError) -> PyErr {
-    let error = &api::told(error.clone(), LANGUAGE);
-    let exception = || {
-        let fields = serde_json::to_value(error)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let errors = py.import("apply_patch._errors")?;
-        errors.getattr("exception")?.call1((to_python(py, &fields)?,))
-    };
-    match exception() {
-        Ok(exception) => PyErr::from_value(exception),
-        Err(failed) => failed,
-    }
+    exception(py, &api::told(error.clone(), LANGUAGE))
+        .map_or_else(|failed| failed, PyErr::from_value)
+}
+
+fn exception<'py>(py: Python<'py>, error: &ToolError) -> PyResult<Bound<'py, PyAny>> {
+    let fields =
+        serde_json::to_value(error).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let errors = py.import("apply_patch._errors")?;
+    errors.getattr("exception")?.call1((to_python(py, &fields)?,))
 }

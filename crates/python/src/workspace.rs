@@ -15,8 +15,10 @@ use crate::value::{SystemPath, bytes, call, from_python, options, options_and_js
 /// The keyword arguments of a call that are no options.
 const CALLBACKS: &[&str] = &["approve", "observe", "cancellation"];
 
-/// A directory whose files are changed, all or nothing, by one session. Calls may come from many
-/// threads.
+/// A directory, and a session that changes its files, all or nothing. Any thread may call it.
+///
+/// Raises `PatchError` if there is no such directory, or if an option makes no sense. Nothing is
+/// written until a call changes files.
 #[pyclass(frozen, name = "Workspace", module = "apply_patch")]
 pub(crate) struct PyWorkspace {
     opened: api::OpenWorkspace,
@@ -37,7 +39,7 @@ impl PyWorkspace {
         Ok(Self { opened, options })
     }
 
-    /// What another process opens the same directory with, by the same options.
+    /// The arguments with which another process opens the same directory, for `pickle`.
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((PathBuf,), Bound<'py, PyAny>)> {
         let options = if self.options.is_null() { &json!({}) } else { &self.options };
         Ok(((self.root(),), to_python(py, options)?))
@@ -55,7 +57,9 @@ impl PyWorkspace {
         self.opened.session()
     }
 
-    /// Plans a patch; nothing is written.
+    /// Plans a patch, and writes nothing. Returns a `Plan`.
+    ///
+    /// Raises `PatchError` if the patch does not parse or does not apply.
     #[pyo3(signature = (patch, /, *, cancellation=None, **options))]
     fn plan(
         &self,
@@ -72,7 +76,12 @@ impl PyWorkspace {
         plan.map(PyPlan)
     }
 
-    /// Applies a patch, or exactly the plan of one; all of it or nothing.
+    /// Applies a patch, or exactly a `Plan`, all or nothing. Returns the `data` of
+    /// `apply-patch --json`.
+    ///
+    /// `approve(proposal)` decides about the plan: True, False, "turn", "session", or a dict with
+    /// another `patch`. `observe(event)` receives the events. Raises `PatchError` if the patch does
+    /// not parse, does not apply or is not approved, and the exceptions of the callbacks.
     #[pyo3(signature = (patch, /, *, approve=None, observe=None, cancellation=None, **options))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn apply<'py>(
@@ -99,7 +108,10 @@ impl PyWorkspace {
         }
     }
 
-    /// Undoes a transaction: the last one that is not undone, unless one is named.
+    /// Undoes a transaction by its id, or the last one that is not undone. Returns the `data` of
+    /// `apply-patch undo --json`.
+    ///
+    /// Raises `PatchError` if there is no such transaction, or if its files have changed since.
     #[pyo3(signature = (id=None, *, approve=None, observe=None, cancellation=None, **options))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn undo<'py>(
@@ -117,7 +129,10 @@ impl PyWorkspace {
             .run(py, |host| self.opened.undo(&request, host))
     }
 
-    /// Reverses an undo: the last one, unless one is named.
+    /// Reverses an undo by its id, or the last one. Returns the `data` of
+    /// `apply-patch redo --json`.
+    ///
+    /// Raises `PatchError` if there is no such undo, or if its files have changed since.
     #[pyo3(signature = (id=None, *, approve=None, observe=None, cancellation=None, **options))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn redo<'py>(
@@ -134,7 +149,8 @@ impl PyWorkspace {
             .run(py, |host| self.opened.redo(id.as_deref(), request.diff, host))
     }
 
-    /// The newest transactions, of one session or of all, and those whose journals are not trusted.
+    /// Returns the newest transactions, of one session or of all, and those with journals that are
+    /// not trusted: the `data` of `apply-patch log --json`.
     #[pyo3(signature = (max_count=None, /, *, diff=false, session=None))]
     fn log<'py>(
         &self,
@@ -146,7 +162,7 @@ impl PyWorkspace {
         to_python(py, &call(py, || self.opened.log(max_count, session.as_deref(), diff))?)
     }
 
-    /// Calls a file tool by its name: its answer, also when it failed.
+    /// Calls a file tool by its name. Returns its answer, a dict, also if the tool failed.
     #[pyo3(signature = (tool, arguments=None, /, *, approve=None, observe=None, cancellation=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
     fn call<'py>(
@@ -164,23 +180,27 @@ impl PyWorkspace {
             .run(py, |host| Ok(self.opened.call(tool, &arguments, host)))
     }
 
-    /// Begins a turn, and returns its name.
+    /// Begins a turn, and returns its name. Until `end_turn`, all changes are one diff and one
+    /// undo. Raises `PatchError` if a turn is open already.
     #[pyo3(signature = (name=None, /))]
     fn begin_turn(&self, py: Python<'_>, name: Option<&str>) -> PyResult<String> {
         call(py, || self.opened.begin_turn(name))
     }
 
-    /// What the open turn has changed so far; None if no turn is open.
+    /// Returns the changes of the open turn so far, in the form of `end_turn`; None if no turn is
+    /// open.
     fn turn_so_far<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &call(py, || self.opened.turn_so_far())?)
     }
 
-    /// Ends the turn, and returns what it changed.
+    /// Ends the turn. Returns a dict with its `id`, `transactions`, `changedFiles` and `diff`.
+    /// Raises `PatchError` if no turn is open.
     fn end_turn<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &call(py, || self.opened.end_turn())?)
     }
 
-    /// A turn, for `with`.
+    /// Returns a turn for `with`, which ends with the block; with `undo_on_error` an exception
+    /// undoes its changes.
     #[pyo3(signature = (name=None, /, *, undo_on_error=false, approve=None))]
     fn turn(
         slf: Py<Self>,
