@@ -1,5 +1,11 @@
-//! The native half of the npm package: calls with JSON texts for values.
-//! `packaging/npm/lib/index.js` is what programs see.
+//! The native half of the npm package `apply-patch-cli`.
+//!
+//! `packaging/npm/lib/index.js` is the other half and calls this one: options and answers are JSON
+//! texts here, and objects there. Files and patches are strings or `Uint8Array`s.
+//!
+//! A failed call throws an `Error` whose message is the error as JSON, of which the other half
+//! makes a `PatchError`. An argument of the wrong kind is an `InvalidArg`, there a `TypeError`.
+//! Calls that touch files return a promise; their twins that end in `_sync` return the answer.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -27,8 +33,7 @@ use serde_json::{Value, json};
 /// Text, or bytes.
 type Text = Either<Utf16String, Uint8Array>;
 
-/// A function of the program that is called from another thread, and answers by one of its
-/// arguments.
+/// A function of the program for other threads. It answers by its argument, a [`JsReply`].
 type Callback<T> = ThreadsafeFunction<T, UnknownReturnValue, T, Status, false>;
 
 fn bytes(text: Text) -> Result<Vec<u8>> {
@@ -38,7 +43,7 @@ fn bytes(text: Text) -> Result<Vec<u8>> {
     }
 }
 
-/// Half a character is refused: what a lossy conversion puts in its place was not meant.
+/// Converts a text. Half a character is an error, as a lossy conversion would change the text.
 fn unicode(text: &[u16]) -> Result<String> {
     String::from_utf16(text).map_err(|_| half())
 }
@@ -47,23 +52,23 @@ fn half() -> Error {
     Error::new(Status::InvalidArg, "the text has half a character (a lone surrogate) in it")
 }
 
-/// The language that errors are told in.
+/// The language whose options errors name.
 const LANGUAGE: Language = Language::JavaScript;
 
-/// The error as JSON, for the other half to make a `PatchError` of.
+/// Returns an error as JSON, for the other half to make a `PatchError` of.
 fn failed(error: ToolError) -> Error {
     Error::from_reason(json!(api::told(error, LANGUAGE)).to_string())
 }
 
-/// The value that a JSON text has. It is well-formed; half a character is refused in it too.
+/// Parses a JSON text of the other half. Only half a character in a string makes it fail.
 fn value(json: &str) -> Result<Value> {
     serde_json::from_str(json).map_err(|error| {
         Error::new(Status::InvalidArg, format!("the options or arguments cannot be read: {error}"))
     })
 }
 
-/// The options that a JSON text has. A name that no option has is an argument that is wrong: the
-/// other half makes a `TypeError` of that.
+/// Reads options from a JSON text. An unknown name is an `InvalidArg`, of which the other half
+/// makes a `TypeError`.
 fn read<T: ReadOptions>(json: &str) -> Result<T> {
     T::read_for(LANGUAGE, value(json)?).map_err(|bad| match bad {
         BadOptions::Unknown { name, meant } => {
@@ -77,18 +82,17 @@ fn read<T: ReadOptions>(json: &str) -> Result<T> {
 
 type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, ToolError> + Send>;
 
-/// Makes a call; a panic in it is an error, as Node ends when one gets out of here.
+/// Makes a call. A panic becomes an error, as a panic that reaches Node ends the process.
 fn done<T>(work: Work<T>) -> Result<T> {
     let done = std::panic::catch_unwind(AssertUnwindSafe(work));
     done.map_err(|_| Error::from_reason("BUG: the call panicked"))?.map_err(failed)
 }
 
-/// A promise of what a call comes to.
+/// A promise of the answer to a call.
 type Promised<'env, T> = Either<AsyncTask<Job<T>>, Object<'env>>;
 
-/// Makes a call on the thread pool, or, if the program is asked in it, on a thread of its own: a
-/// question waits for as long as a person takes, and the pool has four threads for everything that
-/// the program reads meanwhile.
+/// Makes a call on the thread pool, or on a new thread if the call asks the program: a person may
+/// take long to answer, and the four threads of the pool also read the program's files.
 fn promised<'env, T: Send + ToNapiValue + TypeName + 'static>(
     env: &'env Env,
     asks: bool,
@@ -98,13 +102,12 @@ fn promised<'env, T: Send + ToNapiValue + TypeName + 'static>(
         return Ok(Either::A(Job::task(work)));
     }
     let (deferred, promise) = env.create_deferred()?;
-    let call = move || match done(work) {
-        Ok(value) => deferred.resolve(move |_| Ok(value)),
-        Err(error) => deferred.reject(error),
-    };
     std::thread::Builder::new()
         .name("apply-patch".into())
-        .spawn(call)
+        .spawn(move || match done(work) {
+            Ok(value) => deferred.resolve(move |_| Ok(value)),
+            Err(error) => deferred.reject(error),
+        })
         .map_err(|error| Error::from_reason(format!("no thread could be started: {error}")))?;
     Ok(Either::B(promise))
 }
@@ -137,7 +140,7 @@ impl<T: Send + ToNapiValue + TypeName + 'static> Task for Job<T> {
     }
 }
 
-/// Takes the answer to a question, from the thread of the program.
+/// Receives the answer to one question, on the thread of the program.
 #[napi(js_name = "Reply")]
 pub struct JsReply(Mutex<Option<mpsc::Sender<JsAnswer>>>);
 
@@ -149,7 +152,7 @@ enum JsAnswer {
 
 #[napi]
 impl JsReply {
-    /// What was decided about a plan.
+    /// Answers `approve`: true, false, `"turn"`, or `"session"`.
     #[napi(catch_unwind)]
     pub fn decide(&self, answer: Either<bool, String>) {
         self.answer(JsAnswer::Decided(match answer {
@@ -160,14 +163,14 @@ impl JsReply {
         }));
     }
 
-    /// The patch in place of the one that was shown.
+    /// Answers `approve` with another patch, in place of the proposal.
     #[napi(catch_unwind)]
     pub fn edit(&self, patch: Text) -> Result<()> {
         self.answer(JsAnswer::Edited(bytes(patch)?));
         Ok(())
     }
 
-    /// What a file is.
+    /// Answers the question for a file: its content, its mode (0o644 by default), and its version.
     #[napi(catch_unwind)]
     pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) -> Result<()> {
         let content =
@@ -176,13 +179,13 @@ impl JsReply {
         Ok(())
     }
 
-    /// There is no such file.
+    /// Answers the question for a file: there is none.
     #[napi(catch_unwind)]
     pub fn missing(&self) {
         self.answer(JsAnswer::File(None));
     }
 
-    /// There is nothing to answer, or no answer: then the call fails.
+    /// Ends the question without an answer. A question that needs one fails.
     #[napi(catch_unwind)]
     pub fn end(&self) {
         drop(self.sender());
@@ -210,21 +213,21 @@ fn ask(callback: &Callback<FnArgs<(String, JsReply)>>, question: String) -> Opti
     }
 }
 
-/// Gives up the calls that it was given to, as far as they can be.
+/// Gives up calls. A call that is given up before its commit point changes nothing.
 #[napi]
 #[derive(Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 #[napi]
 impl Cancellation {
-    /// For calls to come.
+    /// Makes a cancellation, to pass to calls.
     #[napi(constructor, catch_unwind)]
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives them up.
+    /// Gives up all calls with this cancellation, present and future ones.
     #[napi(catch_unwind)]
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -238,7 +241,7 @@ impl Cancellation {
 
 type Asking<'f> = Function<'f, FnArgs<(String, JsReply)>, UnknownReturnValue>;
 
-/// What the program decides and sees during a call.
+/// Makes the callbacks of a call.
 fn host(
     approve: Option<Asking<'_>>,
     observe: Option<Asking<'_>>,
@@ -256,7 +259,7 @@ fn host(
                     "notes": proposal.notes(),
                     "reasons": proposal.reasons(),
                 }),
-                // A file was changed meanwhile: nobody decides about what cannot be shown.
+                // A file has changed meanwhile, so the program cannot show the proposal.
                 Err(error) => json!({ "error": api::told(error, LANGUAGE) }),
             };
             match ask(&approve, question.to_string()) {
@@ -271,14 +274,14 @@ fn host(
     }
     if let Some(observe) = observe {
         let observe = observe.build_threadsafe_function().build()?;
-        // It has seen everything when the call ends.
+        // Each event is waited for, so that none comes after the end of the call.
         host.observe = Some(Box::new(move |event| drop(ask(&observe, event.to_string()))));
     }
     host.cancellation = cancellation.map(Cancellation::polled).unwrap_or_default();
     Ok(host)
 }
 
-/// What a patch would do.
+/// The plan of a patch: its changes to the files as they were.
 #[napi(js_name = "Plan")]
 pub struct JsPlan(Arc<api::PlannedPatch>);
 
@@ -290,39 +293,40 @@ impl From<api::PlannedPatch> for JsPlan {
 
 #[napi]
 impl JsPlan {
-    /// `digest`, `changes`, `notes` and `summary`.
+    /// Returns `digest`, `changes`, `notes` and `summary`.
     #[napi(getter, catch_unwind)]
     pub fn facts(&self) -> String {
         self.0.facts().to_string()
     }
 
-    /// The changes as a git diff.
+    /// Returns the changes as a git diff. Throws if a file has changed since it was planned.
     #[napi(catch_unwind)]
     pub fn diff(&self) -> Result<Uint8Array> {
         Ok(self.0.diff().map_err(failed)?.into())
     }
 }
 
-/// A directory, with a session.
+/// A directory, and a session that changes its files.
 #[napi(js_name = "Workspace")]
 pub struct JsWorkspace(Arc<api::OpenWorkspace>);
 
 #[napi]
 impl JsWorkspace {
-    /// Opens a directory.
+    /// Opens a directory. Throws if there is none, or if an option makes no sense.
     #[napi(constructor, catch_unwind)]
     pub fn new(root: Utf16String, options: String) -> Result<Self> {
-        let (root, options) = (unicode(&root)?, read(&options)?);
+        let root = unicode(&root)?;
+        let options = read(&options)?;
         Ok(Self(Arc::new(api::OpenWorkspace::open(Path::new(&root), &options).map_err(failed)?)))
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     #[napi(getter, catch_unwind)]
     pub fn root(&self) -> String {
         self.0.root().display().to_string()
     }
 
-    /// The name of its session.
+    /// Returns the name of the session.
     #[napi(getter, catch_unwind)]
     pub fn session(&self) -> String {
         self.0.session().to_owned()
@@ -334,13 +338,14 @@ impl JsWorkspace {
         options: &str,
         cancellation: Option<&Cancellation>,
     ) -> Result<Work<JsPlan>> {
-        let (workspace, patch) = (Arc::clone(&self.0), bytes(patch)?);
+        let workspace = Arc::clone(&self.0);
+        let patch = bytes(patch)?;
         let options = read(options)?;
         let cancellation = cancellation.map(Cancellation::polled).unwrap_or_default();
         Ok(Box::new(move || workspace.plan(&patch, &options, &cancellation).map(JsPlan::from)))
     }
 
-    /// Plans a patch.
+    /// Plans a patch, and writes nothing. Rejects if the patch does not parse or does not apply.
     #[napi(catch_unwind)]
     pub fn plan(
         &self,
@@ -351,7 +356,7 @@ impl JsWorkspace {
         Ok(Job::task(self.planning(patch, &options, cancellation)?))
     }
 
-    /// The same, at once.
+    /// Does [`plan`](Self::plan) on this thread.
     #[napi(catch_unwind)]
     pub fn plan_sync(&self, patch: Text, options: String) -> Result<JsPlan> {
         self.planning(patch, &options, None)?().map_err(failed)
@@ -370,13 +375,15 @@ impl JsWorkspace {
                 Box::new(move || Ok(workspace.apply_plan(&plan, host)?.to_string()))
             }
             Either::A(patch) => {
-                let (patch, options) = (bytes(patch)?, read(options)?);
+                let patch = bytes(patch)?;
+                let options = read(options)?;
                 Box::new(move || Ok(workspace.apply(&patch, &options, host)?.to_string()))
             }
         })
     }
 
-    /// Applies a patch.
+    /// Applies a patch, all or nothing. Returns the `data` of `apply-patch --json`. Rejects if the
+    /// patch does not parse, does not apply, or is not approved.
     #[napi(catch_unwind)]
     pub fn apply<'env>(
         &self,
@@ -387,17 +394,18 @@ impl JsWorkspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<Promised<'env, String>> {
-        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        let asks = approve.is_some();
+        let host = host(approve, observe, cancellation)?;
         promised(env, asks, self.applying(Either::A(patch), &options, host)?)
     }
 
-    /// The same, at once.
+    /// Does [`apply`](Self::apply) on this thread.
     #[napi(catch_unwind)]
     pub fn apply_sync(&self, patch: Text, options: String) -> Result<String> {
         self.applying(Either::A(patch), &options, Callbacks::default())?().map_err(failed)
     }
 
-    /// Applies exactly a plan.
+    /// Applies exactly a plan. Rejects if a file has changed since it was planned.
     #[napi(catch_unwind)]
     pub fn apply_plan<'env>(
         &self,
@@ -407,11 +415,12 @@ impl JsWorkspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<Promised<'env, String>> {
-        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        let asks = approve.is_some();
+        let host = host(approve, observe, cancellation)?;
         promised(env, asks, self.applying(Either::B(plan), "", host)?)
     }
 
-    /// The same, at once.
+    /// Does [`apply_plan`](Self::apply_plan) on this thread.
     #[napi(catch_unwind)]
     pub fn apply_plan_sync(&self, plan: &JsPlan) -> Result<String> {
         self.applying(Either::B(plan), "", Callbacks::default())?().map_err(failed)
@@ -423,7 +432,8 @@ impl JsWorkspace {
         Ok(Box::new(move || Ok(workspace.undo(&options, host)?.to_string())))
     }
 
-    /// Undoes a transaction.
+    /// Undoes a transaction, or the last one that is not undone. Rejects if its files have changed
+    /// since.
     #[napi(catch_unwind)]
     pub fn undo<'env>(
         &self,
@@ -433,11 +443,12 @@ impl JsWorkspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<Promised<'env, String>> {
-        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        let asks = approve.is_some();
+        let host = host(approve, observe, cancellation)?;
         promised(env, asks, self.undoing(&options, host)?)
     }
 
-    /// The same, at once.
+    /// Does [`undo`](Self::undo) on this thread.
     #[napi(catch_unwind)]
     pub fn undo_sync(&self, options: String) -> Result<String> {
         self.undoing(&options, Callbacks::default())?().map_err(failed)
@@ -449,7 +460,7 @@ impl JsWorkspace {
         Ok(Box::new(move || Ok(workspace.redo(id.as_deref(), diff, host)?.to_string())))
     }
 
-    /// Reverses an undo.
+    /// Reverses an undo, or the last one. Rejects if its files have changed since.
     #[napi(catch_unwind)]
     pub fn redo<'env>(
         &self,
@@ -459,17 +470,18 @@ impl JsWorkspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<Promised<'env, String>> {
-        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        let asks = approve.is_some();
+        let host = host(approve, observe, cancellation)?;
         promised(env, asks, self.redoing(&options, host)?)
     }
 
-    /// The same, at once.
+    /// Does [`redo`](Self::redo) on this thread.
     #[napi(catch_unwind)]
     pub fn redo_sync(&self, options: String) -> Result<String> {
         self.redoing(&options, Callbacks::default())?().map_err(failed)
     }
 
-    /// The newest transactions, of one session or of all.
+    /// Returns the newest transactions, of one session or of all.
     #[napi(catch_unwind)]
     pub fn log(
         &self,
@@ -484,21 +496,21 @@ impl JsWorkspace {
         })
     }
 
-    /// Begins a turn, and returns its name.
+    /// Begins a turn, and returns its name. Throws if a turn is open already.
     #[napi(catch_unwind)]
     pub fn begin_turn(&self, name: Option<Utf16String>) -> Result<String> {
         let name = name.map(|name| unicode(&name)).transpose()?;
         self.0.begin_turn(name.as_deref()).map_err(failed)
     }
 
-    /// What the open turn has changed so far.
+    /// Returns the changes of the open turn so far; null if no turn is open.
     #[napi(catch_unwind)]
     pub fn turn_so_far(&self) -> AsyncTask<Job<String>> {
         let workspace = Arc::clone(&self.0);
         Job::task(move || Ok(workspace.turn_so_far()?.to_string()))
     }
 
-    /// Ends the turn, and tells what it changed.
+    /// Ends the turn, and returns its changes. Rejects if no turn is open.
     #[napi(catch_unwind)]
     pub fn end_turn(&self) -> AsyncTask<Job<String>> {
         let workspace = Arc::clone(&self.0);
@@ -511,11 +523,12 @@ impl JsWorkspace {
         arguments: &str,
         host: Callbacks<'static>,
     ) -> Result<Work<String>> {
-        let (workspace, arguments) = (Arc::clone(&self.0), value(arguments)?);
+        let workspace = Arc::clone(&self.0);
+        let arguments = value(arguments)?;
         Ok(Box::new(move || Ok(workspace.call(&tool, &arguments, host).to_string())))
     }
 
-    /// Calls a file tool.
+    /// Calls a file tool. Returns its answer, also if the tool failed.
     #[napi(catch_unwind)]
     pub fn call<'env>(
         &self,
@@ -526,72 +539,77 @@ impl JsWorkspace {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<Promised<'env, String>> {
-        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
+        let asks = approve.is_some();
+        let host = host(approve, observe, cancellation)?;
         promised(env, asks, self.calling(tool, &arguments, host)?)
     }
 
-    /// The same, at once.
+    /// Does [`call`](Self::call) on this thread.
     #[napi(catch_unwind)]
     pub fn call_sync(&self, tool: String, arguments: String) -> Result<String> {
         self.calling(tool, &arguments, Callbacks::default())?().map_err(failed)
     }
 }
 
-/// The files of a commit.
+/// Files of a commit, without a checkout.
 #[napi(js_name = "GitTree")]
 pub struct JsGitTree(Arc<api::GitTree>);
 
 #[napi]
 impl JsGitTree {
-    /// Opens a repository at a revision.
+    /// Opens a repository at a revision. Throws if there is no such repository or commit.
     #[napi(constructor, catch_unwind)]
     pub fn new(repository: Utf16String, revision: Utf16String, options: String) -> Result<Self> {
-        let (repository, revision) = (unicode(&repository)?, unicode(&revision)?);
+        let repository = unicode(&repository)?;
+        let revision = unicode(&revision)?;
         let options = read(&options)?;
         let tree =
             api::GitTree::open(Path::new(&repository), &revision, &options).map_err(failed)?;
         Ok(Self(Arc::new(tree)))
     }
 
-    /// The commit.
+    /// Returns the object id of the commit.
     #[napi(getter, catch_unwind)]
     pub fn commit(&self) -> String {
         self.0.commit()
     }
 
-    /// Its tree.
+    /// Returns the object id of the commit's tree.
     #[napi(getter, catch_unwind)]
     pub fn tree(&self) -> String {
         self.0.tree()
     }
 
-    /// A file.
+    /// Returns the bytes of a file, or the target of a link; null if there is neither.
     #[napi(catch_unwind)]
     pub fn read(&self, path: Utf16String) -> Result<Option<Uint8Array>> {
         Ok(self.0.read(&unicode(&path)?).map_err(failed)?.map(Uint8Array::from))
     }
 
-    /// The paths of all files.
+    /// Returns the paths of all files and links that the guard allows to read.
     #[napi(catch_unwind)]
     pub fn list(&self) -> Result<Vec<String>> {
         self.0.list().map_err(failed)
     }
 
-    /// Plans a patch.
+    /// Plans a patch, and writes nothing. Rejects if the patch does not parse or does not apply.
     #[napi(catch_unwind)]
     pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<JsPlan>>> {
-        let (tree, patch) = (Arc::clone(&self.0), bytes(patch)?);
+        let tree = Arc::clone(&self.0);
+        let patch = bytes(patch)?;
         let options = read(&options)?;
         Ok(Job::task(move || tree.plan(&patch, &options).map(JsPlan::from)))
     }
 
-    /// The id of the tree that a plan makes.
+    /// Returns the object id of the tree that a plan makes.
     #[napi(catch_unwind)]
     pub fn tree_of(&self, plan: &JsPlan) -> Result<String> {
         self.0.tree_of(&plan.0).map_err(failed)
     }
 
-    /// Makes a commit of a patch.
+    /// Makes a commit of a patch, and moves a branch there. Returns the commit and its changes.
+    /// Rejects if the patch does not parse, does not apply or is not approved, or if the branch has
+    /// moved meanwhile.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "they are the parameters of a function of Node's")]
     pub fn apply<'env>(
@@ -604,34 +622,40 @@ impl JsGitTree {
         observe: Option<Asking<'_>>,
         cancellation: Option<&Cancellation>,
     ) -> Result<Promised<'env, String>> {
-        let (asks, host) = (approve.is_some(), host(approve, observe, cancellation)?);
-        let (tree, patch) = (Arc::clone(&self.0), bytes(patch)?);
-        let (options, git) = (read(&options)?, read(&git)?);
-        let work = move || Ok(tree.apply(&patch, &options, &git, host)?.to_string());
-        promised(env, asks, Box::new(work))
+        let asks = approve.is_some();
+        let host = host(approve, observe, cancellation)?;
+        let tree = Arc::clone(&self.0);
+        let patch = bytes(patch)?;
+        let options = read(&options)?;
+        let git = read(&git)?;
+        promised(
+            env,
+            asks,
+            Box::new(move || Ok(tree.apply(&patch, &options, &git, host)?.to_string())),
+        )
     }
 }
 
-/// What a patch makes of files in memory: values of JavaScript's own, so that a loop that makes
-/// many calls leaves nothing behind.
+/// The new files of a patch in memory. All values are JavaScript's own, so that a loop of many
+/// calls holds no native memory.
 #[napi(object, object_from_js = false)]
 pub struct InMemory<'env> {
-    /// The paths that change.
+    /// The changed paths.
     pub paths: Vec<String>,
-    /// What is there afterwards, as the paths are ordered; null for a file that is gone.
+    /// The new contents in the order of the paths; null for a file that is gone.
     pub contents: Vec<Option<BufferSlice<'env>>>,
     /// `digest`, `changes`, `notes`, `summary` and `diff`.
     pub facts: String,
 }
 
-/// What there is to say of a plan, with its diff.
+/// Returns the facts of a plan, with its diff.
 fn facts(plan: &api::PlannedPatch) -> std::result::Result<Value, ToolError> {
     let mut facts = plan.facts();
     facts["diff"] = String::from_utf8_lossy(&plan.diff()?).into();
     Ok(facts)
 }
 
-/// Files by path, as the program has them.
+/// Collects files with their paths.
 fn files<T: FromIterator<(String, Vec<u8>)>>(
     paths: Vec<Utf16String>,
     contents: Vec<Text>,
@@ -644,7 +668,7 @@ fn tree(paths: Vec<Utf16String>, contents: Vec<Text>) -> Result<MemoryTree> {
     files(paths, contents)
 }
 
-/// Applies a patch to files in memory.
+/// Applies a patch to files in memory. Throws if the patch does not parse or does not apply.
 #[napi(catch_unwind)]
 pub fn apply_in_memory<'env>(
     env: &'env Env,
@@ -663,26 +687,52 @@ pub fn apply_in_memory<'env>(
     };
     for file in changed {
         done.paths.push(file.path.to_string());
-        let copy = |after: Content| BufferSlice::copy_from(env, &**after.bytes);
-        done.contents.push(file.after.map(copy).transpose()?);
+        let copy = file.after.map(|after| BufferSlice::copy_from(env, &**after.bytes));
+        done.contents.push(copy.transpose()?);
     }
     Ok(done)
 }
 
-/// What became of one item of many: the fields of `InMemory`, or the error as JSON.
+/// The result of one item of many: the fields of `InMemory`, or an error.
 #[napi(object)]
 pub struct OneOfMany {
-    /// The paths that change.
+    /// The changed paths.
     pub paths: Vec<String>,
-    /// What is there afterwards.
+    /// The new contents in the order of the paths; null for a file that is gone.
     pub contents: Vec<Option<Buffer>>,
-    /// What there is to say of the plan.
+    /// `digest`, `changes`, `notes`, `summary` and `diff`.
     pub facts: String,
-    /// Why there is none.
+    /// The error as JSON, if the patch failed.
     pub error: Option<String>,
 }
 
-/// Applies each patch to its own files in memory, on threads.
+impl OneOfMany {
+    fn changed(
+        changed: Vec<api::ChangedFile>,
+        plan: api::PlannedPatch,
+    ) -> std::result::Result<Self, ToolError> {
+        let facts = facts(&plan)?.to_string();
+        drop(plan);
+        let mut one = Self { paths: Vec::new(), contents: Vec::new(), facts, error: None };
+        for file in changed {
+            one.paths.push(file.path.to_string());
+            let bytes = file.after.map(|after| Arc::unwrap_or_clone(after.bytes));
+            one.contents.push(bytes.map(Buffer::from));
+        }
+        Ok(one)
+    }
+
+    fn failed(error: ToolError) -> Self {
+        Self {
+            paths: Vec::new(),
+            contents: Vec::new(),
+            facts: String::new(),
+            error: Some(json!(api::told(error, LANGUAGE)).to_string()),
+        }
+    }
+}
+
+/// Applies each patch to its own files in memory, on `workers` threads or on all processors.
 #[napi(catch_unwind)]
 pub fn apply_many(
     paths: Vec<Vec<Utf16String>>,
@@ -700,38 +750,23 @@ pub fn apply_many(
     let workers = workers.and_then(|workers| NonZeroUsize::new(workers as usize));
     let workers = workers.or_else(|| std::thread::available_parallelism().ok());
     let workers = workers.unwrap_or(NonZeroUsize::MIN);
-    let answer = |changed: Vec<api::ChangedFile>, plan| {
-        let facts = facts(&plan)?.to_string();
-        drop(plan);
-        let mut one = OneOfMany { paths: Vec::new(), contents: Vec::new(), facts, error: None };
-        for file in changed {
-            one.paths.push(file.path.to_string());
-            let bytes = file.after.map(|after| Arc::unwrap_or_clone(after.bytes));
-            one.contents.push(bytes.map(Buffer::from));
-        }
-        Ok(one)
-    };
-    let or_error = |done: std::result::Result<OneOfMany, ToolError>| {
-        done.unwrap_or_else(|error| OneOfMany {
-            paths: Vec::new(),
-            contents: Vec::new(),
-            facts: String::new(),
-            error: Some(json!(api::told(error, LANGUAGE)).to_string()),
-        })
-    };
     Ok(Job::task(move || {
-        let done = api::apply_many(&items, workers, &options, &cancellation, answer)?;
-        Ok(done.into_iter().map(or_error).collect())
+        let done = api::apply_many(&items, workers, &options, &cancellation, OneOfMany::changed)?;
+        Ok(done.into_iter().map(|one| one.unwrap_or_else(OneOfMany::failed)).collect())
     }))
 }
 
-/// What a plan does to one file of a program.
+fn position(at: api::Position) -> Value {
+    json!({ "line": at.line, "character": at.character })
+}
+
+fn replaced(one: &api::TextEdit) -> std::result::Result<Value, ToolError> {
+    let range = json!({ "start": position(one.range.start), "end": position(one.range.end) });
+    Ok(json!({ "range": range, "newText": api::unicode(&one.text)? }))
+}
+
+/// Returns the edits of one file of a program.
 fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> std::result::Result<Value, ToolError> {
-    let position = |at: api::Position| json!({ "line": at.line, "character": at.character });
-    let replaced = |one: &api::TextEdit| -> std::result::Result<_, ToolError> {
-        let range = json!({ "start": position(one.range.start), "end": position(one.range.end) });
-        Ok(json!({ "range": range, "newText": api::unicode(&one.text)? }))
-    };
     Ok(json!({
         "path": edit.path,
         "toPath": edit.to_path,
@@ -742,8 +777,8 @@ fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> std::result::Result<Value
     }))
 }
 
-/// Plans a patch for files that the program gives when it is asked for them: what there is to say
-/// of the plan, and `edits`.
+/// Plans a patch for files of the program, which `read_file` gives. Returns the facts of the plan,
+/// and `edits` for the program to make.
 #[napi(catch_unwind)]
 pub fn plan_over<'env>(
     env: &'env Env,
@@ -753,24 +788,31 @@ pub fn plan_over<'env>(
 ) -> Result<Promised<'env, String>> {
     let read_file: Callback<FnArgs<(String, JsReply)>> =
         read_file.build_threadsafe_function().build()?;
-    let (patch, options) = (bytes(patch)?, read(&options)?);
-    let work = move || {
-        let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
-            Some(JsAnswer::File(file)) => Ok(file),
-            _ => Err(io::Error::other("the program could not read it")),
-        });
-        let plan = api::plan_over(tree, &patch, &options)?;
-        let mut facts = facts(&plan.plan)?;
-        let edits = plan.edits()?;
-        let edits: std::result::Result<Value, _> =
-            edits.iter().map(|one| edit(&plan, one)).collect();
-        facts["edits"] = edits?;
-        Ok(facts.to_string())
-    };
-    promised(env, true, Box::new(work))
+    let patch = bytes(patch)?;
+    let options = read(&options)?;
+    promised(env, true, Box::new(move || host_facts(read_file, &patch, &options)))
 }
 
-/// Applies a diff without headers to a text.
+/// Plans a patch for files of the program on this thread.
+fn host_facts(
+    read_file: Callback<FnArgs<(String, JsReply)>>,
+    patch: &[u8],
+    options: &api::PatchOptions,
+) -> std::result::Result<String, ToolError> {
+    let tree = HostTree::new(move |path| match ask(&read_file, path.to_owned()) {
+        Some(JsAnswer::File(file)) => Ok(file),
+        _ => Err(io::Error::other("the program could not read it")),
+    });
+    let plan = api::plan_over(tree, patch, options)?;
+    let mut facts = facts(&plan.plan)?;
+    let edits = plan.edits()?;
+    let edits: std::result::Result<Value, _> = edits.iter().map(|one| edit(&plan, one)).collect();
+    facts["edits"] = edits?;
+    Ok(facts.to_string())
+}
+
+/// Applies a diff without headers to a text. Returns the new text. `mode` is `default` for a
+/// change, and `create` for a new text. Throws if the diff does not parse or does not apply.
 #[napi(catch_unwind)]
 pub fn apply_diff(
     env: &Env,
@@ -784,14 +826,15 @@ pub fn apply_diff(
     )
 }
 
-/// The tree of a patch.
+/// Returns the tree of a patch. Throws if the text is not a patch.
 #[napi(catch_unwind)]
 pub fn parse(patch: Text, options: String) -> Result<String> {
     let options = read(&options)?;
     Ok(api::parse(&bytes(patch)?, &options).map_err(failed)?.to_string())
 }
 
-/// A patch in another form: `text` and `warnings`.
+/// Converts a patch to another form. Returns `text` and `warnings`. Throws if the patch does not
+/// parse or does not apply to the files, or if the form cannot express it.
 #[napi(catch_unwind)]
 pub fn convert(
     patch: Text,
@@ -807,20 +850,21 @@ pub fn convert(
     Ok(json!({ "text": text, "warnings": done.warnings }).to_string())
 }
 
-/// What a provider's request has: `value` and `caveats`.
+/// Returns the tools in the shape of a provider: `value` for the request, and `caveats`. Throws if
+/// the provider does not take an option.
 #[napi(catch_unwind)]
 pub fn tool_specs(provider: String, options: String) -> Result<String> {
     let specs = api::tool_specs(&provider, &read(&options)?).map_err(failed)?;
     Ok(json!({ "value": specs.value, "caveats": specs.caveats }).to_string())
 }
 
-/// What a model has to know of patches.
+/// Returns the instructions for a model.
 #[napi(catch_unwind)]
 pub fn prompt(dialect: String, channel: String) -> Result<String> {
     api::prompt(&dialect, &channel).map_err(failed)
 }
 
-/// The grammar.
+/// Returns the grammar of a dialect in a notation.
 #[napi(catch_unwind)]
 pub fn grammar(format: String, dialect: String) -> Result<String> {
     api::grammar(&format, &dialect).map(ToOwned::to_owned).map_err(failed)
@@ -832,47 +876,48 @@ pub struct JsFittedGrammar(api::FittedGrammar);
 
 #[napi]
 impl JsFittedGrammar {
-    /// Makes it for files, by path.
+    /// Makes a grammar for files. Throws if an option makes no sense, or if no patch is possible.
     #[napi(constructor, catch_unwind)]
     pub fn new(paths: Vec<Utf16String>, contents: Vec<Text>, options: String) -> Result<Self> {
         let files: Vec<_> = files(paths, contents)?;
         Ok(Self(api::fit(&files, &read(&options)?).map_err(failed)?))
     }
 
-    /// The grammar in a notation.
+    /// Returns the grammar in a notation: `lark`, `ebnf` or `gbnf`.
     #[napi(catch_unwind)]
     pub fn text(&self, format: String) -> Result<String> {
         self.0.text(&format).map_err(failed)
     }
 
-    /// The arguments that a patch under the grammar is sent with, and the notes.
+    /// Returns the other arguments for a patch under the grammar as `stub`, and `notes` about files
+    /// that the grammar leaves out.
     #[napi(catch_unwind)]
     pub fn about(&self) -> String {
         json!({ "stub": self.0.stub(), "notes": self.0.notes() }).to_string()
     }
 }
 
-/// A patch that is still arriving.
+/// A patch while it arrives.
 #[napi(js_name = "Stream")]
 pub struct JsStream {
     stream: api::JsonStream,
-    /// The first half of a character whose second one is in the next part.
+    /// The first half of a character, whose second half is in the next chunk.
     half: Option<u16>,
 }
 
 #[napi]
 impl JsStream {
-    /// Nothing of it yet.
+    /// Makes a stream without text.
     #[napi(constructor, catch_unwind)]
     pub fn new(options: String) -> Result<Self> {
         let stream = api::JsonStream::new(&read(&options)?).map_err(failed)?;
         Ok(Self { stream, half: None })
     }
 
-    /// What the next part says.
+    /// Adds a chunk of the text. Returns the events that it completes, objects with a `type`.
     #[napi(catch_unwind)]
     pub fn push(&mut self, chunk: Text) -> Result<String> {
-        // A character may be in two parts.
+        // Two chunks may share a character.
         let chunk = match chunk {
             Either::A(text) => {
                 let mut units: Vec<u16> = self.half.take().into_iter().collect();
@@ -886,7 +931,8 @@ impl JsStream {
         Ok(json!(self.stream.push(&chunk)).to_string())
     }
 
-    /// What its end says.
+    /// Ends the text. Returns the last events: `ended` or `failed`, unless one came before. Throws
+    /// if the text ends within a character.
     #[napi(catch_unwind)]
     pub fn end(&mut self) -> Result<String> {
         if self.half.is_some() {

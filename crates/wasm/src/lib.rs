@@ -1,4 +1,15 @@
-//! Patches in a browser, over files in memory.
+//! Patches in a browser, a worker or an edge function, over files in memory.
+//!
+//! ```js
+//! import init, { applyInMemory } from "apply-patch-wasm";
+//!
+//! await init();
+//! const { files, diff } = applyInMemory({ "a.txt": "one\n" }, patch);
+//! ```
+//!
+//! Options and answers are as in the package for Node. A failed call throws a `PatchError`, an
+//! `Error` with `kind`, `path`, `details` and `hints`; an argument of the wrong kind is a
+//! `TypeError`.
 
 use apply_patch_api as api;
 use apply_patch_api::{MemoryTree, ReadOptions as _, ToolError};
@@ -16,7 +27,7 @@ const TYPES: &str = r#"
 /** Text, or bytes; text counts as UTF-8. */
 export type Text = string | Uint8Array;
 
-/** What the functions here throw: an `Error` with the fields of a failed call. docs/reference/errors.md tells what each kind means. */
+/** The error of a failed call. docs/reference/errors.md describes each kind. */
 export interface PatchError extends Error {
   kind: string;
   path?: string;
@@ -60,13 +71,13 @@ export interface PatchSettings {
   maxOperations?: number;
 }
 
-/** How a patch is read and planned; the options of the package for Node. */
+/** Options of a patch: how it is read and planned, as in the package for Node. */
 export interface PatchOptions extends PatchSettings {
   from?: "auto" | "envelope" | "unified" | "openai";
   part?: number | "all";
   strip?: number;
   skipBinary?: boolean;
-  /** Take the hunks of a diff as they stand, whatever their numbers promise. */
+  /** Whether the line counts in the hunk headers of a diff are ignored if they are wrong. */
   recount?: boolean;
   reverse?: boolean;
   directory?: string;
@@ -78,15 +89,15 @@ export interface PatchOptions extends PatchSettings {
 }
 
 export interface Changed {
-  /** What is at each path that changes: text for text, bytes as soon as one file is given as bytes, or for what is not UTF-8; null where a file is gone. */
+  /** The new content of each changed path; null for a file that is gone. Text if all files were given as text and the content is UTF-8, else bytes. */
   files: Record<string, any>;
   /** The changes, file by file. */
   changes: { path: string; toPath?: string; operation: "create" | "update" | "delete" | "move" }[];
-  /** What was not taken literally, in words. */
+  /** Notes for a reader, as of hunks that were placed with tolerance. */
   notes: string[];
   /** The changes as a git diff. */
   diff: string;
-  /** 64 hexadecimal digits that name exactly this change. */
+  /** A hash of the plan, 64 hexadecimal digits: equal plans have equal hashes. */
   digest: string;
 }
 "#;
@@ -105,7 +116,7 @@ extern "C" {
     /// Files by their paths, or none.
     #[wasm_bindgen(typescript_type = "Record<string, Text> | undefined")]
     pub type MaybeFiles;
-    /// What a patch makes of files.
+    /// The new files of a patch.
     #[wasm_bindgen(typescript_type = "Changed")]
     pub type Changed;
 }
@@ -114,10 +125,10 @@ fn to_js(value: &impl Serialize) -> Result<JsValue> {
     Ok(value.serialize(&Serializer::json_compatible())?)
 }
 
-/// The language that errors are told in.
+/// The language whose options errors name.
 const LANGUAGE: api::Language = api::Language::JavaScript;
 
-/// An `Error` with the fields of the answer of a failed call.
+/// Makes an `Error` with the fields of an error.
 fn failed(error: ToolError) -> JsValue {
     let error = api::told(error, LANGUAGE);
     let thrown = Error::new(&error.message);
@@ -140,7 +151,7 @@ fn read(options: &JsValue) -> Result<api::PatchOptions> {
     })
 }
 
-/// The bytes of text or bytes, and whether it is text.
+/// Returns the bytes of a text or of a `Uint8Array`, and whether it is a text.
 fn bytes(text: &JsValue) -> Result<(Vec<u8>, bool)> {
     match unicode(text)? {
         Some(text) => Ok((text.into_bytes(), true)),
@@ -149,10 +160,10 @@ fn bytes(text: &JsValue) -> Result<(Vec<u8>, bool)> {
     }
 }
 
-/// Text, if a value is text.
+/// Returns the text, if a value is one.
 fn unicode(text: &JsValue) -> Result<Option<String>> {
     match text.as_string() {
-        // It is not the same where half a character is in it.
+        // The conversion replaces half a character.
         Some(unicode) if JsValue::from_str(&unicode) != *text => {
             Err(js_sys::TypeError::new("the text has half a character in it").into())
         }
@@ -160,7 +171,7 @@ fn unicode(text: &JsValue) -> Result<Option<String>> {
     }
 }
 
-/// Text for text, and bytes for bytes and for what is not UTF-8.
+/// Returns a text if `is_text` and the bytes are UTF-8, else a `Uint8Array`.
 fn given(bytes: &[u8], is_text: bool) -> JsValue {
     match std::str::from_utf8(bytes) {
         Ok(text) if is_text => text.into(),
@@ -168,15 +179,17 @@ fn given(bytes: &[u8], is_text: bool) -> JsValue {
     }
 }
 
-/// The files, and whether all of them are text.
+/// Returns whether an object is a plain one. A `Map`, for one, would seem to have no files.
+fn is_plain(object: &Object) -> bool {
+    let prototype = Object::get_prototype_of(object);
+    prototype.is_null() || Object::get_prototype_of(&prototype).is_null()
+}
+
+/// Reads files, and whether all of them are text.
 fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
-    let (mut tree, mut all_text) = (MemoryTree::new(), true);
-    // A Map, for one, would seem to have none.
-    let is_plain = |files: &&Object| {
-        let prototype = Object::get_prototype_of(files);
-        prototype.is_null() || Object::get_prototype_of(&prototype).is_null()
-    };
-    let files: &Object = files.dyn_ref().filter(is_plain).ok_or_else(|| {
+    let mut tree = MemoryTree::new();
+    let mut all_text = true;
+    let files: &Object = files.dyn_ref().filter(|files| is_plain(files)).ok_or_else(|| {
         js_sys::TypeError::new("the files must be an object with a content for each path")
     })?;
     for entry in Object::entries(files).iter() {
@@ -188,7 +201,8 @@ fn tree(files: &JsValue) -> Result<(MemoryTree, bool)> {
     Ok((tree, all_text))
 }
 
-/// Applies a patch to files in memory, which stay as they are.
+/// Applies a patch to files in memory. Returns the new files and the plan; `files` stays as it is.
+/// Throws if the patch does not parse or does not apply.
 #[wasm_bindgen(js_name = applyInMemory)]
 pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result<Changed> {
     let (tree, all_text) = tree(files)?;
@@ -214,8 +228,9 @@ pub fn apply_in_memory(files: &Files, patch: &Text, options: &Options) -> Result
     Ok(done.unchecked_into())
 }
 
-/// Applies a diff without headers, as the operations of the Responses API have them, to a text;
-/// `mode` is `default` or `create`.
+/// Applies a diff without headers, as in the operations of the Responses API, to a text. Returns
+/// the new text. `mode` is `default` for a change, and `create` for a new text. Throws if the diff
+/// does not parse or does not apply.
 #[wasm_bindgen(js_name = applyDiff)]
 pub fn apply_diff(input: &Text, diff: &Text, mode: Option<String>) -> Result<JsValue> {
     let (input, is_text) = bytes(input)?;
@@ -226,14 +241,15 @@ pub fn apply_diff(input: &Text, diff: &Text, mode: Option<String>) -> Result<JsV
     Ok(given(&output, is_text))
 }
 
-/// The tree of a patch.
+/// Returns the tree of a patch. Throws if the text is not a patch.
 #[wasm_bindgen]
 pub fn parse(patch: &Text, options: &Options) -> Result<JsValue> {
     let options = read(options)?;
     to_js(&api::parse(&bytes(patch)?.0, &options).map_err(failed)?)
 }
 
-/// A patch in another form: `text` and `warnings`. A diff needs the files that the patch is for.
+/// Converts a patch to another form. Returns `text` and `warnings`. A diff needs the files of the
+/// patch. Throws if the patch does not parse or does not apply, or if the form cannot express it.
 #[wasm_bindgen]
 pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) -> Result<JsValue> {
     let options = read(options)?;
@@ -243,39 +259,40 @@ pub fn convert(patch: &Text, to: &str, options: &Options, files: &MaybeFiles) ->
     to_js(&serde_json::json!({ "text": text, "warnings": done.warnings }))
 }
 
-/// The grammar for constrained decoding: `lark`, `gbnf`, `ebnf` or `regex`, of the dialect `whole`,
-/// `codex` or `tight`.
+/// Returns the grammar for constrained decoding: `lark` (by default), `gbnf`, `ebnf` or `regex`, of
+/// the dialect `whole` (by default), `codex` or `tight`.
 #[wasm_bindgen]
 pub fn grammar(format: Option<String>, dialect: Option<String>) -> Result<String> {
-    let (format, dialect) =
-        (format.as_deref().unwrap_or("lark"), dialect.as_deref().unwrap_or("whole"));
+    let format = format.as_deref().unwrap_or("lark");
+    let dialect = dialect.as_deref().unwrap_or("whole");
     api::grammar(format, dialect).map(ToOwned::to_owned).map_err(failed)
 }
 
-/// What a model has to know of patches.
+/// Returns the instructions for a model. `channel` is `tool` (by default), `argument` or `message`:
+/// the whole input of a tool, a string among its arguments, or the whole message.
 #[wasm_bindgen]
 pub fn prompt(dialect: Option<String>, channel: Option<String>) -> Result<String> {
-    let (dialect, channel) =
-        (dialect.as_deref().unwrap_or("whole"), channel.as_deref().unwrap_or("tool"));
+    let dialect = dialect.as_deref().unwrap_or("whole");
+    let channel = channel.as_deref().unwrap_or("tool");
     api::prompt(dialect, channel).map_err(failed)
 }
 
-/// A patch that is still arriving.
+/// A patch while it arrives.
 #[wasm_bindgen(js_name = PatchStream)]
 pub struct JsPatchStream(api::JsonStream);
 
 #[wasm_bindgen(js_class = PatchStream)]
 impl JsPatchStream {
-    /// Nothing of it yet.
+    /// Makes a stream without text.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &Options) -> Result<Self> {
         let stream = api::JsonStream::new(&read(options)?);
         Ok(Self(stream.map_err(failed)?))
     }
 
-    /// What the next part says.
+    /// Adds a chunk of the text. Returns the events that it completes, objects with a `type`.
     pub fn push(&mut self, chunk: &Text) -> Result<JsValue> {
-        // A character may be in two chunks.
+        // Two chunks may share a character, so half a character is no error here.
         let text = chunk.as_string();
         to_js(&match &text {
             Some(text) => self.0.push(text.as_bytes()),
@@ -283,7 +300,7 @@ impl JsPatchStream {
         })
     }
 
-    /// What its end says.
+    /// Ends the text. Returns the last events: `ended` or `failed`, unless one came before.
     pub fn end(&mut self) -> Result<JsValue> {
         to_js(&self.0.end())
     }
