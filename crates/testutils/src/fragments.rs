@@ -1,21 +1,21 @@
-//! Texts made of parts of patches, and of what may stand around them.
+//! Texts made of parts of patches, and of the texts around them.
 
-/// The words of a text, whatever is around them.
+/// A text of several parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fragments {
     /// The text.
     pub text: String,
-    /// How many files it changes: sections of envelopes, files of diffs, blocks.
+    /// The number of changed files: sections of envelopes, files of diffs, blocks.
     pub sections: usize,
-    /// How many hunks it has.
+    /// The number of hunks.
     pub hunks: usize,
-    /// Whether a part of it can never be applied.
+    /// Whether some part can never be applied.
     pub never: bool,
-    /// Whether the names of a diff stand below a hunk, where they may be two of its lines.
+    /// Whether the file names of a diff stand below a hunk, where they may be two of its lines.
     pub ambiguous: bool,
 }
 
-/// A part: its text, the files and the hunks in it, and whether it can be applied.
+/// A part: the text, the numbers of files and of hunks, and whether the part can be applied.
 type Part = (&'static str, usize, usize, bool);
 
 const PARTS: [Part; 24] = [
@@ -45,7 +45,7 @@ const PARTS: [Part; 24] = [
     ("l.txt\n<<<<<<< SEARCH\n1\n=======\n2\n>>>>>>> REPLACE\n", 1, 1, true),
 ];
 
-/// Puts parts together; each number chooses one.
+/// Joins parts; each number chooses one.
 #[must_use]
 pub fn text(choices: &[u8]) -> Fragments {
     let mut out = Fragments::default();

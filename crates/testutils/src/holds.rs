@@ -3,10 +3,10 @@
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-/// Tries a property on so many values, and shrinks the first one that breaks it.
+/// Tries a property on `cases` values, and shrinks the first value that breaks the property.
 ///
-/// The values are the same in every run; `PROPTEST_RNG_SEED=2` gives others. No file remembers
-/// those that failed.
+/// The values are the same in every run; `PROPTEST_RNG_SEED=2` gives others. Values that failed are
+/// not kept in a file.
 pub fn holds<S: Strategy>(cases: u32, strategy: &S, property: impl Fn(S::Value)) {
     let mut config =
         Config { cases, failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };

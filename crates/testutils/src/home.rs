@@ -1,8 +1,8 @@
-//! Tests of what is signed, and so wants a home for the key.
+//! Tests of signatures, which need a home directory for the key.
 use std::process::Command;
 
-/// Whether this process has a home. If it has none, the test of this name is run in another process
-/// that has one, and must pass there.
+/// Whether this process has a home directory. If not, the test of this name is run in another
+/// process with one, and must pass there.
 pub fn is_there(test: &str) -> bool {
     if std::env::var_os("HOME").is_some() || std::env::var_os("XDG_STATE_HOME").is_some() {
         return true;

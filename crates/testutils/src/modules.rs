@@ -1,13 +1,12 @@
-//! Tests of one binary, a module for each file.
+//! Test binaries with a module for each file.
 
 use std::path::Path;
 
-/// Returns the names beside a file of Rust that it does not have as modules: tests that would never
-/// run.
+/// Returns the names beside a Rust file that are not among its modules: tests that never run.
 ///
 /// # Panics
 ///
-/// When the file or its folder cannot be read.
+/// If the file or its folder cannot be read.
 #[must_use]
 pub fn forgotten(list: impl AsRef<Path>) -> Vec<String> {
     let list = list.as_ref();

@@ -1,32 +1,32 @@
-//! In which order things were written: the laws of the commit protocol, over what the fault layer
-//! recorded.
+//! The laws of the commit protocol about the order of writes, checked over the recordings of the
+//! fault layer.
 //!
-//! Durable is only what the least helpful file system grants: bytes and modes when their
-//! file was synced, a name when its directory was, a rename when both directories were, and all of
-//! it after a `syncfs`.
+//! An effect is durable when the least helpful file system keeps it: bytes and modes after a sync
+//! of their file, a name after a sync of its directory, a rename after a sync of both directories,
+//! and everything after a `syncfs`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use fs_guard::record::{Act, RecordedName};
 
-/// A file, directory or link, whatever its name is and whatever has its inode later.
+/// A file, directory or link. It stays the same under another name, and when its inode is reused.
 pub type Id = usize;
 
 /// An effect that a file system keeps or loses as one.
 #[derive(Debug)]
 pub struct Effect {
-    /// The act that had it.
+    /// The index of the act.
     pub at: usize,
-    /// The inodes of these names in these directories afterwards.
+    /// The changed names: the directory, the name, and the entry with the name afterwards.
     pub names: Vec<(Id, String, Option<Id>)>,
-    /// Where the names, or the file, were at that time: beneath the root, or absolute.
+    /// The paths of the names, or of the file, at that time: beneath the root, or absolute.
     pub paths: Vec<String>,
-    /// The content that it gives a file.
+    /// The new content of a file.
     pub content: Option<(Id, NodeContent)>,
-    /// The act since which it is durable.
+    /// The index of the act since which the effect is durable.
     pub durable: Option<usize>,
-    /// The inodes that have to be synced for it, and when they were.
+    /// The entries to sync for the effect, each with the act that synced it.
     synced: BTreeMap<Id, Option<usize>>,
 }
 
@@ -35,8 +35,8 @@ impl Effect {
         self.paths.get(number).map_or("", |path| path)
     }
 
-    /// Whether a file moved to a directory that was synced before the `cut`-th act, from one that
-    /// was not. There are file systems (btrfs) that have it in both then.
+    /// Whether a file moved to a directory that was synced before the `cut`-th act, from a
+    /// directory that was not. Some file systems (btrfs) have the file in both then.
     pub fn is_half_durable(&self, cut: usize) -> bool {
         matches!(
             &self.names[..],
@@ -49,7 +49,7 @@ impl Effect {
         self.synced.get(&dir).copied().flatten().is_some_and(|since| since < cut)
     }
 
-    /// Whether a name goes, and nothing else.
+    /// Whether the effect only removes a name.
     fn takes_away(&self) -> bool {
         matches!(self.names[..], [(_, _, None)])
     }
@@ -75,7 +75,7 @@ pub enum NodeKind {
     Link(Vec<u8>),
 }
 
-/// The story of a recording, act by act.
+/// The effects of a recording, act by act.
 #[derive(Debug, Default)]
 pub struct History {
     /// The effects of the acts.
@@ -85,13 +85,13 @@ pub struct History {
     ids: HashMap<u64, Id>,
     next: Id,
     names: HashMap<(Id, String), Id>,
-    /// The effects that took away files and directories.
+    /// The indices of the effects that removed entries.
     removed: HashMap<Id, usize>,
     lengths: HashMap<Id, usize>,
 }
 
 impl History {
-    /// Notes what was there at first.
+    /// Adds an entry from before the recording.
     pub fn found(&mut self, dir: Id, name: &str, ino: u64, length: usize) -> Id {
         let id = self.id(ino);
         self.names.insert((dir, name.into()), id);
@@ -99,7 +99,7 @@ impl History {
         id
     }
 
-    /// The entry that an inode stands for now.
+    /// Returns the present entry of an inode.
     pub fn id(&mut self, ino: u64) -> Id {
         let next = &mut self.next;
         *self.ids.entry(ino).or_insert_with(|| {
@@ -108,17 +108,18 @@ impl History {
         })
     }
 
-    /// Every inode and what it stands for at last.
+    /// Returns every inode with its last entry.
     pub fn inodes(&self) -> impl Iterator<Item = (u64, Id)> {
         self.ids.iter().map(|(ino, id)| (*ino, *id))
     }
 
-    /// Goes on with these acts.
+    /// Adds the effects of acts.
     pub fn read(&mut self, acts: &[Act], root: &Path) {
         for (at, act) in acts.iter().enumerate() {
             self.act(at, act, root);
         }
-        // An effect on an entry that durably went is gone with it; the innermost goes first.
+        // A durable removal of an entry makes the effects on the entry durable, too; so later
+        // effects come first.
         for number in (0..self.effects.len()).rev() {
             let synced = self.effects[number].synced.iter();
             let since: Option<Vec<usize>> = synced
@@ -196,9 +197,9 @@ impl History {
     fn make(&mut self, at: usize, name: &RecordedName, ino: u64, kind: NodeKind, root: &Path) {
         let dir = self.id(name.dir);
         if self.names.contains_key(&(dir, name.name.clone())) {
-            return; // it was there, and was opened
+            return; // an existing file was opened
         }
-        // The inode may have been another file's.
+        // The inode may be a reused one.
         self.ids.remove(&ino);
         let id = self.id(ino);
         self.kinds.insert(id, kind);
@@ -210,7 +211,7 @@ impl History {
         if let Some(&id) = self.names.get(&(dir, name.name.clone())) {
             return id;
         }
-        // Someone else put it there.
+        // The entry was made outside of the recording.
         self.next += 1;
         self.names.insert((dir, name.name.clone()), self.next);
         self.next
@@ -262,12 +263,12 @@ fn beneath(root: &Path, path: &str) -> String {
 
 const STATE: &str = ".apply-patch";
 
-/// Whether a path is one of the workspace's own.
+/// Whether a path is in the workspace, and not in its state directory.
 pub fn is_workspace(path: &str) -> bool {
     !path.starts_with('/') && path != STATE && !path.starts_with(".apply-patch/")
 }
 
-/// Whether a name changes that the workspace's user sees.
+/// Whether a name changes that a user of the workspace sees.
 pub fn changes_workspace(effect: &Effect) -> bool {
     effect.paths.iter().any(|path| is_workspace(path) && !is_beside(path))
 }
@@ -277,8 +278,8 @@ fn is_beside(path: &str) -> bool {
         && (path.ends_with(".apply-patch.tmp") || path.ends_with(".apply-patch.tmp.x"))
 }
 
-/// The files that have to be durable before the first name in the workspace changes: the transaction's folder
-/// and all that is in it, the intents, the key that the journal is signed with.
+/// Whether an effect has to be durable before the first name in the workspace changes: on the transaction's
+/// folder and its files, on the intents, or on the key of the journal's signature.
 fn is_preparation(effect: &Effect) -> bool {
     effect.paths.last().is_some_and(|path| {
         path == STATE
@@ -289,7 +290,7 @@ fn is_preparation(effect: &Effect) -> bool {
     })
 }
 
-/// The laws that a recording breaks, each with what broke it.
+/// Returns the laws that a recording breaks, each with the effect that breaks it.
 pub fn broken_laws(acts: &[Act], root: &Path) -> Vec<String> {
     let mut history = History::default();
     history.read(acts, root);
@@ -322,20 +323,21 @@ struct Watch<'h> {
     broken: Vec<String>,
     /// The calls that were made to fail.
     failed: BTreeSet<&'h str>,
-    /// The effects that have to be durable before anything is published.
+    /// The effects that have to be durable before the first publication.
     prepared: Vec<&'h Effect>,
-    /// The files that were put beside others, or made for that, or taken away again.
+    /// The effects on staged files in the workspace, and on directories for them.
     beside: Vec<&'h Effect>,
-    /// The effects that were published, and those that moved something for that.
+    /// The effects of the publication, and of the moves for it.
     published: Vec<&'h Effect>,
-    /// The lines that the audit log got.
+    /// The writes to the audit log.
     logged: Vec<&'h Effect>,
-    /// The mark of its roll-back.
+    /// The mark of the roll-back.
     mark: Option<&'h Effect>,
-    /// It began in this recording.
+    /// Whether the transaction began in this recording.
     begun: bool,
+    /// Whether the journal exists.
     journal: bool,
-    /// The list of what is put beside files.
+    /// Whether the list of staged files in the workspace exists.
     list: bool,
 }
 
@@ -344,7 +346,7 @@ impl<'h> Watch<'h> {
         format!("{:?}", self.acts[effect.at]).chars().take(300).collect()
     }
 
-    /// The first of these that a power cut could take back now.
+    /// Returns the first effect that a power cut could take back now.
     fn volatile(&self, effects: &[&'h Effect]) -> Option<&'h Effect> {
         effects.iter().copied().find(|effect| self.is_volatile(effect))
     }
@@ -369,7 +371,10 @@ impl<'h> Watch<'h> {
     fn begins(&mut self, act: &Act, effect: &'h Effect) {
         let path = effect.path(0);
         if matches!(act, Act::MakeDir(..)) && is_folder(path) {
-            (self.begun, self.journal, self.list, self.mark) = (true, false, false, None);
+            self.begun = true;
+            self.journal = false;
+            self.list = false;
+            self.mark = None;
             self.published.clear();
             self.beside.clear();
             self.prepared.retain(|effect| !effect.path(0).starts_with(PENDING));
@@ -380,7 +385,8 @@ impl<'h> Watch<'h> {
         }
     }
 
-    /// A file that is put beside another needs its directories, which the list names; they may go again.
+    /// Whether an effect makes a directory for a staged file in the workspace, or removes one again. The list
+    /// names these directories.
     fn prepares(&self, effect: &Effect) -> bool {
         self.begun
             && self.list
@@ -395,8 +401,7 @@ impl<'h> Watch<'h> {
         if self.begun && !self.journal && !prepares {
             self.broken.push(format!("published without a journal: {}", self.what(effect)));
         }
-        // A process that is killed while it makes the key leaves it to the system when that is
-        // durable.
+        // If the process was killed while it made the key, the system decides when it is durable.
         let killed = self.has_failed(&["fsync"]);
         let volatile = self.prepared.iter().find(|before| {
             self.is_volatile(before) && !(killed && before.path(0).starts_with('/'))
@@ -439,7 +444,7 @@ impl<'h> Watch<'h> {
         let gone = effect.takes_away();
         let finishes =
             is_folder(effect.path(0)) && effect.path(1).starts_with(".apply-patch/trash/");
-        // Where renames are two steps, the mark takes the journal's first name away in the second.
+        // Where a rename is two steps, the second step of the mark removes the journal's old name.
         let journal_goes = is_in_folder(effect.path(0), "journal") && self.mark.is_none();
         let discards = gone && (journal_goes || is_in_folder(effect.path(0), "journal.aborted"));
         if !gone && effect.paths.last().is_some_and(|path| is_in_folder(path, "journal.aborted")) {
@@ -459,7 +464,7 @@ impl<'h> Watch<'h> {
         if effect.paths.iter().any(|path| is_workspace(path)) {
             self.beside.push(effect);
         }
-        // Without its list nobody knows what is beside files.
+        // Without the list, staged files in the workspace are not found any more.
         if gone
             && is_in_folder(effect.path(0), "siblings")
             && self.published.is_empty()

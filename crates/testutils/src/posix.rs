@@ -1,5 +1,5 @@
-//! The parts of Unix that tests use, and their stand-ins on Windows: a file there is read-only or not, and
-//! that is all of its mode.
+//! The parts of Unix that tests use, and their stand-ins on Windows, where the mode of a file tells only
+//! whether it is read-only.
 
 #[cfg(unix)]
 pub use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -13,7 +13,7 @@ pub(crate) fn set_umask(bits: u32) {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(bits));
 }
 
-/// Sets handlers that do what is done by default.
+/// Sets handlers that do the default action.
 #[cfg(unix)]
 pub(crate) fn handle_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -26,7 +26,7 @@ pub(crate) fn handle_signals() {
     }
 }
 
-/// The process that started this one, where it is known: it tells which programs one cargo started.
+/// The process that started this one, if known. The programs of one cargo share it.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps, reason = "as on Windows")]
 pub(crate) fn parent() -> Option<u32> {
@@ -75,12 +75,12 @@ mod windows {
             self.permissions().mode()
         }
 
-        /// Not to be had.
+        /// A stand-in: the metadata here has no such number.
         fn nlink(&self) -> u64 {
             1
         }
 
-        /// Not to be had.
+        /// A stand-in: the metadata here has no such number.
         fn ino(&self) -> u64 {
             0
         }
@@ -110,7 +110,7 @@ mod windows {
         None
     }
 
-    /// There are none in Wine.
+    /// Always fails: Wine has no symbolic links.
     pub fn symlink(_: impl AsRef<Path>, _: impl AsRef<Path>) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
     }

@@ -1,8 +1,8 @@
-//! Signals as they are by default, whoever started the tests.
+//! Default signals, whoever started the tests.
 
-/// Gives the children that are started from now on the signals by default. A shell ignores SIGINT
-/// and SIGQUIT for what it starts in the background, `nohup` SIGHUP, and children inherit that; but
-/// a signal that has a handler is reset in them. The handler here does what is done by default.
+/// Gives later children the default signals. A shell ignores SIGINT and SIGQUIT in its background
+/// jobs, `nohup` ignores SIGHUP, and children inherit ignored signals; but a signal with a handler
+/// is reset in a child. The handler here does the default action.
 pub fn by_default() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(crate::posix::handle_signals);

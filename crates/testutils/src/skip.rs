@@ -1,17 +1,17 @@
-//! The tests that cannot run here. Each says so itself, where only a test that fails is heard; the last program of
-//! `cargo test --workspace` says it again, in one line.
+//! Tests that cannot run here. Each prints its reason, which cargo shows of failing tests only; the last test program
+//! of `cargo test --workspace` prints all reasons again, in one line.
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Says why a test, or a part of it, is not run here: it takes what `format!` does.
+/// Reports why a test, or a part of one, does not run here. The arguments are those of `format!`.
 #[macro_export]
 macro_rules! skip {
     ($($why:tt)*) => { $crate::skip::told(&format!($($why)*)) };
 }
 
-/// The notes of all test programs that one cargo started.
+/// The file with the reasons of all test programs of one cargo.
 fn notes() -> Option<PathBuf> {
     let parent = crate::posix::parent()?;
     let program = std::env::current_exe().ok()?;
@@ -24,7 +24,7 @@ fn notes() -> Option<PathBuf> {
 pub fn told(why: &str) {
     eprintln!("skipped: {why}");
     if let Some(notes) = notes() {
-        // A reason that cannot be noted is said above, at least.
+        // A reason that cannot be noted is printed above, at least.
         let _ = note(&notes, why);
     }
 }
@@ -35,7 +35,7 @@ fn note(notes: &Path, why: &str) -> io::Result<()> {
     file.write_all(format!("{}\n", why.replace('\n', " ")).as_bytes())
 }
 
-/// Takes what was noted since cargo was started: each reason with how often it was given.
+/// Takes the reasons noted since cargo was started, each with its number of tests.
 pub fn noted() -> BTreeMap<String, usize> {
     notes().map(|notes| take(&notes)).unwrap_or_default()
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Raises the flag that ends another thread, whatever happens: a test that fails while it has such
-/// a thread would wait for it otherwise.
+/// Raises a flag when dropped, to end another thread. A failing test would wait for its thread
+/// otherwise.
 pub struct Stop<'s>(pub &'s AtomicBool);
 
 impl Drop for Stop<'_> {

@@ -13,10 +13,10 @@ use crate::tree::outside_state;
 /// The mode of a symbolic link.
 pub const LINK: u32 = 0o120_000;
 
-/// Files and links by path: mode (that of a file tells only whether it can be run) and bytes.
+/// Files and links by path, each with its mode (of a file only the right to run it) and its bytes.
 pub type Snapshot = BTreeMap<String, (u32, Vec<u8>)>;
 
-/// The files beneath a directory, but for the state of the program.
+/// The files beneath a directory, without the state of the program.
 pub fn files(dir: &Path) -> Snapshot {
     let mut all = Snapshot::new();
     for (name, found) in outside_state(dir) {
@@ -52,7 +52,7 @@ fn run(dir: &Path, program: &str, args: &[&str], diff: &[u8]) -> Result<(), Stri
     let mut child = Command::new(program)
         .args(args)
         .current_dir(dir)
-        // No repository around it counts.
+        // Git does not look for a repository around the directory.
         .env("GIT_CEILING_DIRECTORIES", dir.parent().expect("a temporary directory"))
         .env("LC_ALL", "C")
         .stdin(Stdio::piped())
@@ -60,7 +60,7 @@ fn run(dir: &Path, program: &str, args: &[&str], diff: &[u8]) -> Result<(), Stri
         .stderr(Stdio::piped())
         .spawn()
         .expect("it is installed");
-    // It may end before it has read everything.
+    // The program may end before it has read the whole diff.
     let _ = child.stdin.take().expect("piped").write_all(diff);
     let output = child.wait_with_output().expect("it ends");
     if output.status.success() {
@@ -70,7 +70,7 @@ fn run(dir: &Path, program: &str, args: &[&str], diff: &[u8]) -> Result<(), Stri
     Err(format!("{program} {}: {}", args.join(" "), String::from_utf8_lossy(&said)))
 }
 
-/// Whether a program is there; when not, that is said once.
+/// Whether a program is installed; if not, the skip is reported once.
 fn has(program: &str, told: &Once) -> bool {
     let there = Command::new(program)
         .arg("--version")
@@ -84,7 +84,7 @@ fn has(program: &str, told: &Once) -> bool {
     there
 }
 
-/// Checks that git and patch(1) make `after` of `before` by a diff, and git the way back.
+/// Checks that git and patch(1) turn `before` into `after` by a diff, and that git reverses it.
 pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), String> {
     static GIT: Once = Once::new();
     static PATCH: Once = Once::new();
@@ -92,8 +92,8 @@ pub fn check(diff: &[u8], before: &Snapshot, after: &Snapshot) -> Result<(), Str
     if before == after || shown.lines().any(|line| line.starts_with("Binary files ")) {
         return Ok(());
     }
-    // Where another file takes the place of one that moves away, git alone sees that both happen at
-    // once, and not backwards.
+    // If a file takes the path of a moved file, git alone makes both changes at once, and does not
+    // reverse them.
     let replaces = shown
         .lines()
         .filter_map(|line| line.strip_prefix("rename from "))
@@ -128,12 +128,11 @@ fn check_git(
     git_apply(dir.path(), diff, "--check")?;
     git_apply(dir.path(), diff, "--apply")?;
     same(&files(dir.path()), after, "git apply")?;
-    // Git does not go back where another file took the place of one that moved away,
     if replaces {
         return Ok(());
     }
     git_apply(dir.path(), diff, "-R")?;
-    // and gives a file that was deleted back without the right to run it.
+    // Git restores a deleted file without the right to run it.
     let mut found = files(dir.path());
     let mut wanted = before.clone();
     for (name, (mode, _)) in found.iter_mut().chain(&mut wanted) {
@@ -168,7 +167,7 @@ fn same(found: &Snapshot, wanted: &Snapshot, what: &str) -> Result<(), String> {
     if found == wanted { Ok(()) } else { Err(format!("{what}: {found:?} is not {wanted:?}")) }
 }
 
-/// Whether a line has names without a line of their own, which patch(1) takes to end at a blank.
+/// Whether a line has the only names of a file, with blanks. For patch(1) a name ends at a blank.
 fn is_unclear(line: &str) -> bool {
     line.starts_with("diff --git ") && (line.contains('"') || line.split(' ').count() > 4)
 }

@@ -1,15 +1,14 @@
-//! Where tests make their files.
+//! Temporary directories.
 
 use tempfile::TempDir;
 
-/// A folder in memory where that is possible: few tests are about a disk, and it is slow.
+/// Makes a folder, in memory if possible: a disk is slow, and few tests are about one.
 pub fn temp() -> TempDir {
     usual_modes();
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).expect("a folder")
 }
 
-/// Gives what this process makes from now on the usual modes, whatever the shell says that it was
-/// started in.
+/// Gives new files of this process the usual modes, whatever the umask of the shell is.
 pub fn usual_modes() {
     crate::posix::set_umask(0o022);
 }

@@ -1,5 +1,5 @@
-//! The facts that tests know of each file tool. A new tool needs an entry here, from which many tests are
-//! made, and in no other test.
+//! The facts that tests know of each file tool. Many tests are made from these entries, so a new tool needs
+//! an entry here and nowhere else.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// The words that a model has to be told of it, whatever else is left out.
+    /// The words that every description of the tool has to have.
     pub told: &'static [&'static str],
     /// The searches of a model that needs this tool.
     pub searches: &'static [&'static str],
-    /// A call that succeeds after [`prepared`], with the arguments that it needs.
+    /// The arguments of a call that succeeds after [`prepared`].
     pub works: Value,
-    /// A call that does something where `a.txt` is a file with `{sha}`. Each text in it is tried
-    /// with others.
+    /// A call that does something where `a.txt` is a file with `{sha}`. Tests replace each of its
+    /// texts by others.
     pub usual: Value,
-    /// Calls with a path, as `{path}`. They and those below are refused in the workspace of
-    /// `tests/obeyed_tools.rs`, which says what else stands in braces.
+    /// Calls with a path, `{path}`. The calls here and below are refused in the workspace of
+    /// `tests/obeyed_tools.rs`, which describes the other names in braces.
     pub paths: Vec<Value>,
-    /// Other calls that are refused: together, one for each error of its description, and for each
-    /// reason that its file gives.
+    /// Other refused calls: at least one for each error in the description of the tool, and for
+    /// each reason in its file.
     pub refused: Vec<Value>,
 }
 
@@ -30,8 +30,8 @@ pub struct Known {
 pub const FILES: &[(&str, &[u8])] =
     &[("f", b"one\ntwo\n"), ("g", b"one\n"), ("old", b"old\n"), ("gone", b"gone\n"), ("left", b"")];
 
-/// The names of the objects in calls of tools and in their answers that nothing else has, by their
-/// fields.
+/// The names of objects in the arguments and answers of tools, by their fields. No other object has the
+/// same fields.
 pub const OBJECTS: &[(&str, &str)] = &[
     ("Entry", "depth mtime name relativePath size type"),
     ("Match", "column line path preview"),
@@ -46,24 +46,26 @@ pub fn known(name: &str) -> Known {
     found.unwrap_or_else(|| panic!("add an entry for `{name}` to crates/testutils/src/tools.rs"))
 }
 
-/// Makes in a workspace with [`FILES`] what the calls that work need, through a function that calls
-/// a tool and gives its data. Returns the arguments of such a call of each tool.
+/// Prepares a workspace with [`FILES`] for the calls that work; `call` calls a tool and returns its
+/// data. Returns the arguments of such a call of each tool.
 pub fn prepared(mut call: impl FnMut(&str, Value) -> Value) -> BTreeMap<&'static str, Value> {
     let gone = call("delete_file", json!({ "path": "gone" }));
     let new = call("create_file", json!({ "path": "new", "content": "" }));
     for read in ["f", "old"] {
         call("read_file", json!({ "path": read }));
     }
-    let text = |value: &Value| value.as_str().expect("text").to_owned();
-    let names = [("{trashed}", text(&gone["trashedTo"])), ("{new}", text(&new["transactionId"]))];
-    let works = |known: Known| {
-        let args = names.iter().fold(known.works, |args, (name, text)| filled(&args, name, text));
-        (known.name, args)
-    };
-    all().into_iter().map(works).collect()
+    let trashed = gone["trashedTo"].as_str().expect("text");
+    let new = new["transactionId"].as_str().expect("text");
+    all()
+        .into_iter()
+        .map(|known| {
+            let args = filled(&known.works, "{trashed}", trashed);
+            (known.name, filled(&args, "{new}", new))
+        })
+        .collect()
 }
 
-/// Returns arguments with `text` in the place of `name`.
+/// Returns arguments with `text` in place of `name`.
 pub fn filled(args: &Value, name: &str, text: &str) -> Value {
     match args {
         Value::String(old) => old.replace(name, text).into(),
@@ -80,7 +82,7 @@ pub fn patch(body: &str) -> String {
     format!("*** Begin Patch\n{body}*** End Patch\n")
 }
 
-/// Sections that both tools for patches refuse. The last is about what others changed in the same
+/// Sections that both tools for patches refuse. The last one meets a change of others in the same
 /// place.
 const REFUSED: [&str; 10] = [
     "*** Update File: a.txt\n@@\n-one\n+1\n",
@@ -109,7 +111,7 @@ macro_rules! calls {
     ($($args:tt),* $(,)?) => { vec![$(json!($args)),*] };
 }
 
-/// Every tool, in the order in which they are listed.
+/// Every tool, in the order of the catalogue.
 pub fn all() -> Vec<Known> {
     let mut all = looking();
     all.extend(writing());
@@ -120,7 +122,7 @@ pub fn all() -> Vec<Known> {
     all
 }
 
-/// The tools that only look.
+/// The tools that only read.
 fn looking() -> Vec<Known> {
     vec![
         Known {
@@ -352,7 +354,7 @@ fn patching() -> Vec<Known> {
         Known {
             name: "edit.patch",
             told: &["allow_delete", "*** Begin Patch"],
-            // It is the brief form of another.
+            // A search finds `apply_patch` instead, of which this is the brief form.
             searches: &[],
             works: json!({ "patch": patch("*** Update File: g\n@@\n-one\n+1\n") }),
             usual: json!({ "patch": append }),
@@ -385,7 +387,7 @@ fn undoing() -> Vec<Known> {
                 { "transactionId": "{gone}", "paths": ["g.txt"] },
             ],
         },
-        // It is offered only by name.
+        // A host offers this tool only on demand.
         Known {
             name: "undo_turn",
             told: &[],

@@ -1,4 +1,4 @@
-//! Directory trees as values: what is there, and what is there afterwards.
+//! Directory trees as values, to compare before and after.
 
 use crate::posix::{MetadataExt as _, PermissionsExt as _};
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ use walkdir::WalkDir;
 /// Everything beneath a directory, by relative path.
 pub type Tree = BTreeMap<String, Entry>;
 
-/// One file, directory or whatever else it is.
+/// One file, directory or other entry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its kind.
     pub kind: Kind,
     /// Permission bits.
     pub mode: u32,
-    /// When it was last changed, to the nanosecond, and its number: for trees that must be
+    /// The time of the last change, to the nanosecond, and the inode: for trees that must be
     /// untouched.
     pub identity: Option<(i64, i64, u64)>,
 }
@@ -57,7 +57,7 @@ pub fn beneath(root: &Path) -> impl Iterator<Item = (String, DirEntry)> {
     walk(root, |_| true)
 }
 
-/// The same without the state directory of the program.
+/// Everything beneath a directory without the state directory of the program.
 pub fn outside_state(root: &Path) -> impl Iterator<Item = (String, DirEntry)> {
     walk(root, |found| found.depth() != 1 || found.file_name() != ".apply-patch")
 }
@@ -74,8 +74,8 @@ fn walk(
     })
 }
 
-/// Looks at everything beneath `root`, without following links. With `identity`, also at times and
-/// inodes, and at `root` itself.
+/// Reads everything beneath `root`, without following links. With `identity`, also times and
+/// inodes, and `root` itself.
 pub fn look(root: &Path, identity: bool) -> Tree {
     let top = identity.then(|| (".".into(), entry(root, true)));
     let below = beneath(root).map(|(path, found)| (path, entry(found.path(), identity)));
@@ -89,7 +89,7 @@ fn entry(path: &Path, identity: bool) -> Entry {
         kind if kind.is_symlink() => {
             Kind::Link(fs::read_link(path).expect("a link").to_string_lossy().into_owned())
         }
-        // Too large to be held; its times tell whether it changed.
+        // Too large for memory; the times show whether the file has changed.
         kind if kind.is_file() && seen.len() > 64 << 20 => {
             Kind::File(format!("{} bytes", seen.len()).into_bytes())
         }
@@ -97,12 +97,12 @@ fn entry(path: &Path, identity: bool) -> Entry {
         _ => Kind::Special,
     };
     let identity = identity.then(|| (seen.mtime(), seen.mtime_nsec(), seen.ino()));
-    // The mode of a link says nothing.
+    // Links have no mode of their own.
     let mode = if let Kind::Link(_) = kind { 0 } else { seen.permissions().mode() & 0o7777 };
     Entry { kind, mode, identity }
 }
 
-/// Copies files and directories; a file is executable or not, and nothing else is kept of its mode.
+/// Copies files and directories. Of the mode of a file only the right to run it is kept.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a new directory");
     for (path, found) in beneath(from) {
@@ -122,7 +122,7 @@ pub fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a file of ours");
 }
 
-/// The differences, one path a line; empty when there are none.
+/// The differences, one path a line; empty if there are none.
 pub fn difference(wanted: &Tree, found: &Tree) -> String {
     let mut out = String::new();
     for path in wanted.keys().chain(found.keys().filter(|path| !wanted.contains_key(*path))) {

@@ -12,9 +12,9 @@
 //! ```
 //!
 //! The patch expresses exactly the change, or there is an error. A patch has no modes and only
-//! UTF-8, so not every change can be expressed; for each one that cannot, an
-//! [`InexpressibleChange`] names the file. A patch may still fit in several places: more
-//! [context](Style::context) and [headers](Style::headers) make that less likely.
+//! UTF-8, so it cannot express every change; an [`InexpressibleChange`] names each file with
+//! another one. A patch may still fit in several places: more [context](Style::context) and
+//! [headers](Style::headers) make several places less likely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -38,13 +38,13 @@ pub type Tree<'t> = BTreeMap<&'t str, TreeFile<'t>>;
 /// One file of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeFile<'t> {
-    /// Its bytes; of a symbolic link, its target.
+    /// The bytes; of a symbolic link, the target.
     pub bytes: &'t [u8],
-    /// Its kind.
+    /// The kind.
     pub kind: Kind,
 }
 
-/// The kind of a file, as far as trees tell.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Kind {
     /// A plain file.
@@ -52,7 +52,7 @@ pub enum Kind {
     Plain,
     /// A file that can be run.
     Executable,
-    /// A symbolic link, or something else that is not a file.
+    /// A symbolic link, or another entry that is not a file.
     Other,
 }
 
@@ -73,16 +73,16 @@ impl<'t> TreeFile<'t> {
 /// How a patch is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Style {
-    /// The language. `Strict` writes the whole language; `Codex` the subset that codex-trained
-    /// models write, without markers for a missing final line feed, without empty new files, and
-    /// with hunks in every update.
+    /// The language. `Strict` writes the whole language; `Codex` the subset of codex-trained
+    /// models, without markers for a missing final line feed, without empty new files, and with
+    /// hunks in every update.
     pub dialect: Profile,
-    /// How many context lines are shown around a change; at least one, where there is one.
+    /// The number of context lines around a change; at least one, if the file has one.
     pub context: usize,
-    /// Whether a hunk carries the line that opens its function, as git finds it: the last line
-    /// above the hunk that begins with a letter, `_` or `$`.
+    /// Whether a hunk has the header of its function as git finds it: the last line above the hunk
+    /// that begins with a letter, `_` or `$`.
     pub headers: bool,
-    /// Whether a hunk that reaches the end of the file says so.
+    /// Whether a hunk at the end of the file has the marker of the end.
     pub end_of_file: bool,
 }
 
@@ -110,7 +110,7 @@ impl Default for Style {
 pub struct InexpressibleChange {
     /// The file.
     pub path: String,
-    /// Why not.
+    /// The problem.
     pub problem: Inexpressible,
 }
 
@@ -151,8 +151,7 @@ patch_grammar::named! {
     }
 }
 
-/// Writes the change from `before` to `after` as a whole patch; an empty text when nothing
-/// changes.
+/// Writes the change from `before` to `after` as a whole patch; an empty text if nothing changes.
 ///
 /// A deleted file and a created one with the same bytes and kind are a move. Deletions come first,
 /// so that a file may make way for a directory.
@@ -196,16 +195,16 @@ pub fn write_patch(
     Ok(begin + &first + &rest + Marker::End.as_str() + "\n")
 }
 
-/// Writes the hunks that turn `before` into `after`; nothing when they are equal.
+/// Writes the hunks that turn `before` into `after`; none if they are equal.
 ///
 /// # Errors
 ///
-/// Why the change cannot be expressed.
+/// If the change cannot be expressed.
 pub fn write_hunks(before: &[u8], after: &[u8], style: &Style) -> Result<String, Inexpressible> {
     HunkWriter::new(before, after, style)?.hunks()
 }
 
-/// Pairs deleted and created files that have the same bytes and kind, where there is one of each.
+/// Pairs deleted and created files with the same bytes and kind, if there is one of each.
 fn moves<'t>(before: &Tree<'t>, after: &Tree<'t>) -> BTreeMap<&'t str, &'t str> {
     type Ends<'t> = (Vec<&'t str>, Vec<&'t str>);
     let mut same: HashMap<(&[u8], Kind), Ends<'t>> = HashMap::new();
@@ -305,9 +304,9 @@ struct HunkWriter<'t, 's> {
     style: &'s Style,
     before: Vec<&'t [u8]>,
     after: Vec<&'t [u8]>,
-    /// Whether text that is not ASCII may be inserted.
+    /// Whether text beyond ASCII may be inserted.
     utf8: bool,
-    /// The terminator that most lines have.
+    /// The terminator of most lines.
     dominant: &'static [u8],
 }
 
@@ -324,7 +323,7 @@ impl<'t, 's> HunkWriter<'t, 's> {
         let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
         let feeds = lines.iter().filter(|line| line.ends_with(b"\n")).count();
         let dominant: &[u8] = if crlf * 2 > feeds { b"\r\n" } else { b"\n" };
-        // A byte-order mark that stays is not a part of the first line.
+        // A byte-order mark of both sides is not a part of their first lines.
         let (before, after) = match (before.strip_prefix(BOM), after.strip_prefix(BOM)) {
             (Some(before), Some(after)) => (before, after),
             _ => (before, after),
@@ -355,7 +354,7 @@ impl<'t, 's> HunkWriter<'t, 's> {
         Ok(out)
     }
 
-    /// Writes a hunk that changes nothing, for an update that must have one: as many of the first
+    /// Writes a hunk without changes, for an update that must have a hunk: as many of the first
     /// lines as make its place unique.
     fn first_lines(&self) -> Result<String, Inexpressible> {
         let lines: Vec<&[u8]> = self.before.iter().map(|line| content(line)).collect();
@@ -403,8 +402,8 @@ impl<'t, 's> HunkWriter<'t, 's> {
         lines
     }
 
-    /// Writes the lines of one hunk. Carriage returns are written where an inserted line would get
-    /// another terminator without them.
+    /// Writes the lines of one hunk, with carriage returns if an inserted line would get another
+    /// terminator without them.
     fn write(&self, out: &mut String, lines: &[PatchLine<'t>]) -> Result<(), Inexpressible> {
         let stated = lines.iter().any(|line| {
             let differs =
@@ -437,7 +436,7 @@ impl<'t, 's> HunkWriter<'t, 's> {
                 return Err(Inexpressible::Encoding);
             }
             push_line(out, line.sign, inner);
-            // Where the dialect has no marker, the line is located without it.
+            // A dialect without the marker locates the line without it.
             if unended && !self.style.is_codex() {
                 push_no_newline(out);
             } else if unended && inner.ends_with('\r') {
@@ -447,8 +446,8 @@ impl<'t, 's> HunkWriter<'t, 's> {
         Ok(())
     }
 
-    /// Returns the terminator that the `nth` line in place of `old` will get: that of the line it
-    /// replaces, or else of its neighbour.
+    /// Returns the terminator of the `nth` line in place of `old` where the hunk states none: the
+    /// terminator of the replaced line, or else of its neighbour.
     fn terminator(&self, old: &Range<usize>, nth: usize) -> &'t [u8] {
         let model = match old.len() {
             0 if old.start > 0 => Some(old.start - 1),
@@ -467,9 +466,9 @@ impl<'t, 's> HunkWriter<'t, 's> {
 /// A line of a hunk.
 struct PatchLine<'t> {
     sign: char,
-    /// With its terminator.
+    /// The text with its terminator.
     text: &'t [u8],
-    /// How it ends when the hunk says nothing; `None` for lines of the old file.
+    /// The terminator if the hunk states none; `None` for lines of the old file.
     unstated: Option<&'t [u8]>,
 }
 
@@ -504,7 +503,7 @@ mod tests {
 
     use proptest::bool::weighted;
     use proptest::collection::vec;
-    use proptest::prelude::any;
+    use proptest::prelude::{Strategy, any};
     use proptest::sample::{Index, select};
 
     use super::*;
@@ -517,29 +516,20 @@ mod tests {
         Style::new(dialect)
     }
 
+    /// Returns the section of a change of the file `f`.
     fn one(
         dialect: Profile,
         before: Option<TreeFile<'_>>,
         after: Option<TreeFile<'_>>,
     ) -> Result<String, Inexpressible> {
-        let tree = |file: Option<TreeFile<'static>>| {
-            file.map(|file| ("f", file)).into_iter().collect::<Tree<'_>>()
-        };
-        // Leaked for the sake of short calls.
-        let keep = |file: Option<TreeFile<'_>>| {
-            file.map(|file| TreeFile {
-                bytes: Box::leak(file.bytes.to_vec().into_boxed_slice()),
-                kind: file.kind,
-            })
-        };
-        let patch = write_patch(&tree(keep(before)), &tree(keep(after)), &style(dialect));
-        let body = |patch: String| {
-            let body = patch
-                .strip_prefix("*** Begin Patch\n")
-                .and_then(|body| body.strip_suffix("*** End Patch\n"));
-            body.unwrap_or_default().to_owned()
-        };
-        patch.map(body).map_err(|inexpressible| inexpressible[0].problem)
+        let before: Tree<'_> = before.into_iter().map(|file| ("f", file)).collect();
+        let after: Tree<'_> = after.into_iter().map(|file| ("f", file)).collect();
+        let patch = write_patch(&before, &after, &style(dialect))
+            .map_err(|inexpressible| inexpressible[0].problem)?;
+        let body = patch
+            .strip_prefix("*** Begin Patch\n")
+            .and_then(|body| body.strip_suffix("*** End Patch\n"));
+        Ok(body.unwrap_or_default().to_owned())
     }
 
     #[test]
@@ -618,12 +608,9 @@ mod tests {
             (Strict, b"\xef\xbb\xbf", b"a\n", Err(Inexpressible::ByteOrderMark)),
         ] {
             let wanted = wanted.map(|body| format!("*** Update File: f\n{body}"));
-            let (before, after) = (TreeFile::bytes(before), TreeFile::bytes(after));
-            assert_eq!(
-                one(dialect, Some(before), Some(after)),
-                wanted,
-                "{dialect} {before:?} {after:?}"
-            );
+            let old = TreeFile::bytes(before);
+            let new = TreeFile::bytes(after);
+            assert_eq!(one(dialect, Some(old), Some(new)), wanted, "{dialect} {old:?} {new:?}");
         }
         assert_eq!(
             one(Strict, Some(TreeFile::text("a\n")), Some(TreeFile::text("a\n"))).as_deref(),
@@ -643,10 +630,8 @@ mod tests {
     #[test]
     fn moves_what_has_the_same_bytes() {
         let text = "same\nsame\nend\n";
-        let (before, after) = (
-            Tree::from([("a", TreeFile::text(text))]),
-            Tree::from([("d/b", TreeFile::text(text))]),
-        );
+        let before = Tree::from([("a", TreeFile::text(text))]);
+        let after = Tree::from([("d/b", TreeFile::text(text))]);
         let strict = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n*** End Patch\n";
         assert_eq!(write_patch(&before, &after, &style(Profile::Strict)).as_deref(), Ok(strict));
         let codex = "*** Begin Patch\n*** Update File: a\n*** Move to: d/b\n@@\n same\n same\n\
@@ -661,23 +646,24 @@ mod tests {
 
     #[test]
     fn names_every_file_that_cannot_be_said() {
-        let (before, after) = (
-            Tree::from([("a", TreeFile::bytes(b"\0")), ("b", TreeFile::text("x\n"))]),
-            Tree::from([
-                ("a", TreeFile::bytes(b"\0\0")),
-                ("b", TreeFile::text("y\n")),
-                ("c\n", TreeFile::text("x\n")),
-            ]),
-        );
+        let before = Tree::from([("a", TreeFile::bytes(b"\0")), ("b", TreeFile::text("x\n"))]);
+        let after = Tree::from([
+            ("a", TreeFile::bytes(b"\0\0")),
+            ("b", TreeFile::text("y\n")),
+            ("c\n", TreeFile::text("x\n")),
+        ]);
         let inexpressible =
             write_patch(&before, &after, &Style::default()).expect_err("two of them");
         let messages: Vec<_> = inexpressible.iter().map(ToString::to_string).collect();
         assert_eq!(messages, ["a: it is binary", "c\n: a patch cannot name this path"]);
     }
 
+    fn is_text(byte: &&u8) -> bool {
+        !matches!(byte, b'\r' | b'\n')
+    }
+
     /// Whether texts differ in line ends alone.
     fn are_alike(one: &[u8], other: &[u8]) -> bool {
-        let is_text = |byte: &&u8| !matches!(byte, b'\r' | b'\n');
         one.iter().filter(is_text).eq(other.iter().filter(is_text))
     }
 
@@ -685,137 +671,161 @@ mod tests {
         patch.sections()[0].hunks()
     }
 
-    /// Whether a hunk removes a line and inserts it again: that keeps its end in the file.
+    /// Whether a hunk removes a line and inserts it again. Such a line keeps its end in the file.
     fn keeps(hunk: &Hunk<'_>) -> bool {
-        let of = |kind| hunk.lines.iter().filter(move |line| line.kind == kind);
-        of(LineKind::Delete).any(|old| of(LineKind::Insert).any(|new| new.text == old.text))
+        let lines = &hunk.lines;
+        lines
+            .iter()
+            .filter(|old| old.kind == LineKind::Delete)
+            .any(|old| lines.iter().any(|new| new.kind == LineKind::Insert && new.text == old.text))
     }
 
-    /// Whether all that a hunk leaves stands in these lines.
+    /// Whether all lines that a hunk leaves stand in these lines of a text.
     fn stands(text: &[u8], lines: &std::ops::RangeInclusive<usize>, hunk: &Hunk<'_>) -> bool {
         let text = text.strip_prefix(BOM).unwrap_or(text);
-        let bare = |line: &[u8]| line.trim_ascii_end().to_vec();
-        let stand = text.split(|byte| *byte == b'\n').map(bare);
+        let stand = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
         let stand: Vec<_> = stand.skip(lines.start() - 1).take(lines.clone().count()).collect();
         let new = hunk.lines.iter().filter(|line| line.kind != LineKind::Delete);
-        let new: Vec<_> = new.map(|line| bare(line.text)).collect();
+        let new: Vec<_> = new.map(|line| line.text.trim_ascii_end()).collect();
         !new.is_empty() && stand == new
+    }
+
+    const LINES: [&[u8]; 11] =
+        [b"a", b"b", b"c", b"", b" a", b"fn", b"\xc3\xa9", b"@f", b"\xff", b"x\r", b" }"];
+    const ENDINGS: [&[&[u8]]; 3] = [&[b"\n"], &[b"\r\n"], &[b"\n", b"\r\n"]];
+
+    /// The text of a line and its terminator.
+    type DrawnLine = (Index, Index);
+
+    /// The place of an edit, the number of lines that go, and the lines that come.
+    type DrawnEdit = (Index, usize, Vec<DrawnLine>);
+
+    /// The number of texts for lines, the terminators, the old lines, and the edits.
+    type DrawnFile = (usize, &'static [&'static [u8]], Vec<DrawnLine>, Vec<DrawnEdit>);
+
+    /// Whether the last line of a side has no end, and whether the side begins with a mark.
+    type DrawnEnds = (bool, bool);
+
+    /// A change of a file, and a style for its patch.
+    #[derive(Debug)]
+    struct Case {
+        old: Vec<u8>,
+        new: Vec<u8>,
+        style: Style,
+    }
+
+    fn cases() -> impl Strategy<Value = Case> {
+        let edits = vec((any::<Index>(), 0..3_usize, vec(any::<DrawnLine>(), 0..3)), 1..=3);
+        let files = (2..=LINES.len(), select(&ENDINGS[..]), vec(any::<DrawnLine>(), 0..9), edits);
+        let side = (weighted(0.25), weighted(0.125));
+        let dialects = select(&[Profile::Strict, Profile::Codex][..]);
+        let style = (dialects, 0..4_usize, any::<bool>(), any::<bool>()).prop_map(
+            |(dialect, context, headers, end_of_file)| Style {
+                dialect,
+                context,
+                headers,
+                end_of_file,
+            },
+        );
+        (files, [side, side], style).prop_map(|(file, ends, style)| Case::of(&file, ends, style))
+    }
+
+    /// The outcome of a written patch.
+    #[derive(Clone, Copy)]
+    enum Outcome {
+        Right,
+        Refused,
+        Inexpressible,
+    }
+
+    impl Case {
+        fn of(file: &DrawnFile, ends: [DrawnEnds; 2], style: Style) -> Self {
+            let (alphabet, endings, old, edits) = file;
+            let texts = &LINES[..*alphabet];
+            let mut old = drawn(texts, endings, old);
+            let mut new = old.clone();
+            for (at, gone, come) in edits {
+                let at = at.index(new.len() + 1);
+                let gone = (*gone).min(new.len() - at);
+                new.splice(at..at + gone, drawn(texts, endings, come));
+            }
+            for (side, (open, mark)) in [&mut old, &mut new].into_iter().zip(ends) {
+                if let Some(last) = side.last_mut().filter(|_| open) {
+                    last.pop();
+                }
+                if mark {
+                    side.insert(0, BOM.to_vec());
+                }
+            }
+            Self { old: old.concat(), new: new.concat(), style }
+        }
+
+        /// Writes the hunks, and applies them to the old file; `None` if nothing changes.
+        fn outcome(&self) -> Option<Outcome> {
+            let Self { old, new, style } = self;
+            let Ok(hunks) = write_hunks(old, new, style) else {
+                return Some(Outcome::Inexpressible);
+            };
+            if hunks.is_empty() {
+                assert_eq!(old, new);
+                return None;
+            }
+            let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
+            let options = Options::new(style.dialect);
+            let patch = patch_engine::parse(&text, &options.parse)
+                .unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let hunks = hunks_of(&patch);
+            match patch_engine::edit(old, hunks, &options.placement, options.final_newline) {
+                Ok(edit) => {
+                    let found = edit.apply(old);
+                    if found != *new && are_alike(&found, new) && hunks.iter().any(keeps) {
+                        return Some(Outcome::Inexpressible);
+                    }
+                    assert_eq!(
+                        found.escape_ascii().to_string(),
+                        new.escape_ascii().to_string(),
+                        "{text:?}"
+                    );
+                    Some(Outcome::Right)
+                }
+                Err(rejects) => {
+                    let fits = rejects.iter().any(|reject| self.is_expected(reject, hunks));
+                    assert!(fits, "{rejects:?}\n{text:?}");
+                    Some(Outcome::Refused)
+                }
+            }
+        }
+
+        /// Whether a hunk may be refused: it has several places, or is applied already.
+        fn is_expected(&self, reject: &HunkReject, hunks: &[Hunk<'_>]) -> bool {
+            match &reject.reason {
+                RejectReason::MultipleMatches { .. }
+                | RejectReason::OverlappingEdits { .. }
+                | RejectReason::OutsideScope { .. } => true,
+                RejectReason::AlreadyApplied { lines } => {
+                    stands(&self.old, lines, &hunks[reject.hunk])
+                }
+                _ => false,
+            }
+        }
+    }
+
+    fn drawn(texts: &[&[u8]], endings: &[&[u8]], lines: &[DrawnLine]) -> Vec<Vec<u8>> {
+        lines.iter().map(|(text, end)| [*text.get(texts), *end.get(endings)].concat()).collect()
     }
 
     /// Write, parse, place, splice: the post-image, byte for byte, unless the hunks have several
     /// places.
     #[test]
     fn what_is_written_gives_the_post_image() {
-        const LINES: [&[u8]; 11] =
-            [b"a", b"b", b"c", b"", b" a", b"fn", b"\xc3\xa9", b"@f", b"\xff", b"x\r", b" }"];
-        const ENDINGS: [&[&[u8]]; 3] = [&[b"\n"], &[b"\r\n"], &[b"\n", b"\r\n"]];
-        type PatchLine = (Index, Index);
-        let edits = vec((any::<Index>(), 0..3_usize, vec(any::<PatchLine>(), 0..3)), 1..=3);
-        let files = (2..=LINES.len(), select(&ENDINGS[..]), vec(any::<PatchLine>(), 0..9), edits);
-        // Whether a side has no end of its last line, and whether it begins with a mark.
-        let side = || (weighted(0.25), weighted(0.125));
-        let style = (
-            select(&[Profile::Strict, Profile::Codex][..]),
-            0..4_usize,
-            any::<bool>(),
-            any::<bool>(),
-        );
-        let (right, refused, inexpressible) = (Cell::new(0), Cell::new(0), Cell::new(0));
-        let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
-        let cases = share(40_000);
-        holds(
-            cases,
-            &(files, [side(), side()], style),
-            |(files, ends, (dialect, context, headers, end_of_file))| {
-                let (alphabet, endings, old, edits) = files;
-                let line = |line: &PatchLine| {
-                    [*line.0.get(&LINES[..alphabet]), *line.1.get(endings)].concat()
-                };
-                let mut old: Vec<Vec<u8>> = old.iter().map(line).collect();
-                let mut new = old.clone();
-                for (at, gone, come) in &edits {
-                    let at = at.index(new.len() + 1);
-                    let gone = (*gone).min(new.len() - at);
-                    new.splice(at..at + gone, come.iter().map(line));
-                }
-                for (side, (open, mark)) in [&mut old, &mut new].into_iter().zip(ends) {
-                    if let Some(last) = side.last_mut().filter(|_| open) {
-                        last.pop();
-                    }
-                    if mark {
-                        side.insert(0, BOM.to_vec());
-                    }
-                }
-                let (old, new) = (old.concat(), new.concat());
-                let style = Style { dialect, context, headers, end_of_file };
-                let Ok(hunks) = write_hunks(&old, &new, &style) else {
-                    count(&inexpressible);
-                    return;
-                };
-                if hunks.is_empty() {
-                    assert_eq!(old, new);
-                    return;
-                }
-                let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch\n");
-                let options = Options::new(dialect);
-                let patch = patch_engine::parse(&text, &options.parse)
-                    .unwrap_or_else(|error| panic!("{error}\n{text}"));
-                let case = || {
-                    format!(
-                        "{dialect}\n{:?}\n{:?}\n{text:?}",
-                        old.escape_ascii().to_string(),
-                        new.escape_ascii().to_string()
-                    )
-                };
-                match patch_engine::edit(
-                    &old,
-                    patch.sections()[0].hunks(),
-                    &options.placement,
-                    options.final_newline,
-                ) {
-                    Ok(edit) => {
-                        let found = edit.apply(&old);
-                        if found != new
-                            && are_alike(&found, &new)
-                            && hunks_of(&patch).iter().any(keeps)
-                        {
-                            count(&inexpressible);
-                            return;
-                        }
-                        assert_eq!(
-                            found.escape_ascii().to_string(),
-                            new.escape_ascii().to_string(),
-                            "{}",
-                            case()
-                        );
-                        count(&right);
-                    }
-                    Err(rejects) => {
-                        let several = |reason: &RejectReason| {
-                            matches!(
-                                reason,
-                                RejectReason::MultipleMatches { .. }
-                                    | RejectReason::OverlappingEdits { .. }
-                                    | RejectReason::OutsideScope { .. }
-                            )
-                        };
-                        let is_done = |reject: &HunkReject| match &reject.reason {
-                            RejectReason::AlreadyApplied { lines } => {
-                                stands(&old, lines, &hunks_of(&patch)[reject.hunk])
-                            }
-                            _ => false,
-                        };
-                        assert!(
-                            rejects.iter().any(|reject| several(&reject.reason) || is_done(reject)),
-                            "{rejects:?}\n{}",
-                            case()
-                        );
-                        count(&refused);
-                    }
-                }
-            },
-        );
-        let (right, refused, inexpressible) = (right.get(), refused.get(), inexpressible.get());
+        let counts = [const { Cell::new(0_u32) }; 3];
+        holds(share(40_000), &cases(), |case| {
+            if let Some(outcome) = case.outcome() {
+                let count = &counts[outcome as usize];
+                count.set(count.get() + 1);
+            }
+        });
+        let [right, refused, inexpressible] = counts.map(Cell::into_inner);
         let enough = [(right, 15_000), (refused, 500), (inexpressible, 1_000)]
             .iter()
             .all(|(found, all)| *found > share(*all));
