@@ -19,7 +19,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -101,11 +101,12 @@ fn git(at: &Path, args: &[&str], input: &[u8]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// What git is given: the same change as a diff.
+/// The same change as a diff, for git.
 fn diff(files: usize, changes: usize) -> String {
     let mut diff = String::new();
     for at in (0..changes).map(|at| at * files / changes) {
-        let (path, text) = (path(at), text(at));
+        let path = path(at);
+        let text = text(at);
         let last: Vec<&str> = text.lines().skip(57).collect();
         writeln!(
             diff,
@@ -173,77 +174,111 @@ fn counted(tool: &[&str], command: &Command, find: impl Fn(&str) -> Option<u64>)
     if sum == 0 { "?".into() } else { sum.to_string() }
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number =
-        |at: usize, default: usize| arguments.get(at).map_or(default, |text| text.parse().unwrap());
-    if arguments.first().is_some_and(|first| first == "once") {
-        return change(&open(arguments[1].as_ref()), number(2, 0), number(3, 0), 0);
+/// The number of system calls of a command.
+fn calls(command: &Command) -> String {
+    counted(&["strace", "-f", "-c", "-q"], command, |line| {
+        let mut words = line.split_whitespace();
+        let total = line.ends_with("total");
+        words.nth(3).filter(|_| total)?.parse().ok()
+    })
+}
+
+/// The number of instructions of a command.
+fn instructions(command: &Command) -> String {
+    const CALLGRIND: [&str; 4] =
+        ["valgrind", "--tool=callgrind", "--trace-children=yes", "--callgrind-out-file=/dev/null"];
+    counted(&CALLGRIND, command, |line| line.split_once("Collected : ")?.1.trim().parse().ok())
+}
+
+/// A repository to copy, and a change of some of its files.
+struct Bench {
+    dir: tempfile::TempDir,
+    files: usize,
+    changes: usize,
+}
+
+impl Bench {
+    fn new(files: usize, changes: usize) -> Self {
+        let this = Self { dir: tempfile::tempdir().unwrap(), files, changes };
+        std::fs::write(this.patch(), diff(files, changes)).unwrap();
+        repository(&this.dir.path().join("made"), files);
+        this
     }
-    let (files, changes) = (number(0, 10_000), number(1, 50));
-    let dir = tempfile::tempdir().unwrap();
-    let patch = dir.path().join("patch");
-    std::fs::write(&patch, diff(files, changes)).unwrap();
-    let made = dir.path().join("made");
-    repository(&made, files);
-    let fresh = || {
-        let at = dir.path().join("copy");
+
+    fn patch(&self) -> PathBuf {
+        self.dir.path().join("patch")
+    }
+
+    /// Makes a new copy of the repository.
+    fn fresh(&self) -> PathBuf {
+        let made = self.dir.path().join("made");
+        let at = self.dir.path().join("copy");
         let _ = std::fs::remove_dir_all(&at);
         assert!(Command::new("cp").arg("-r").arg(&made).arg(&at).status().unwrap().success());
         // So that neither program's sync has to write the copy as well.
         assert!(Command::new("sync").status().unwrap().success());
         at
-    };
-    let exe = std::env::current_exe().unwrap();
-    let ours = |at: &Path| {
-        let mut command = Command::new(&exe);
-        command.arg("once").arg(at).args([files.to_string(), changes.to_string()]);
+    }
+
+    /// The command of git for the change.
+    fn theirs(&self, at: &Path) -> Command {
+        shell(at, &self.patch())
+    }
+
+    /// The command of this crate for the change.
+    fn ours(&self, at: &Path) -> Command {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg("once").arg(at).args([self.files.to_string(), self.changes.to_string()]);
         command
-    };
-    let (mut theirs, mut once) = (Vec::new(), Vec::new());
+    }
+}
+
+fn row(name: &str, time: Duration, of: Duration, calls: &str, instructions: &str) {
+    let ratio = time.as_secs_f64() / of.as_secs_f64();
+    println!(
+        "{name:28} {:8.2} ms  {ratio:8.3}  {calls:>12}  {instructions:>12}",
+        time.as_secs_f64() * 1e3
+    );
+}
+
+/// The argument at a place, as a number.
+fn number(arguments: &[String], at: usize, default: usize) -> usize {
+    arguments.get(at).map_or(default, |text| text.parse().unwrap())
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "once") {
+        let files = number(&arguments, 2, 0);
+        let changes = number(&arguments, 3, 0);
+        return change(&open(arguments[1].as_ref()), files, changes, 0);
+    }
+    let files = number(&arguments, 0, 10_000);
+    let changes = number(&arguments, 1, 50);
+    let bench = Bench::new(files, changes);
+    let mut theirs = Vec::new();
+    let mut once = Vec::new();
     for _ in 0..RUNS {
-        let at = fresh();
-        theirs.push(timed(|| assert!(shell(&at, &patch).status().unwrap().success())));
+        let at = bench.fresh();
+        theirs.push(timed(|| assert!(bench.theirs(&at).status().unwrap().success())));
         let wanted = git(&at, &["rev-parse", "main^{tree}"], b"");
-        let at = fresh();
-        once.push(timed(|| assert!(ours(&at).status().unwrap().success())));
+        let at = bench.fresh();
+        once.push(timed(|| assert!(bench.ours(&at).status().unwrap().success())));
         assert_eq!(git(&at, &["rev-parse", "main^{tree}"], b""), wanted);
     }
-    let at = fresh();
+    let at = bench.fresh();
     let batch = open(&at);
     let many = (0..10 * RUNS).map(|run| timed(|| change(&batch, files, changes, run))).collect();
     git(&at, &["fsck", "--strict", "--no-progress", "--no-dangling"], b"");
-    let (theirs, once, many) = (median(theirs), median(once), median(many));
-    let calls = |command: &Command| {
-        counted(&["strace", "-f", "-c", "-q"], command, |line| {
-            let mut words = line.split_whitespace();
-            let total = line.ends_with("total");
-            words.nth(3).filter(|_| total)?.parse().ok()
-        })
-    };
-    let instructions = |command: &Command| {
-        counted(
-            &[
-                "valgrind",
-                "--tool=callgrind",
-                "--trace-children=yes",
-                "--callgrind-out-file=/dev/null",
-            ],
-            command,
-            |line| line.split_once("Collected : ")?.1.trim().parse().ok(),
-        )
-    };
+    let theirs = median(theirs);
     println!(
         "{files} files, {changes} changes          time  of git's  system calls  instructions"
     );
-    let row = |name: &str, time: Duration, calls: String, instructions: String| {
-        let ratio = time.as_secs_f64() / theirs.as_secs_f64();
-        println!(
-            "{name:28} {:8.2} ms  {ratio:8.3}  {calls:>12}  {instructions:>12}",
-            time.as_secs_f64() * 1e3
-        );
-    };
-    row("git", theirs, calls(&shell(&fresh(), &patch)), instructions(&shell(&fresh(), &patch)));
-    row("git-object-tree, one run", once, calls(&ours(&fresh())), instructions(&ours(&fresh())));
-    row("git-object-tree, one of many", many, "".into(), "".into());
+    let made = calls(&bench.theirs(&bench.fresh()));
+    let ran = instructions(&bench.theirs(&bench.fresh()));
+    row("git", theirs, theirs, &made, &ran);
+    let made = calls(&bench.ours(&bench.fresh()));
+    let ran = instructions(&bench.ours(&bench.fresh()));
+    row("git-object-tree, one run", median(once), theirs, &made, &ran);
+    row("git-object-tree, one of many", median(many), theirs, "", "");
 }

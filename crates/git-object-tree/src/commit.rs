@@ -122,22 +122,31 @@ impl Role {
                 ("committer", "COMMITTER", "GIT_COMMITTER_NAME and GIT_COMMITTER_EMAIL")
             }
         };
-        let variables = |name: &str| environment.then(|| std::env::var(name).ok()).flatten();
-        let find = |what: &str| {
-            variables(&format!("GIT_{upper}_{}", what.to_ascii_uppercase()))
-                .or_else(|| settings.string(&format!("{role}.{what}")))
-                .or_else(|| settings.string(&format!("user.{what}")))
-        };
-        let name = find("name").filter(|name| !clean(name).is_empty());
-        let name = name.ok_or(Error::NoIdentity { role, variable })?;
-        let email = find("email").or_else(|| variables("EMAIL"));
-        let email = email.ok_or(Error::NoIdentity { role, variable })?;
-        let time = match variables(&format!("GIT_{upper}_DATE")).filter(|date| !date.is_empty()) {
+        let name = variable_if(environment, &format!("GIT_{upper}_NAME"))
+            .or_else(|| configured(settings, role, "name"))
+            .filter(|name| !clean(name).is_empty())
+            .ok_or(Error::NoIdentity { role, variable })?;
+        let email = variable_if(environment, &format!("GIT_{upper}_EMAIL"))
+            .or_else(|| configured(settings, role, "email"))
+            .or_else(|| variable_if(environment, "EMAIL"))
+            .ok_or(Error::NoIdentity { role, variable })?;
+        let date = variable_if(environment, &format!("GIT_{upper}_DATE"));
+        let time = match date.filter(|date| !date.is_empty()) {
             Some(date) => Time::parse(&date)?,
             None => Time::now(),
         };
         Ok(Signature { name, email, time })
     }
+}
+
+/// Returns a variable of the environment, if the environment counts.
+fn variable_if(environment: bool, name: &str) -> Option<String> {
+    environment.then(|| std::env::var(name).ok()).flatten()
+}
+
+/// Returns a value of the configuration for a role, or else for the user.
+fn configured(settings: &GitSettings, role: &str, key: &str) -> Option<String> {
+    settings.string(&format!("{role}.{key}")).or_else(|| settings.string(&format!("user.{key}")))
 }
 
 /// A commit that is to be written.

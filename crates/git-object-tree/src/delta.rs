@@ -76,26 +76,39 @@ fn push_copy(out: &mut Vec<u8>, mut at: usize, mut size: usize) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use proptest::prelude::*;
 
     use super::delta;
 
-    /// Carries the instructions out, by git's description of the format.
+    /// Reads a size of seven bits a byte.
+    fn size(rest: &mut impl Iterator<Item = u8>) -> usize {
+        let mut size = 0;
+        let mut shift = 0;
+        loop {
+            let byte = rest.next().expect("a size");
+            size |= usize::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                return size;
+            }
+        }
+    }
+
+    /// Reads the bytes of a number that the bits of an instruction announce.
+    fn number(rest: &mut impl Iterator<Item = u8>, instruction: u8, bits: Range<u32>) -> usize {
+        let first = bits.start;
+        bits.filter(|bit| instruction >> bit & 1 == 1).fold(0_usize, |number, bit| {
+            number | usize::from(rest.next().expect("a byte")) << (8 * (bit - first))
+        })
+    }
+
+    /// Applies a delta by git's description of the format.
     fn applied(old: &[u8], delta: &[u8]) -> Vec<u8> {
         let mut rest = delta.iter().copied();
-        let mut size = || {
-            let (mut size, mut shift) = (0_usize, 0);
-            loop {
-                let byte = rest.next().expect("a size");
-                size |= usize::from(byte & 0x7f) << shift;
-                shift += 7;
-                if byte & 0x80 == 0 {
-                    return size;
-                }
-            }
-        };
-        assert_eq!(size(), old.len());
-        let wanted = size();
+        assert_eq!(size(&mut rest), old.len());
+        let wanted = size(&mut rest);
         let mut new = Vec::new();
         while let Some(instruction) = rest.next() {
             if instruction & 0x80 == 0 {
@@ -103,28 +116,26 @@ mod tests {
                 new.extend(rest.by_ref().take(instruction.into()));
                 continue;
             }
-            let mut number = |bits: std::ops::Range<u32>| {
-                let first = bits.start;
-                bits.filter(|bit| instruction >> bit & 1 == 1).fold(0_usize, |number, bit| {
-                    number | usize::from(rest.next().expect("a byte")) << (8 * (bit - first))
-                })
-            };
-            let at = number(0..4);
-            let size = number(4..7);
+            let at = number(&mut rest, instruction, 0..4);
+            let size = number(&mut rest, instruction, 4..7);
             new.extend_from_slice(&old[at..at + if size == 0 { 0x10000 } else { size }]);
         }
         assert_eq!(new.len(), wanted);
         new
     }
 
+    const LONG: usize = 200_000;
+
+    /// Returns a long text with one other byte.
+    fn changed(at: usize) -> Vec<u8> {
+        let mut text = vec![b'x'; LONG];
+        text[at] = b'y';
+        text
+    }
+
     #[test]
     fn a_delta_makes_the_new_text_of_the_old() {
-        let long = vec![b'x'; 200_000];
-        let changed = |at: usize| {
-            let mut text = long.clone();
-            text[at] = b'y';
-            text
-        };
+        let long = vec![b'x'; LONG];
         for (old, new) in [
             (&b"one two three"[..], &b"one 2 three"[..]),
             (b"", b""),

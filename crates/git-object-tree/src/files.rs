@@ -51,32 +51,32 @@ pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 /// Reads the first `limit` bytes of a regular file, and one more if there are more; none if there
 /// is no file of this name.
 fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    let read = || -> io::Result<Option<Vec<u8>>> {
-        // Opening a pipe would wait for someone who writes to it. The empty file is what git's
-        // manual wants for no configuration: `GIT_CONFIG_GLOBAL=/dev/null`.
-        let metadata = fs::metadata(path)?;
-        if metadata.is_dir() || path == Path::new("/dev/null") {
-            return Ok(None);
-        }
-        if !metadata.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        // One more than it should have, so that the first read shows that it is the last.
-        let size =
-            usize::try_from(metadata.len().min(limit)).unwrap_or(usize::MAX).saturating_add(1);
-        let mut bytes = vec![0; size.min(1 << 20)];
-        let mut file = File::open(path)?;
-        let read = file.read(&mut bytes)?;
-        bytes.truncate(read);
-        if read + 1 != size {
-            file.take(limit + 1 - read as u64).read_to_end(&mut bytes)?;
-        }
-        Ok(Some(bytes))
-    };
-    match read() {
+    match read_regular(path, limit) {
         Err(error) if is_absent(&error) => Ok(None),
         other => other.map_err(failed("read", path)),
     }
+}
+
+fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    // Opening a pipe would wait for a writer. `GIT_CONFIG_GLOBAL=/dev/null` is the way of git's
+    // manual to have no configuration.
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() || path == Path::new("/dev/null") {
+        return Ok(None);
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    // One byte more than the file should have, so that a short first read is also the last.
+    let size = usize::try_from(metadata.len().min(limit)).unwrap_or(usize::MAX).saturating_add(1);
+    let mut bytes = vec![0; size.min(1 << 20)];
+    let mut file = File::open(path)?;
+    let read = file.read(&mut bytes)?;
+    bytes.truncate(read);
+    if read + 1 != size {
+        file.take(limit + 1 - read as u64).read_to_end(&mut bytes)?;
+    }
+    Ok(Some(bytes))
 }
 
 /// Returns the text of a symbolic link; none if there is none.

@@ -183,25 +183,38 @@ enum StoredForm {
 fn stored<'o>(objects: &'o [NewObject]) -> Vec<Stored<'o>> {
     let places: HashMap<Id, usize> =
         objects.iter().enumerate().map(|(place, new)| (new.id, place)).collect();
+    // The length of the chain of deltas to each object.
     let mut chains = vec![0; objects.len()];
-    let mut as_delta = |place: usize, new: &NewObject| {
-        // Readers go from a delta back to what is before it.
-        let base = *places.get(&new.before?)?;
-        if base >= place || chains[base] == CHAIN || objects[base].object.kind != new.object.kind {
-            return None;
-        }
-        let instructions = delta(&objects[base].object.bytes, &new.object.bytes)?;
-        chains[place] = chains[base] + 1;
-        Some(Stored { form: StoredForm::Delta { base }, bytes: Cow::Owned(instructions) })
-    };
     let each = objects.iter().enumerate();
     each.map(|(place, new)| {
-        as_delta(place, new).unwrap_or_else(|| Stored {
-            form: StoredForm::Whole(new.object.kind),
-            bytes: Cow::Borrowed(&new.object.bytes),
-        })
+        let base = new.before.and_then(|before| places.get(&before).copied());
+        match base.and_then(|base| as_delta(objects, place, base, &mut chains)) {
+            Some(delta) => delta,
+            None => Stored {
+                form: StoredForm::Whole(new.object.kind),
+                bytes: Cow::Borrowed(&new.object.bytes),
+            },
+        }
     })
     .collect()
+}
+
+/// Makes a delta of an object from the object at `base`, if that is possible and shorter.
+fn as_delta(
+    objects: &[NewObject],
+    place: usize,
+    base: usize,
+    chains: &mut [usize],
+) -> Option<Stored<'static>> {
+    let old = &objects[base].object;
+    let new = &objects[place].object;
+    // The base of a delta stands before the delta in the pack.
+    if base >= place || chains[base] == CHAIN || old.kind != new.kind {
+        return None;
+    }
+    let instructions = delta(&old.bytes, &new.bytes)?;
+    chains[place] = chains[base] + 1;
+    Some(Stored { form: StoredForm::Delta { base }, bytes: Cow::Owned(instructions) })
 }
 
 /// Where an object lies in the pack.
