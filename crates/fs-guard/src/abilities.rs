@@ -3,7 +3,7 @@
 use crate::dir::Dir;
 use crate::error::{At as _, Error};
 use crate::metadata::Metadata;
-use crate::sys::{self, Open, Rename};
+use crate::sys::{self, Fd, NameIn, Open, Rename};
 
 /// The abilities of the kernel and the file system of a directory. Where something is missing, a slower
 /// or weaker way is taken.
@@ -30,6 +30,10 @@ fn seen(dir: &Dir, name: &str) -> Result<Metadata, Error> {
     sys::stat_at(&dir.handle, name).at("look at a file in", dir.path())
 }
 
+fn rename_in(dir: &Fd, from: &str, to: &str, how: Rename) -> std::io::Result<()> {
+    sys::rename(NameIn { dir, name: from }, NameIn { dir, name: to }, how)
+}
+
 impl Abilities {
     /// Probes everything in `scratch`, an empty directory of the caller, who removes it afterwards
     /// with whatever is left in it.
@@ -44,15 +48,15 @@ impl Abilities {
         let _two = make(scratch, "two")?;
         let one_before = seen(scratch, "one")?;
         let two_before = seen(scratch, "two")?;
-        let exchange = sys::rename((dir, "one"), (dir, "two"), Rename::Exchange).is_ok()
+        let exchange = rename_in(dir, "one", "two", Rename::Exchange).is_ok()
             && seen(scratch, "one")?.same_inode(&two_before)
             && seen(scratch, "two")?.same_inode(&one_before);
-        let refused = sys::rename((dir, "one"), (dir, "two"), Rename::NoReplace).is_err();
-        let no_replace =
-            refused && sys::rename((dir, "one"), (dir, "three"), Rename::NoReplace).is_ok();
-        let (from, to) = if no_replace { ("three", "four") } else { ("two", "four") };
+        let refused = rename_in(dir, "one", "two", Rename::NoReplace).is_err();
+        let no_replace = refused && rename_in(dir, "one", "three", Rename::NoReplace).is_ok();
+        let from = if no_replace { "three" } else { "two" };
+        let to = "four";
         let still = seen(scratch, from)?;
-        sys::rename((dir, from), (dir, to), Rename::Replace).at("rename a file in", shown)?;
+        rename_in(dir, from, to, Rename::Replace).at("rename a file in", shown)?;
         Ok(Self {
             exchange,
             no_replace,

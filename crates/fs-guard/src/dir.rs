@@ -8,7 +8,7 @@ use crate::error::{At as _, Error, NO_MODES, OPENED};
 use crate::kept::KeptDirs;
 use crate::metadata::{FileKind, FileTime, Metadata};
 use crate::read::{OpenFile, read_whole};
-use crate::sys::{self, Fd, Open, Rename, code};
+use crate::sys::{self, Fd, NameIn, Open, Rename, code};
 
 /// An open directory; a clone is the same handle.
 ///
@@ -341,8 +341,8 @@ impl Spot {
         &self.dir
     }
 
-    pub(crate) fn at(&self) -> (&Fd, &str) {
-        (&self.dir.handle, &self.name)
+    pub(crate) fn at(&self) -> NameIn<'_, &Fd> {
+        NameIn { dir: &self.dir.handle, name: &self.name }
     }
 
     /// Returns the metadata of what is there, never following a link. `None` if nothing is there.

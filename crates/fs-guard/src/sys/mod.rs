@@ -31,7 +31,7 @@ pub(crate) use confine::confine;
 pub use confine::{Confined, can_confine};
 
 mod modes;
-pub(crate) use modes::{Open, Rename};
+pub(crate) use modes::{NameIn, Open, Rename};
 
 #[cfg(any(target_os = "macos", test))]
 mod acl;

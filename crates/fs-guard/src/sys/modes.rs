@@ -1,4 +1,12 @@
-//! The ways of opening and renaming.
+//! The ways of opening and renaming, and the names for that.
+
+/// A name in an open directory; `D` borrows the handle of the platform.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(any(unix, windows)), allow(dead_code, reason = "no call reads it there"))]
+pub(crate) struct NameIn<'n, D> {
+    pub(crate) dir: D,
+    pub(crate) name: &'n str,
+}
 
 /// How an entry is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

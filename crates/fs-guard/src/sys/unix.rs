@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
 use super::fault::{self, FaultSide};
-use super::modes::{Open, Rename};
+use super::modes::{NameIn, Open, Rename};
 #[cfg(feature = "fault-injection")]
 use super::record::{Act, RecordedName};
 use crate::metadata::{FileKind, FileTime, Metadata, now};
@@ -578,26 +578,26 @@ mod no_xattrs {
 pub(crate) use no_xattrs::*;
 
 /// Renames. Returns `Unsupported` if the file system or the kernel lacks the requested way.
-pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()> {
+pub(crate) fn rename(from: NameIn<'_, &Fd>, to: NameIn<'_, &Fd>, how: Rename) -> io::Result<()> {
     #[cfg(feature = "fault-injection")]
-    if fault::crosses_device() && between_state_and_files(from.0, to.0) {
+    if fault::crosses_device() && between_state_and_files(from.dir, to.dir) {
         return Err(io::Error::from_raw_os_error(code::XDEV));
     }
     if how == Rename::Replace {
-        write("renameat", || fs::renameat(from.0, from.1, to.0, to.1))?;
+        write("renameat", || fs::renameat(from.dir, from.name, to.dir, to.name))?;
     } else {
         rename_with(from, to, how)?;
     }
     wrote!(match how {
-        Rename::Exchange => Act::Exchange(named(from.0, from.1), named(to.0, to.1)),
+        Rename::Exchange => Act::Exchange(named(from.dir, from.name), named(to.dir, to.name)),
         Rename::NoReplace | Rename::Replace =>
-            Act::Rename(named(from.0, from.1), named(to.0, to.1)),
+            Act::Rename(named(from.dir, from.name), named(to.dir, to.name)),
     });
     Ok(())
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn rename_with(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()> {
+fn rename_with(from: NameIn<'_, &Fd>, to: NameIn<'_, &Fd>, how: Rename) -> io::Result<()> {
     let flags = match how {
         Rename::Exchange => fs::RenameFlags::EXCHANGE,
         _ => fs::RenameFlags::NOREPLACE,
@@ -605,7 +605,7 @@ fn rename_with(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()
     let result = if fault::lacks(how) {
         Err(io::Error::from_raw_os_error(code::INVAL))
     } else {
-        write("renameat2", || fs::renameat_with(from.0, from.1, to.0, to.1, flags))
+        write("renameat2", || fs::renameat_with(from.dir, from.name, to.dir, to.name, flags))
     };
     result.map_err(|error| match error.raw_os_error() {
         Some(code::INVAL | code::NOSYS | code::OPNOTSUPP) => io::ErrorKind::Unsupported.into(),
@@ -614,7 +614,7 @@ fn rename_with(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn rename_with(_: (&Fd, &str), _: (&Fd, &str), _: Rename) -> io::Result<()> {
+fn rename_with(_: NameIn<'_, &Fd>, _: NameIn<'_, &Fd>, _: Rename) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -671,9 +671,9 @@ fn write_of(fd: &Fd, pieces: &[io::IoSlice<'_>], written: usize) -> Act {
 }
 
 /// Gives a file a second name.
-pub(crate) fn link(from: (&Fd, &str), to: (&Fd, &str)) -> io::Result<()> {
-    write("linkat", || fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty()))?;
-    wrote!(Act::Link(named(from.0, from.1), named(to.0, to.1)));
+pub(crate) fn link(from: NameIn<'_, &Fd>, to: NameIn<'_, &Fd>) -> io::Result<()> {
+    write("linkat", || fs::linkat(from.dir, from.name, to.dir, to.name, AtFlags::empty()))?;
+    wrote!(Act::Link(named(from.dir, from.name), named(to.dir, to.name)));
     fault::linked();
     Ok(())
 }

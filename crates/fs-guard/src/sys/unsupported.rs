@@ -8,7 +8,7 @@
 use std::io;
 use std::path::Path;
 
-use super::modes::{Open, Rename};
+use super::modes::{NameIn, Open, Rename};
 use crate::metadata::{FileTime, Metadata};
 
 /// An open file or directory.
@@ -74,8 +74,8 @@ missing! {
     xattr(&Fd, &[u8]) -> Option<Vec<u8>>;
     set_xattr(&Fd, &[u8], &[u8]) -> ();
     remove_xattr(&Fd, &[u8]) -> ();
-    rename((&Fd, &str), (&Fd, &str), Rename) -> ();
-    link((&Fd, &str), (&Fd, &str)) -> ();
+    rename(NameIn<'_, &Fd>, NameIn<'_, &Fd>, Rename) -> ();
+    link(NameIn<'_, &Fd>, NameIn<'_, &Fd>) -> ();
     symlink(&[u8], &Fd, &str) -> ();
     read_link(&Fd, &str) -> Vec<u8>;
     unlink(&Fd, &str) -> ();

@@ -36,7 +36,7 @@ pub(crate) use self::place::{
 };
 pub(crate) use self::status::code;
 use super::fault::{self, FaultSide};
-use super::modes::Open;
+use super::modes::{NameIn, Open};
 use crate::metadata::{FileKind, Metadata};
 
 /// An open file or directory.
@@ -314,8 +314,10 @@ pub(crate) fn may_write(dir: &Fd) -> io::Result<()> {
 
 /// Tells whether the file may be written by this process.
 pub(crate) fn may_write_file(dir: &Fd, name: &str) -> io::Result<()> {
-    read("faccessat", || named((dir, name), win::FILE_WRITE_DATA | win::FILE_READ_ATTRIBUTES, 0))
-        .map(drop)
+    read("faccessat", || {
+        named(NameIn { dir, name }, win::FILE_WRITE_DATA | win::FILE_READ_ATTRIBUTES, 0)
+    })
+    .map(drop)
 }
 
 /// There is no limit to speak of.

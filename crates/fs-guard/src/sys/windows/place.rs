@@ -16,14 +16,14 @@ use super::nt::{Create, opening};
 use super::status::{self, code};
 use super::{layout, look, nt, security};
 use crate::sys::fault::{self, FaultSide};
-use crate::sys::modes::Rename;
+use crate::sys::modes::{NameIn, Rename};
 
 type Fd = std::fs::File;
 
 /// Renames; `Unsupported` for an exchange, which Windows does not have.
-pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Result<()> {
+pub(crate) fn rename(from: NameIn<'_, &Fd>, to: NameIn<'_, &Fd>, how: Rename) -> io::Result<()> {
     #[cfg(feature = "fault-injection")]
-    if fault::crosses_device() && is_private(from.0)? != is_private(to.0)? {
+    if fault::crosses_device() && is_private(from.dir)? != is_private(to.dir)? {
         return error(code::XDEV);
     }
     if how == Rename::Exchange || fault::lacks(how) {
@@ -31,10 +31,10 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
     }
     fault::point(if how == Rename::Replace { "renameat" } else { "renameat2" }, FaultSide::Write)?;
     let file = named(from, win::DELETE | win::FILE_READ_ATTRIBUTES, 0)?;
-    let Some(name) = wide(to.1) else { return error(status::INVALID_NAME) };
+    let Some(name) = wide(to.name) else { return error(status::INVALID_NAME) };
     let given = |flags: u32| {
         let mut given = u64::from(flags).to_le_bytes().to_vec();
-        given.extend((to.0.as_raw_handle().addr() as u64).to_le_bytes());
+        given.extend((to.dir.as_raw_handle().addr() as u64).to_le_bytes());
         given.extend(u32::try_from(name.len() * 2).unwrap_or(u32::MAX).to_le_bytes());
         given.extend(name.iter().flat_map(|unit| unit.to_le_bytes()));
         // The structure has room for a name of two units.
@@ -63,7 +63,8 @@ pub(crate) fn rename(from: (&Fd, &str), to: (&Fd, &str), how: Rename) -> io::Res
 }
 
 /// Opens what has exactly this name, to rename or to remove it.
-pub(super) fn named((dir, name): (&Fd, &str), access: u32, options: u32) -> io::Result<Fd> {
+pub(super) fn named(place: NameIn<'_, &Fd>, access: u32, options: u32) -> io::Result<Fd> {
+    let NameIn { dir, name } = place;
     let Some(wide) = wide(name) else { return error(code::NOENT) };
     let (file, opened) = look::open_exactly(dir, &wide, || {
         status::patiently(|| nt::create(dir, &wide, opening(access, options)))
@@ -87,7 +88,7 @@ fn is_private(dir: &Fd) -> io::Result<bool> {
 /// Second names are not used: a file that came in between would be replaced by the rename that
 /// follows. So an exchange takes the old file aside, by a rename that replaces nothing, and gives
 /// the new one its name in the same way.
-pub(crate) fn link(_: (&Fd, &str), _: (&Fd, &str)) -> io::Result<()> {
+pub(crate) fn link(_: NameIn<'_, &Fd>, _: NameIn<'_, &Fd>) -> io::Result<()> {
     error(code::OPNOTSUPP)
 }
 
@@ -136,7 +137,7 @@ pub(crate) fn read_link(dir: &Fd, name: &str) -> io::Result<Vec<u8>> {
 pub(crate) fn unlink(dir: &Fd, name: &str) -> io::Result<()> {
     write("unlinkat", || {
         let file = named(
-            (dir, name),
+            NameIn { dir, name },
             win::DELETE | win::FILE_READ_ATTRIBUTES | win::FILE_WRITE_ATTRIBUTES,
             0,
         )?;
@@ -180,8 +181,11 @@ pub(crate) fn make_dir(dir: &Fd, name: &str, mode: u32) -> io::Result<()> {
 /// Removes an empty directory.
 pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     write("unlinkat", || {
-        let file =
-            named((dir, name), win::DELETE | win::FILE_READ_ATTRIBUTES, wdk::FILE_DIRECTORY_FILE)?;
+        let file = named(
+            NameIn { dir, name },
+            win::DELETE | win::FILE_READ_ATTRIBUTES,
+            wdk::FILE_DIRECTORY_FILE,
+        )?;
         match look::attributes(&file)? {
             (_, 0) => dispose(&file, 0),
             _ => error(code::NOTDIR),
