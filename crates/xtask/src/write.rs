@@ -50,29 +50,37 @@ fn comment(out: &mut String, mark: &str, text: &str) {
     }
 }
 
-/// Writes a tree with `sequence` between the parts of a sequence, and `choice` between
-/// alternatives.
+/// The texts between the parts of a tree.
+#[derive(Debug, Clone, Copy)]
+struct Separators {
+    /// Between the parts of a sequence.
+    sequence: &'static str,
+    /// Between alternatives.
+    choice: &'static str,
+}
+
+/// The separators of regular expressions.
+const TIGHT: Separators = Separators { sequence: "", choice: "|" };
+
+/// The separators of rules.
+const SPACED: Separators = Separators { sequence: " ", choice: " | " };
+
+/// Writes a tree.
 fn tree<L>(
     it: &Tree<L>,
     place: Bind,
-    separators: (&str, &str),
+    separators: Separators,
     out: &mut String,
     leaf: &dyn Fn(&L, Bind, &mut String),
 ) {
-    let mut list = |parts: &[Tree<L>], bind, separator| {
-        parenthesised(out, place > bind, |out| {
-            for (nth, part) in parts.iter().enumerate() {
-                if nth > 0 {
-                    out.push_str(separator);
-                }
-                tree(part, Bind::Sequence, separators, out, leaf);
-            }
-        });
-    };
     match it {
         Tree::Leaf(it) => leaf(it, place, out),
-        Tree::Sequence(parts) => list(parts, Bind::Sequence, separators.0),
-        Tree::Choice(parts) => list(parts, Bind::Alternative, separators.1),
+        Tree::Sequence(parts) => parenthesised(out, place > Bind::Sequence, |out| {
+            list(parts, separators.sequence, separators, out, leaf);
+        }),
+        Tree::Choice(parts) => parenthesised(out, place > Bind::Alternative, |out| {
+            list(parts, separators.choice, separators, out, leaf);
+        }),
         Tree::Repeat(inner, times) => {
             // A repetition of a repetition would read as a lazy or a possessive one.
             let nested = matches!(**inner, Tree::Repeat(..));
@@ -82,10 +90,32 @@ fn tree<L>(
     }
 }
 
+/// Writes trees with a separator between them.
+fn list<L>(
+    parts: &[Tree<L>],
+    between: &str,
+    separators: Separators,
+    out: &mut String,
+    leaf: &dyn Fn(&L, Bind, &mut String),
+) {
+    for (nth, part) in parts.iter().enumerate() {
+        if nth > 0 {
+            out.push_str(between);
+        }
+        tree(part, Bind::Sequence, separators, out, leaf);
+    }
+}
+
 fn lark(grammar: &Grammar) -> String {
-    // Lark distinguishes rules from terminals by their case.
-    let names = Names { rule: str::to_ascii_lowercase, terminal: str::to_ascii_uppercase };
-    document(grammar, Format::Lark, ("//", ": "), "start", &names, &lark_terminal)
+    let notation = Notation {
+        comment: "//",
+        defines: ": ",
+        start: "start",
+        // Lark distinguishes rules from terminals by their case.
+        rule: str::to_ascii_lowercase,
+        terminal: str::to_ascii_uppercase,
+    };
+    document(grammar, Format::Lark, &notation, &lark_terminal)
 }
 
 fn lark_terminal(right: &Regex, out: &mut String) {
@@ -99,48 +129,60 @@ fn lark_terminal(right: &Regex, out: &mut String) {
     }
 }
 
-/// The names that rules and terminals have in a notation.
-struct Names {
+/// The signs and names of a notation.
+struct Notation {
+    /// The beginning of a comment.
+    comment: &'static str,
+    /// The sign between a name and its right side.
+    defines: &'static str,
+    /// The name of the first rule.
+    start: &'static str,
+    /// The name of another rule.
     rule: fn(&str) -> String,
+    /// The name of a terminal.
     terminal: fn(&str) -> String,
 }
 
-/// Writes the header, the rules and the terminals; `signs` begin a comment and a right side, and
-/// `start` is the name of the first rule.
+impl Notation {
+    fn rule_name(&self, grammar: &Grammar, index: usize) -> String {
+        match index {
+            0 => self.start.to_owned(),
+            _ => (self.rule)(&grammar.rules[index].name),
+        }
+    }
+
+    /// Writes the comment and the left side of a definition.
+    fn begin(&self, out: &mut String, doc: &str, name: &str) {
+        out.push('\n');
+        comment(out, self.comment, doc);
+        out.push_str(name);
+        out.push_str(self.defines);
+    }
+}
+
+/// Writes the header, the rules and the terminals.
 fn document(
     grammar: &Grammar,
     format: Format,
-    signs: (&str, &str),
-    start: &str,
-    names: &Names,
+    notation: &Notation,
     terminal: &dyn Fn(&Regex, &mut String),
 ) -> String {
-    let rule_name = |index: usize| match index {
-        0 => start.to_owned(),
-        _ => (names.rule)(&grammar.rules[index].name),
-    };
     let mut out = String::new();
-    comment(&mut out, signs.0, SOURCE);
-    comment(&mut out, signs.0, engines(format));
-    let begin = |out: &mut String, doc: &str, name: String| {
-        out.push('\n');
-        comment(out, signs.0, doc);
-        out.push_str(&name);
-        out.push_str(signs.1);
-    };
+    comment(&mut out, notation.comment, SOURCE);
+    comment(&mut out, notation.comment, engines(format));
     for (index, rule) in grammar.rules.iter().enumerate() {
-        begin(&mut out, &rule.doc, rule_name(index));
-        tree(&rule.right, Bind::Alternative, (" ", " | "), &mut out, &|leaf, _, out| match leaf {
+        notation.begin(&mut out, &rule.doc, &notation.rule_name(grammar, index));
+        tree(&rule.right, Bind::Alternative, SPACED, &mut out, &|leaf, _, out| match leaf {
             Symbol::Literal(text) => quoted(text, out),
-            Symbol::Rule(index) => out.push_str(&rule_name(*index)),
+            Symbol::Rule(index) => out.push_str(&notation.rule_name(grammar, *index)),
             Symbol::Terminal(index) => {
-                out.push_str(&(names.terminal)(&grammar.terminals[*index].name))
+                out.push_str(&(notation.terminal)(&grammar.terminals[*index].name))
             }
         });
         out.push('\n');
     }
     for it in &grammar.terminals {
-        begin(&mut out, &it.doc, (names.terminal)(&it.name));
+        notation.begin(&mut out, &it.doc, &(notation.terminal)(&it.name));
         terminal(&it.right, &mut out);
         out.push('\n');
     }
@@ -175,7 +217,7 @@ fn plain_or_escaped(c: char, out: &mut String) {
 /// A regex in the part of the syntax that Rust's, Python's and JavaScript's have in common. The
 /// slash is escaped everywhere, so that one text serves between slashes and without.
 fn regex(it: &Regex, out: &mut String) {
-    tree(it, Bind::Alternative, ("", "|"), out, &|leaf, place, out| match leaf {
+    tree(it, Bind::Alternative, TIGHT, out, &|leaf, place, out| match leaf {
         Chars::Literal(text) => {
             parenthesised(out, place > Bind::Sequence && text.chars().count() > 1, |out| {
                 regex_text(text, out)
@@ -240,8 +282,14 @@ fn class(set: &CharSet, escape: &dyn Fn(char, bool, &mut String), out: &mut Stri
 }
 
 fn gbnf(grammar: &Grammar) -> String {
-    let names = Names { rule: gbnf_name, terminal: gbnf_name };
-    document(grammar, Format::Gbnf, ("#", " ::= "), "root", &names, &bnf_regex)
+    let notation = Notation {
+        comment: "#",
+        defines: " ::= ",
+        start: "root",
+        rule: gbnf_name,
+        terminal: gbnf_name,
+    };
+    document(grammar, Format::Gbnf, &notation, &bnf_regex)
 }
 
 /// The names of llama.cpp have no underscore.
@@ -250,7 +298,7 @@ fn gbnf_name(name: &str) -> String {
 }
 
 fn bnf_regex(it: &Regex, out: &mut String) {
-    tree(it, Bind::Alternative, (" ", " | "), out, &|leaf, _, out| bnf_chars(leaf, out));
+    tree(it, Bind::Alternative, SPACED, out, &|leaf, _, out| bnf_chars(leaf, out));
 }
 
 fn bnf_chars(chars: &Chars, out: &mut String) {
@@ -284,7 +332,7 @@ fn ebnf(bnf: &Bnf) -> String {
         comment(&mut out, "#", &rule.doc);
         out.push_str(&rule.name);
         out.push_str(" ::= ");
-        tree(&rule.right, Bind::Alternative, (" ", " | "), &mut out, &|item, _, out| match item {
+        tree(&rule.right, Bind::Alternative, SPACED, &mut out, &|item, _, out| match item {
             Item::Chars(chars) => bnf_chars(chars, out),
             Item::Rule(index) => out.push_str(&bnf.rules[*index].name),
         });
