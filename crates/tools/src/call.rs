@@ -26,7 +26,7 @@ use patch_session::session::bounds::within;
 use patch_session::session::changing::Warned;
 use patch_session::session::printed::Printed;
 
-/// About how many bytes of JSON the answer of a tool that changes files has, unless the call asks
+/// The most bytes of JSON in the answer of a tool that changes files, roughly, unless the call asks
 /// for another number.
 pub const MAX_RESULT: usize = 8 << 10;
 
@@ -97,7 +97,7 @@ impl Arguments<'_> {
         (fields.len() < before || !notes.is_empty()).then_some((args, notes))
     }
 
-    /// Returns a flag as the tool takes it; `None` if it is not given, or is not one.
+    /// Returns a flag as the tool takes it; `None` if the argument is missing, or is no flag.
     #[must_use]
     pub fn flag(self, tool: Tool, name: &str) -> Option<bool> {
         let schema = ToolInfo::of(tool).input_schema;

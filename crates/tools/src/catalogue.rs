@@ -82,7 +82,7 @@ impl ToolInfo {
         let info = Self::of(tool);
         let about = about(tool);
         let mut input_schema = bare(info.input_schema);
-        // An answer that is cut names this argument, or a cursor to go on from.
+        // A truncated answer names this argument, or a cursor.
         if let Some(properties) = input_schema["properties"].as_object_mut() {
             properties.remove("maxResultBytes");
         }
@@ -99,7 +99,7 @@ impl ToolInfo {
     pub fn of(tool: Tool) -> Self {
         let About { title, does, errors, example, idempotent } = about(tool);
         let (input_schema, output_schema) = schemas(tool);
-        // Programs check answers with it, and few models see it, so it has no descriptions.
+        // Programs check answers with this schema, and few models see it: no descriptions.
         let output_schema = without_hunks(bare(output_schema));
         let annotations = Annotations {
             read_only_hint: tool.is_read_only(),

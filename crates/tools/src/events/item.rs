@@ -7,7 +7,7 @@ use serde::Serialize;
 /// stands for them.
 pub const MAX_TEXT: usize = 1 << 20;
 
-/// One change of a plan, kept beyond the plan; serialised as the `jsonl` form has it.
+/// One change of a plan, kept beyond the plan; serialised in the form `jsonl`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Item {
@@ -98,8 +98,7 @@ impl Item {
         }
     }
 
-    /// Returns the path that the file has after the change; of a deleted file, the path that it
-    /// had.
+    /// Returns the path of the file after the change; of a deleted file, the old path.
     pub(super) fn last_path(&self) -> &str {
         self.to_path.as_deref().unwrap_or(&self.path)
     }

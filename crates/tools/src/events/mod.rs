@@ -76,7 +76,7 @@ pub struct Events<'e> {
 /// The state of the current call, or of the last one.
 #[derive(Default)]
 struct CallState {
-    /// The changes of the plan that is being committed, and its paths in the order of the plan.
+    /// The changes of the present plan, and its paths in the order of the plan.
     pending: Vec<Item>,
     paths: Vec<String>,
     published: usize,

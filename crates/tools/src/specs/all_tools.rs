@@ -1,5 +1,5 @@
-//! All file tools as functions of a provider, with legal names and only those schema keywords that
-//! the provider accepts.
+//! All file tools as functions of a provider, with legal names and with the schema keywords of the
+//! provider only.
 
 use serde_json::{Map, Value, json};
 

@@ -18,7 +18,7 @@ pub use shapes::TOOL_NAME;
 use shapes::{Json, Nesting, object};
 
 patch_grammar::named! {
-    /// A provider, and the form in which it takes the tool.
+    /// A provider, and its form of the tool.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Provider {
         /// OpenAI, Responses API: a custom tool whose input is held to a grammar.
@@ -105,7 +105,7 @@ impl Provider {
     }
 }
 
-/// A tool in the shape that a provider wants.
+/// A tool in the shape of a provider.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     shape: Json,
@@ -180,11 +180,11 @@ const BEGIN: &str = "root ::= \"*** Begin Patch\\n\" ";
 /// The mark in front of a Lark grammar by which llguidance recognises the notation.
 const LLGUIDANCE: &str = "%llguidance {}\n\n";
 
-/// Makes the patch tool in the shape that `provider` wants.
+/// Makes the patch tool in the shape of a provider.
 ///
 /// # Errors
 ///
-/// [`SpecError`] when the options ask for something that the provider does not take.
+/// [`SpecError`] for an option that the provider does not take.
 pub fn tool_spec(provider: Provider, options: &SpecOptions) -> Result<ToolSpec, SpecError> {
     taken(provider, options)?;
     let format = grammar_format(provider, options)?;

@@ -41,12 +41,12 @@ pub struct SpecOptions {
     pub client: Client,
     /// How many characters Anthropic's editor tool may show of a file. Default: all.
     pub max_characters: Option<u32>,
-    /// Whether the model may write text before the patch, so that the grammar binds the patch
-    /// alone. Default: it binds the whole message.
+    /// Whether the model may write text before the patch. Default: the grammar binds the whole
+    /// message.
     pub free_text: bool,
     /// Who may call the tool, of OpenAI's Responses API. Default: the field is left out.
     pub allowed_callers: Vec<Caller>,
-    /// Another grammar, in the notation that the provider gets. Default: that of the language.
+    /// Another grammar, in the notation for the provider. Default: the grammar of the language.
     pub definition: Option<String>,
 }
 

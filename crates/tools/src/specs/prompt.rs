@@ -24,14 +24,14 @@ pub struct File {
     pub content: &'static str,
 }
 
-/// One example of the instructions, with the files before and after, so that it can be tried.
+/// One example of the instructions, with the files before and after for a test.
 ///
 /// Every example gives the same files under every profile.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
     /// The lesson of the example, as a heading.
     pub title: &'static str,
-    /// Whether it is a sentence of the codex subset as well.
+    /// Whether the patch is a sentence of the codex subset, too.
     pub codex: bool,
     /// The workspace before the patch.
     pub before: &'static [File],

@@ -1,4 +1,4 @@
-//! The JSON of each provider, with its keys in the order in which they are written here.
+//! The JSON of each provider, with its keys in the order of this file.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde::ser::{Serialize, Serializer};
 use super::options::SpecOptions;
 use super::prompt::{Channel, description};
 
-/// The name under which models know the tool.
+/// The name of the tool for models.
 pub const TOOL_NAME: &str = "apply_patch";
 
 /// A JSON value whose objects keep the order of their keys, whatever the features of `serde_json`
@@ -127,7 +127,7 @@ pub(super) fn openai_custom(
     )
 }
 
-/// A tool of the Responses API, with the callers that it allows.
+/// A tool of the Responses API, with its allowed callers.
 fn called_by(options: &SpecOptions, mut tool: Vec<(&'static str, Json)>) -> Json {
     let callers: Vec<Json> =
         options.allowed_callers.iter().map(|caller| caller.as_str().into()).collect();
@@ -152,7 +152,7 @@ pub(super) fn openai_function(options: &SpecOptions, nesting: Nesting) -> Json {
     called_by(options, function)
 }
 
-/// The `apply_patch` tool that OpenAI's Responses API itself knows.
+/// The built-in `apply_patch` tool of OpenAI's Responses API.
 pub(super) fn openai_builtin(options: &SpecOptions) -> Json {
     called_by(options, vec![("type", "apply_patch".into())])
 }

@@ -69,7 +69,7 @@ pub enum ExpectedFiles {
     ByPath(#[serde(deserialize_with = "each_once")] BTreeMap<String, String>),
 }
 
-/// Reads an object that has each name once: of two, serde would keep the last.
+/// Reads an object without duplicate names, of which serde would keep the last.
 fn each_once<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
@@ -88,7 +88,7 @@ pub struct ExpectedFile {
 }
 
 impl ExpectedFiles {
-    /// Lists the files with the arguments that name them.
+    /// Lists the files with the names of their arguments.
     fn each(&self) -> Vec<NamedHash<'_>> {
         match self {
             Self::List(files) => files
@@ -220,7 +220,7 @@ impl ApplyPatch {
         apply_parsed(session, parsed, self.diff, call)
     }
 
-    /// Sets the hashes that the caller gives as the expected hashes of the files.
+    /// Sets the caller's hashes as the expected hashes of the files.
     fn expect_given(&self, session: &Session, options: &mut Options) -> Result<(), ToolError> {
         for file in self.expected_sha256_by_path.iter().flat_map(ExpectedFiles::each) {
             let NamedHash { path, sha256, argument, field } = file;
@@ -324,7 +324,7 @@ fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options)
     }
 }
 
-/// Checks the files that a plan replaces and that had no expected hash when it was made.
+/// Checks the replaced files of a plan that had no expected hash when they were planned.
 fn check_replaced(
     session: &Session,
     plan: &Plan,

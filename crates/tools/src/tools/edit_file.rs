@@ -1,4 +1,4 @@
-//! `edit_file`: replaces pieces of text, each of them found in the file as it was before the call.
+//! `edit_file`: replaces pieces of text, which are found in the file before the call.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -28,7 +28,7 @@ use patch_session::text::{normalised, without_bom};
 /// How many places an error names.
 const NAMED: usize = 20;
 
-/// How many lines above or below a place are looked at for what makes it the only one.
+/// The most lines above or below a place that an error adds to make its text unique.
 const WIDER: usize = 5;
 
 /// The arguments of `edit_file`.
@@ -152,7 +152,7 @@ struct PlannedEdits {
     current: Option<(RelPath, Sha256)>,
 }
 
-/// Plans the edits of the version of the file that they are for.
+/// Plans the edits.
 fn plan_edits(
     session: &Session,
     files: &Files,
@@ -193,7 +193,7 @@ fn plan_edits(
     Ok(PlannedEdits { plan: finish(builder)?, replacements, current })
 }
 
-/// Makes the answer to edits that were committed.
+/// Makes the answer to committed edits.
 fn answer(
     session: &Session,
     args: &EditFile,
@@ -227,14 +227,14 @@ fn hash_text(hash: Option<Sha256>) -> String {
     hash.map(|hash| hash.to_string()).unwrap_or_default()
 }
 
-/// The version of a file that edits are for.
+/// The version of a file for which edits are meant.
 struct BaseVersion {
     file: Loaded,
     /// The error of the current file, if the current file is another version.
     stale: Option<ToolError>,
 }
 
-/// Finds the version that the edits are for: the current one, or else the one that the caller saw.
+/// Finds the version for which the edits are meant: the current one, or else the caller's.
 fn base_version(
     session: &Session,
     builder: &mut PlanBuilder<'_>,
@@ -328,7 +328,7 @@ fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
         .remedies([Remedy::LeaveOut(Part::Edit)])
 }
 
-/// Returns a text with CRLF as LF, and the positions of the line feeds that stand for CRLF.
+/// Returns a text with CRLF as LF, and the positions of the line feeds in place of CRLF.
 fn text_and_crlf(body: &[u8]) -> (Vec<u8>, Vec<usize>) {
     let mut text = Vec::with_capacity(body.len());
     let mut crlf = Vec::new();
@@ -345,7 +345,7 @@ fn text_and_crlf(body: &[u8]) -> (Vec<u8>, Vec<usize>) {
 /// Where the edits of a call go.
 struct FoundEdits {
     edit: Edit,
-    /// The lines that each place has a part of.
+    /// The lines of each place.
     lines: Vec<RangeInclusive<usize>>,
 }
 
@@ -474,7 +474,7 @@ impl<'f> Edits<'f> {
         let mut from = 0;
         while let Some(at) = finder.find(&self.text[from..]) {
             let at = from + at;
-            // A text that overlaps itself fits in more places than it can be replaced at.
+            // Places of a text that overlap cannot all be replaced.
             match starts.last() {
                 Some(last) if at < last + old.len() => overlapping += 1,
                 _ => starts.push(at),
@@ -605,8 +605,8 @@ impl<'f> Edits<'f> {
             .remedies(remedies)
     }
 
-    /// Returns the text around a place that makes it unique: from its own line, or else the fewest
-    /// lines above or below it.
+    /// Returns the text around a place that makes its text unique: the rest of its line, or else
+    /// the fewest lines above or below.
     fn more_text(&self, start: usize, old: &[u8]) -> Option<Remedy> {
         let end = start + old.len();
         // The beginnings of the line and of the lines above it.
@@ -634,7 +634,7 @@ impl<'f> Edits<'f> {
         })
     }
 
-    /// Returns the beginning of the line that has a position.
+    /// Returns the beginning of the line at a position.
     fn line_start(&self, at: usize) -> usize {
         self.text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1)
     }

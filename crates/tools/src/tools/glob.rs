@@ -204,7 +204,7 @@ fn beginnings(pattern: &str) -> Vec<&str> {
     names
 }
 
-/// Returns the number of results that a call gets.
+/// Returns the most results of a call.
 pub(crate) fn limit(asked: Option<u64>, usual: usize) -> usize {
     asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(MOST_RESULTS)).min(MOST_RESULTS)
 }

@@ -1,4 +1,4 @@
-//! Lists that come in parts.
+//! Lists in parts.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub(crate) struct Page<T> {
     pub(crate) next_cursor: Option<String>,
 }
 
-/// Parses a cursor: the number of items that earlier answers had.
+/// Parses a cursor: the number of items in earlier answers.
 pub(crate) fn skipped(cursor: Option<&str>) -> Result<usize, ToolError> {
     let Some(text) = cursor.filter(|text| !text.is_empty()) else { return Ok(0) };
     text.parse().ok().filter(|&skip| skip <= MAX_SKIPPED).ok_or_else(|| bad_cursor(text))
@@ -39,7 +39,7 @@ pub(crate) fn bad_cursor(text: &str) -> ToolError {
     ToolError::arguments(Reason::BadCursor, message).remedies([Remedy::omit("cursor")])
 }
 
-/// Makes the cursor of what comes after this many items; `None` where it would not be taken.
+/// Makes the cursor of the item after this many items; `None` for more than a call may skip.
 pub(crate) fn cursor_at(items: usize) -> Option<String> {
     (items <= MAX_SKIPPED).then(|| items.to_string())
 }
@@ -52,7 +52,7 @@ pub(crate) fn for_items(session: &Session, asked: Option<u64>) -> Option<usize> 
     asked.into_iter().chain(session.settings().max_output).min()
 }
 
-/// Says at the end of a sentence how to get the rest of a list that is cut.
+/// Returns the end of a sentence about a truncated list: how to get the rest.
 pub(crate) fn rest(truncated: bool, next_cursor: Option<&str>) -> String {
     match next_cursor {
         Some(cursor) => format!(", and more: repeat the call with cursor {cursor:?}"),

@@ -86,7 +86,7 @@ impl FileTool for RestoreFile {
                 .as_deref()
                 .map(|path| root.check(path, Access::Create))
                 .transpose()?;
-            // Without a state directory there is no trash; none is created just to find that out.
+            // Without a state directory there is no trash, and no reason to create one.
             if !session.workspace().has_state() {
                 return Err(gone(argument, named));
             }
@@ -135,7 +135,7 @@ impl FileTool for RestoreFile {
     }
 }
 
-/// Lists the files that a transaction deleted.
+/// Lists the deleted files of a transaction.
 fn deleted_by(session: &Session, id: TransactionId) -> Result<Vec<u32>, commit::Error> {
     let entry = session.workspace().show(id)?;
     let gone =

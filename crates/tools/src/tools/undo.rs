@@ -1,4 +1,4 @@
-//! `undo`: undoes a transaction that is named.
+//! `undo`: undoes a transaction by its id.
 
 use fs_guard::Access;
 use patch_engine::commit::{self, TransactionId};
