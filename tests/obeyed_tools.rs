@@ -745,7 +745,7 @@ impl Seen {
         };
         for tool in Tool::usual().map(Tool::as_str).chain([EDITOR]) {
             let file = match tool {
-                EDITOR => folder.join("tools/editor.rs"),
+                EDITOR => folder.join("vendor/editor.rs"),
                 tool => folder.join("tools").join(format!("{}.rs", tool.replace('.', "_"))),
             };
             for reason in given(&file) {

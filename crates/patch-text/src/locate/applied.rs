@@ -10,7 +10,8 @@ use std::ops::{Range, RangeInclusive};
 use patch_grammar::{Line, LineKind};
 
 use super::find::Blocks;
-use super::needle::{Fixed, Needle, is_context, runs};
+use super::hunk_lines::{is_context, runs};
+use super::needle::{Fixed, Needle};
 use super::pass::{Pass, trim};
 use super::placed::{Note, Placed};
 use super::scope::ScopeEnds;

@@ -8,7 +8,7 @@
 
 use patch_grammar::{Hunk, LastLine, LineKind, Shortfall};
 
-use super::needle::is_context;
+use super::hunk_lines::is_context;
 use super::placed::Placed;
 use super::reject::{HunkReject, RejectReason};
 use crate::git_id::is_blob;

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use patch_grammar::LineKind;
 
-use super::needle::{Needle, of_kind, runs};
+use super::hunk_lines::{of_kind, runs};
+use super::needle::Needle;
 use crate::text::lines::Lines;
 
 /// A line of the draft: of the pre-image below `len`, an inserted one above; `len` itself is the

@@ -7,7 +7,7 @@ use patch_grammar::{Hunk, LineKind};
 
 use super::draft::Change;
 use super::edit_rules::{EditRules, FinalNewline};
-use super::needle::of_kind;
+use super::hunk_lines::of_kind;
 use crate::locate::{
     self, Draft, HunkReject, Inserted, Located, Note, Pass, Placed, RejectReason, Rules,
 };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use patch_grammar::{Hunk, Line, LineKind};
 
-use super::needle::of_kind;
+use super::hunk_lines::of_kind;
 
 patch_grammar::named! {
     /// A change to the lines of a file on their way to the author of a hunk.

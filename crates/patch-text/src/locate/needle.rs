@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 
+use super::hunk_lines::{is_context, of_kind};
 use super::pass::Pass;
 use super::reject::{HunkReject, LineNumber, RejectReason};
 use super::rules::Rules;
@@ -65,23 +66,6 @@ pub(crate) enum Fixed {
     End,
     /// It is all of the file.
     Whole,
-}
-
-pub(super) fn is_context(line: &Line<'_>) -> bool {
-    line.kind == LineKind::Context
-}
-
-/// Splits the lines of a hunk into runs of context and runs of changes.
-pub(super) fn runs<'l, 'p>(lines: &'l [Line<'p>]) -> impl Iterator<Item = &'l [Line<'p>]> {
-    lines.chunk_by(|one, other| is_context(one) == is_context(other))
-}
-
-/// Iterates over the lines of one kind.
-pub(super) fn of_kind<'l, 'p>(
-    lines: &'l [Line<'p>],
-    kind: LineKind,
-) -> impl Iterator<Item = &'l Line<'p>> {
-    lines.iter().filter(move |line| line.kind == kind)
 }
 
 /// Returns whether a marker in the hunk says that the file ends there.

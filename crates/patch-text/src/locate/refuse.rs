@@ -11,9 +11,10 @@ use patch_grammar::{Hunk, Line, LineKind};
 use super::applied;
 use super::draft::{Draft, Node};
 use super::find::Blocks;
+use super::hunk_lines::is_context;
 use super::interner::{FOREIGN, Interner};
 use super::mangled::{Mangled, without_entities, without_numbers};
-use super::needle::{Fixed, Needle, is_context, marks_end};
+use super::needle::{Fixed, Needle, marks_end};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{
     Advice, Candidate, Difference, Edge, EndMark, HunkReject, Nearest, RejectReason, Room, Shown,

@@ -14,8 +14,8 @@ use std::collections::HashSet;
 
 use patch_grammar::{Line, LineKind};
 
+use super::hunk_lines::{of_kind, runs};
 use super::kept::{COMPARED, stretches};
-use super::needle::{of_kind, runs};
 
 /// The text and the line end of a line. Two lines are the same if these are.
 type Content<'p> = (&'p [u8], bool, bool);

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 use patch_grammar::LineKind;
 
 use super::draft::{Draft, Node};
+use super::hunk_lines::{of_kind, runs};
 use super::indent::Levels;
 use super::kept::Replaced;
-use super::needle::{Needle, of_kind, runs};
+use super::needle::Needle;
 use super::pass::{Pass, parts, trim};
 use super::placed::{Note, Reindented};
 use super::reject::RejectReason;
