@@ -7,16 +7,16 @@ use crate::binary::Binary;
 #[cfg(feature = "serde")]
 use crate::fields::{deleted, ends, text};
 
-/// A part of the text and where it stands.
+/// A part of the text and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Spanned<'p> {
-    /// The part; a copy where the text has it in another form, such as a quoted path.
+    /// The part; a copy where its form in the text is another, such as a quoted path.
     pub text: Cow<'p, str>,
     /// Its byte range in the patch text.
     #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
-    /// The 1-based line it stands in.
+    /// The 1-based line of the part.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub line: u32,
 }
@@ -25,11 +25,11 @@ pub struct Spanned<'p> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Section<'p> {
-    /// The file it is about, as written, blanks around it removed.
+    /// The file of the section, as written, without the blanks around.
     #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "path_and_line"))]
     pub path: Spanned<'p>,
     /// The other name of the file, where the `--- ` line of a diff has another one than the `+++ `
-    /// line, and nothing says that the file moves: the one that is there is meant.
+    /// line and nothing says that the file moves. The file that exists is meant.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_name: Option<Spanned<'p>>,
     /// The byte range from the header to the last line of the section.
@@ -39,16 +39,16 @@ pub struct Section<'p> {
     /// section says so: only git diffs do.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub executable: Option<bool>,
-    /// Whether the file is a symbolic link, whose only line, without a line feed, is the path that
-    /// it leads to: only git diffs have them.
+    /// Whether the file is a symbolic link, whose only line, without a line feed, is the target:
+    /// only git diffs have links.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub link: bool,
     /// The bytes of a binary file, if a git diff has them: the section has no lines and no hunks
     /// then.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub binary: Option<Box<Binary<'p>>>,
-    /// The commits of a submodule, which is at the path: only git diffs have them. The section has
-    /// no lines and no hunks then.
+    /// The commits of a submodule at the path: only git diffs have submodules. The section then has
+    /// no lines and no hunks.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub submodule: Option<Submodule<'p>>,
     /// The change of the file.
@@ -60,11 +60,11 @@ pub struct Section<'p> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Submodule<'p> {
-    /// The id of its commit before; `None` if it is new. The lines of `git diff --submodule=log`
-    /// have the first digits only.
+    /// The id of the commit before; `None` for a new submodule. The lines of `git diff
+    /// --submodule=log` have the first digits only.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old: Option<&'p str>,
-    /// The same afterwards; `None` if it is deleted.
+    /// The id of the commit afterwards; `None` for a deleted submodule.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub new: Option<&'p str>,
 }
@@ -77,7 +77,7 @@ impl Submodule<'_> {
     }
 }
 
-/// Writes the `path` of a section, and the `line` that it stands in.
+/// Writes the `path` of a section, and its `line`.
 #[cfg(feature = "serde")]
 fn path_and_line<S: serde::Serializer>(
     path: &Spanned<'_>,
@@ -91,7 +91,7 @@ fn path_and_line<S: serde::Serializer>(
 }
 
 impl<'p> Section<'p> {
-    /// Returns the hunks of an update or a copy, or those that delete a whole file.
+    /// Returns the hunks of an update, of a copy or of the deletion of a whole file.
     #[must_use]
     pub fn hunks(&self) -> &[Hunk<'p>] {
         match &self.operation {
@@ -121,7 +121,7 @@ impl<'p> Section<'p> {
         }
     }
 
-    /// Iterates over the paths that it names: its own and, of a moved file or a copy, the new one.
+    /// Iterates over the paths of the section: its own and, of a moved file or a copy, the new one.
     pub fn paths(&self) -> impl Iterator<Item = &Spanned<'p>> {
         std::iter::once(&self.path).chain(self.destination())
     }
@@ -164,7 +164,7 @@ pub enum SectionOperation<'p> {
         /// The changes.
         hunks: Vec<Hunk<'p>>,
     },
-    /// A copy of it is created elsewhere. An envelope cannot express this, a git diff can.
+    /// Creates a copy elsewhere. An envelope cannot express copies, a git diff can.
     Copy {
         /// The path of the copy.
         to: Spanned<'p>,
@@ -183,14 +183,14 @@ pub enum LineEndings {
     Stated,
     /// All lines end in the file as they do in the patch: the rule of unified diffs.
     Exact,
-    /// The same, of a diff that has no carriage return at all and may have lost them, as git's do
-    /// under `core.autocrlf`: an old line matches one that ends in CRLF too, and a new one ends
-    /// like its neighbour.
+    /// The same, of a diff without any carriage return, whose carriage returns may be lost, as in
+    /// git's diffs under `core.autocrlf`: an old line also matches a line with CRLF, and a new line
+    /// ends like its neighbour.
     Unmarked,
 }
 
 impl LineEndings {
-    /// Returns whether the lines are those of a diff, which has the bytes of the file.
+    /// Returns whether the lines come from a diff, with the bytes of the file.
     #[must_use]
     pub fn is_of_diff(self) -> bool {
         matches!(self, Self::Exact | Self::Unmarked)
@@ -204,16 +204,16 @@ pub struct AddedLines<'p> {
     pub text: &'p [u8],
     /// The meaning of the terminators.
     pub endings: LineEndings,
-    /// Whether a marker says that the last line has no line feed.
+    /// Whether a marker after the last line says: no line feed.
     pub no_newline: bool,
-    /// The signs that the last line is whole, where it ends a diff.
+    /// The signs of a whole last line, at the end of a diff.
     pub last: Option<LastLine<'p>>,
 }
 
-/// The signs that a new file was not cut off within its last line.
+/// The signs of a new file whose last line was not cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastLine<'p> {
-    /// The id in git that the file has when it is whole.
+    /// The id in git of the whole file.
     pub id: &'p str,
     /// The text ends without a line feed.
     pub unterminated: bool,
@@ -248,13 +248,13 @@ impl<'p> AddedLines<'p> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Hunk<'p> {
-    /// The 1-based line where it begins.
+    /// The 1-based first line of the hunk.
     pub line: u32,
     /// The byte range from `@@` to the last line.
     #[cfg_attr(feature = "serde", serde(serialize_with = "ends"))]
     pub span: Range<usize>,
-    /// Whether it was opened by `@@`.
-    // As data, the byte range shows it.
+    /// Whether `@@` opened the hunk.
+    // As data, the byte range shows this.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub opened: bool,
     /// The texts after `@@`, the outermost first; `@@` alone has none.
@@ -264,33 +264,33 @@ pub struct Hunk<'p> {
     /// How many of the last lines are empty and lack even their blank: they may be separators and
     /// no part of the hunk.
     pub separators: usize,
-    /// The 1-based line of the old file where the hunk begins, or after which it inserts, if it
-    /// says so: only unified diffs do.
+    /// The 1-based first line of the hunk in the old file, or the line before an insertion, if
+    /// stated: only unified diffs state a line.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_start: Option<u32>,
     /// The same of the new file.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub new_start: Option<u32>,
     /// The meaning of the terminators of the lines.
-    // As data, the lines show it.
+    // As data, the lines show this.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub endings: LineEndings,
-    /// The lines that the last hunk of a diff lacks, where nothing shows that the text is whole.
+    /// The lines missing from the last hunk of a diff, where nothing shows that the text is whole.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub shortfall: Option<Box<Shortfall<'p>>>,
     /// The lines, without markers.
     pub lines: Vec<Line<'p>>,
 }
 
-/// The lines that the last hunk of a diff lacks by its numbers, where nothing behind it ends it:
+/// The lines missing from the last hunk of a diff by its numbers, with no end of the hunk behind:
 /// the text was cut off, or its author counted wrong. The file may tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortfall<'p> {
     /// How many lines the numbers promise, of the old file and of the new one.
     pub promised: (u64, u64),
-    /// How many of them are missing; of a hunk that has all, none.
+    /// How many of them are missing; zeros for a complete hunk.
     pub missing: (u64, u64),
-    /// The 1-based lines of the old and the new file where the hunk begins, as it states.
+    /// The 1-based first lines of the hunk in the old and the new file, as stated.
     pub starts: (u64, u64),
     /// The diff has other hunks, and their numbers are right.
     pub others_are_right: bool,
@@ -314,12 +314,12 @@ impl Shortfall<'_> {
 }
 
 impl<'p> Hunk<'p> {
-    /// Iterates over the lines that must be in the file: context and deleted ones.
+    /// Iterates over the old lines: context and deleted ones.
     pub fn old_lines(&self) -> impl Iterator<Item = &Line<'p>> {
         self.lines.iter().filter(|line| line.kind != LineKind::Insert)
     }
 
-    /// Iterates over the lines that will be in the file: context and inserted ones.
+    /// Iterates over the new lines: context and inserted ones.
     pub fn new_lines(&self) -> impl Iterator<Item = &Line<'p>> {
         self.lines.iter().filter(|line| line.kind != LineKind::Delete)
     }
@@ -334,16 +334,16 @@ pub type Header<'p> = Spanned<'p>;
 pub struct Line<'p> {
     /// Context, deleted or inserted.
     pub kind: LineKind,
-    /// Its text, without prefix and terminator. Of an envelope it is UTF-8.
+    /// The text, without prefix and terminator. In an envelope the text is UTF-8.
     #[cfg_attr(feature = "serde", serde(serialize_with = "text"))]
     pub text: &'p [u8],
-    /// The 1-based line of the patch it stands in.
+    /// The 1-based line of the patch.
     pub line: u32,
-    /// Whether it ends in CRLF in the file, as the patch says. What it means when it does not say
-    /// so: see [`LineEndings`].
+    /// Whether the patch says that the line ends in CRLF in the file. For a patch that does not say
+    /// so see [`LineEndings`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub crlf: bool,
-    /// Whether a marker says that it has no line feed in the file.
+    /// Whether a marker says: no line feed in the file.
     pub no_newline: bool,
 }
 
@@ -358,8 +358,8 @@ impl<'p> Line<'p> {
         Self { text, crlf, line, kind, no_newline: false }
     }
 
-    /// Takes note of a marker: the line has no line feed in the file, so that a carriage return is
-    /// part of its text. `text` is the line after its prefix.
+    /// Takes note of a marker: the line has no line feed in the file, so a carriage return is part
+    /// of the text. `text` is the line after its prefix.
     fn without_newline(&mut self, text: &'p [u8]) {
         self.no_newline = true;
         if self.crlf {
@@ -377,7 +377,7 @@ impl<'p> Line<'p> {
         }
     }
 
-    /// Returns the text for display: bytes that are not UTF-8 are replaced.
+    /// Returns the text for display, with replacements for bytes that are not UTF-8.
     #[must_use]
     pub fn text_lossy(&self) -> Cow<'p, str> {
         String::from_utf8_lossy(self.text)
@@ -426,7 +426,7 @@ pub(crate) fn hunk_lines(text: &[u8], number: u32, endings: LineEndings) -> (Vec
                 continue;
             }
             [b' ', content @ ..] => (LineKind::Context, content),
-            // An empty line that lost its blank.
+            // An empty line whose blank was lost.
             content => (LineKind::Context, content),
         };
         bare = if matches!(text, b"" | b"\r") { bare + 1 } else { 0 };

@@ -1,9 +1,9 @@
-//! The bytes of binary files, which a git diff has in place of hunks: `GIT binary patch`.
+//! The bytes of binary files in a git diff, in place of hunks: `GIT binary patch`.
 //!
-//! A part has the bytes of a file (`literal`), or what makes them of the other one (`delta`):
-//! compressed by zlib, and written in git's base 85. The parser checks each part as far as it can
-//! be without the file, and keeps none of its bytes: they are made again when they are wanted.
-//! Without the feature `binary-diffs` no part is taken: the error names the feature.
+//! A part has the bytes of a file (`literal`), or the steps from the other file (`delta`):
+//! compressed by zlib, and written in git's base 85. The parser checks each part as far as possible
+//! without the file, and keeps none of its bytes: they are decoded again on demand. Without the
+//! feature `binary-diffs` every part is refused, and the error names the feature.
 
 mod base85;
 mod delta;
@@ -16,19 +16,19 @@ pub(crate) use base85::decode_line;
 /// Where a NUL byte makes a file binary: in so many bytes at its start. (git looks at 8000.)
 pub const FIRST_BYTES: usize = 8 << 10;
 
-/// Returns whether a file is binary: it has a NUL byte in its [first bytes](FIRST_BYTES).
+/// Returns whether a file is binary: a NUL byte is among its [first bytes](FIRST_BYTES).
 #[must_use]
 pub fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(FIRST_BYTES)]).is_some()
 }
 
-/// How many bytes a file may have that a part makes, and a delta.
+/// The most bytes of a file made by a part, and of a delta.
 pub const MAX_FILE: u64 = 256 << 20;
 
 /// How many bytes all parts of a patch may make together.
 pub const MAX_PATCH: u64 = 512 << 20;
 
-/// Nothing that is compressed by zlib is shorter than this part of it.
+/// The most bytes of text for each byte of a zlib stream.
 #[cfg(feature = "binary-diffs")]
 const MOST_COMPRESSED: u64 = 1032;
 
@@ -36,12 +36,12 @@ const MOST_COMPRESSED: u64 = 1032;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Binary<'p> {
-    /// The part that makes the new file of the old one.
+    /// The part from the old file to the new one.
     pub forward: BinaryPart<'p>,
-    /// The part that makes the old file of the new one.
+    /// The part from the new file to the old one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub reverse: Option<BinaryPart<'p>>,
-    /// The id of the old file in git, which may be abbreviated; zeros if there is none.
+    /// The id of the old file in git, perhaps abbreviated; zeros for no file.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_id: Option<&'p str>,
     /// The same of the new file.
@@ -50,7 +50,7 @@ pub struct Binary<'p> {
 }
 
 impl Binary<'_> {
-    /// Returns the same for the patch that reverses this one, if it can be reversed.
+    /// Returns the reverse patch, if both parts are there.
     #[must_use]
     pub fn reversed(&self) -> Option<Self> {
         Some(Self {
@@ -68,11 +68,11 @@ impl Binary<'_> {
 pub struct BinaryPart<'p> {
     /// The meaning of its bytes.
     pub kind: BinaryKind,
-    /// How many bytes it has when it is decompressed.
+    /// The size in bytes after decompression.
     pub size: u64,
-    /// How many bytes the file has that it makes.
+    /// The size in bytes of the resulting file.
     pub file_size: u64,
-    /// The 1-based line of the patch where it begins.
+    /// The 1-based first line in the patch.
     pub line: u32,
     /// Its lines of base 85.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -86,12 +86,12 @@ pub struct BinaryPart<'p> {
 pub enum BinaryKind {
     /// The file.
     Literal,
-    /// Steps that make it of the other file.
+    /// Steps from the other file.
     Delta,
 }
 
 impl BinaryKind {
-    /// Reads the first line of a part: what it is, and its size.
+    /// Reads the first line of a part: its kind and its size.
     pub(crate) fn of_line(line: &[u8]) -> Option<(Self, u64)> {
         let (kind, size) = match line {
             [b'l', ..] => (Self::Literal, line.strip_prefix(b"literal ")?),
@@ -99,7 +99,7 @@ impl BinaryKind {
         };
         let digits = !size.is_empty() && size.iter().all(u8::is_ascii_digit);
         let size = std::str::from_utf8(size).ok().filter(|_| digits)?;
-        // A number that is too long is too large.
+        // A number too long to parse is too large.
         Some((kind, size.parse().unwrap_or(u64::MAX)))
     }
 }
@@ -109,11 +109,11 @@ impl BinaryKind {
 pub(crate) enum BinaryDamage {
     /// It is too large, or all parts together are.
     TooLarge,
-    /// It is not the zlib stream of as many bytes as it says.
+    /// Not a zlib stream of the stated size.
     Compression,
     /// It is not a delta.
     Delta,
-    /// This program was built without what decompresses it.
+    /// The program was built without decompression.
     NotBuilt,
 }
 
@@ -123,8 +123,8 @@ fn without(left: u64, size: u64) -> Result<u64, BinaryDamage> {
 }
 
 impl<'p> BinaryPart<'p> {
-    /// Checks everything but the file that it is applied to. `left` is how many bytes the parts of
-    /// the patch may still make.
+    /// Checks everything except the source file. `left` is how many bytes the parts of the patch
+    /// may still make.
     pub(crate) fn checked(
         kind: BinaryKind,
         size: u64,
@@ -145,7 +145,7 @@ impl<'p> BinaryPart<'p> {
         Ok(part)
     }
 
-    /// Returns the file that it makes of `other`; `None` if it is for a file of another size.
+    /// Returns the file made from `other`; `None` if the part is for a file of another size.
     #[must_use]
     pub fn apply(&self, other: &[u8]) -> Option<Vec<u8>> {
         let bytes = self.bytes()?;
@@ -155,7 +155,7 @@ impl<'p> BinaryPart<'p> {
         }
     }
 
-    /// Decodes and decompresses it.
+    /// Decodes and decompresses the part.
     fn bytes(&self) -> Option<Vec<u8>> {
         decompressed(&base85::decode(self.base85)?, self.size)
     }
@@ -185,7 +185,7 @@ fn decompressed(stream: &[u8], size: u64) -> Option<Vec<u8>> {
     whole.then_some(out)
 }
 
-/// Writes `GIT binary patch` with the bytes of both files, so that it can be reversed.
+/// Writes `GIT binary patch` with the bytes of both files, for both directions.
 #[cfg(feature = "binary-diffs")]
 pub fn write(out: &mut Vec<u8>, old: &[u8], new: &[u8]) {
     out.extend_from_slice(b"GIT binary patch\n");

@@ -10,12 +10,13 @@
 //! # Ok::<(), patch_grammar::ParseError>(())
 //! ```
 //!
-//! Each block is a hunk of the file that a line above it names: the line before it, or before the
-//! fence around it, the first line in that fence, the words after its language, or `<path>` above
-//! `<diff>`. A block that follows another one at once may be without such a line: it changes the
-//! same file. A block that searches nothing makes a new file. Who applies them must take exact and
-//! unique lines only: that is what blocks mean. They act in order, each on what those before it
-//! left: one that removes what another inserted is a section of its own.
+//! Each block is a hunk of the file named by a line above: the line before the block, or before the
+//! fence around the block, the first line in the fence, the words after its language, or `<path>`
+//! above `<diff>`. A block right after another one may lack such a line: the file is the same. A
+//! block with an empty search makes a new file. Whoever applies the blocks must accept exact and
+//! unique matches only: that is the meaning of a block. Blocks act in order, each on the result of
+//! the blocks before: a block that removes lines inserted by an earlier one is a section of its
+//! own.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -31,7 +32,7 @@ use crate::marker::{self, LITERAL, Marker};
 use crate::outside::{self, BLOCK_SIGNS, is_block_marker, opens_block};
 use crate::parse::decode;
 
-/// The envelope that blocks become.
+/// The envelope made from blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Converted {
@@ -45,7 +46,7 @@ pub struct Converted {
 
 /// One block; lines are counted from 0.
 struct SearchReplaceBlock<'t> {
-    /// From its first marker to its last, and the line that names the file.
+    /// From its first marker to its last, and the line with the name of the file.
     lines: Range<usize>,
     named_in: Option<usize>,
     path: String,
@@ -54,7 +55,7 @@ struct SearchReplaceBlock<'t> {
 }
 
 impl SearchReplaceBlock<'_> {
-    /// Returns the line that names the file, or else the first.
+    /// Returns the line with the name of the file, or else the first.
     fn opening(&self) -> usize {
         self.named_in.unwrap_or(self.lines.start)
     }
@@ -67,7 +68,7 @@ struct BlockLine<'t> {
     at: usize,
 }
 
-/// Returns whether a text has a line that opens a block.
+/// Returns whether any line of a text opens a block.
 #[must_use]
 pub fn are_in(text: &[u8]) -> bool {
     text.split(|&byte| byte == b'\n').any(opens_block)
@@ -124,8 +125,8 @@ fn says_something(line: &[u8]) -> bool {
     !line.is_empty() && !line.starts_with(b"```") && !line.starts_with(b"~~~")
 }
 
-/// Writes the lines of a hunk, prefixes included, as those of a block. Returns `None` if one of
-/// them would be read as a marker.
+/// Writes the lines of a hunk, prefixes included, as lines of a block. Returns `None` if one of
+/// them would read as a marker.
 #[must_use]
 pub fn of_hunk(lines: &[String]) -> Option<Vec<String>> {
     let mut block = vec!["<<<<<<< SEARCH".to_owned()];
@@ -139,7 +140,7 @@ pub fn of_hunk(lines: &[String]) -> Option<Vec<String>> {
 
 const RULE: &str = "=======";
 
-/// Returns the lines of a hunk without their signs, but for those of the other side.
+/// Returns the lines of one side of a hunk, without their signs.
 fn side(lines: &[String], other: char) -> impl Iterator<Item = String> {
     let lines = lines.iter().filter(move |line| !line.starts_with(other));
     lines.map(|line| line.get(1..).unwrap_or_default().to_owned())
@@ -156,13 +157,13 @@ fn closes(line: &str, sign: u8) -> bool {
     is_block_marker(line.as_bytes(), sign, &["REPLACE", "UPDATED"])
 }
 
-/// Writes blocks as an envelope. Also returns from which line each of its lines is.
+/// Writes blocks as an envelope. Also returns the source line of each line.
 fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
     let mut out = Writer::default();
     let mut from: Vec<usize> = Vec::new();
     from.extend(blocks.first().map(SearchReplaceBlock::opening));
-    // The file of the section that is open, and the lines that its blocks insert: a block that
-    // removes one of them is a section of its own, as it acts on what those before it left.
+    // The file of the open section, and the lines inserted by its blocks: a block that removes one
+    // of them is a section of its own, as each block acts on the result of the blocks before.
     let mut open: Option<(&str, HashSet<&str>)> = None;
     for block in blocks {
         let mut lines = String::new();
@@ -207,7 +208,7 @@ fn texts<'h, 't>(
     hunk.iter().filter(move |(kind, _)| *kind == of).map(|(_, line)| line.text)
 }
 
-/// Takes the lines that both begin and end with as context.
+/// Takes the common first and last lines as context.
 fn hunk<'t>(old: &[BlockLine<'t>], new: &[BlockLine<'t>]) -> Vec<(LineKind, BlockLine<'t>)> {
     let above = common(old.iter(), new.iter());
     let old_rest = &old[above..];
@@ -223,7 +224,7 @@ fn hunk<'t>(old: &[BlockLine<'t>], new: &[BlockLine<'t>]) -> Vec<(LineKind, Bloc
     hunk
 }
 
-/// Returns how many lines are the same on both sides, up to the first that differs.
+/// Returns how many lines are the same on both sides, up to the first difference.
 fn common<'l, 't: 'l>(
     old: impl Iterator<Item = &'l BlockLine<'t>>,
     new: impl Iterator<Item = &'l BlockLine<'t>>,
@@ -273,7 +274,7 @@ impl<'t> BlockReader<'_, 't> {
         Ok(blocks)
     }
 
-    /// Reads the block that opens in line `at`; the one before it ended before line `floor`.
+    /// Reads the block that opens in line `at`; the block before ended above line `floor`.
     fn block(&self, at: usize, floor: usize) -> Result<SearchReplaceBlock<'t>, ParseError> {
         let opening = BlockOpening::of(self.get(at));
         let BlockBounds { rule, end } = self.bounds(at, &opening)?;
@@ -299,7 +300,7 @@ impl<'t> BlockReader<'_, 't> {
         self.failure(at, ParseErrorKind::BadBlock, expected)
     }
 
-    /// Finds the rule of the block that opens in line `at`, and the line that closes it.
+    /// Finds the rule and the closing line of the block that opens in line `at`.
     fn bounds(&self, at: usize, opening: &BlockOpening) -> Result<BlockBounds, ParseError> {
         let mut rule = None;
         // The lines that would close a block of the other tool.
@@ -334,10 +335,9 @@ impl<'t> BlockReader<'_, 't> {
     }
 
     /// Returns the line that closes a block with the sign of the other tool: models mix the two. No
-    /// line before `end` has its own sign.
+    /// line before `end` has the block's own sign.
     ///
-    /// Where more text follows the last such line, that line may be of the text, and the block be
-    /// cut off.
+    /// Where more text follows the last such line, the line may be text, and the block cut off.
     fn mixed_end(
         &self,
         opening: &BlockOpening,
@@ -405,8 +405,8 @@ impl<'t> BlockReader<'_, 't> {
         Ok(side)
     }
 
-    /// Returns the line between the two fences above the block in line `at`: one around the path,
-    /// or one that is open, and that of the block.
+    /// Returns the line between the two fences above the block in line `at`: a fence around the
+    /// path, or an open one, and the fence of the block.
     fn between_fences(&self, at: usize, floor: usize) -> Option<usize> {
         let second = self.near_above(at, floor).filter(|&at| self.is_fence(at))?;
         let line = self.near_above(second, floor).filter(|&at| !self.is_fence(at))?;
@@ -422,7 +422,7 @@ impl<'t> BlockReader<'_, 't> {
         Fence::opened_by(self.get(at)).is_some()
     }
 
-    /// Returns the one word of the line above a block that looks like the path of its file.
+    /// Returns the one word in the line above a block with the look of a path.
     fn meant(&self, at: usize, floor: usize) -> Option<String> {
         let line = self.get((floor..at).rev().take(4).find(|at| !self.says_nothing(*at))?);
         let mut paths = line.split_whitespace().filter_map(|word| {
@@ -456,8 +456,8 @@ impl<'t> BlockReader<'_, 't> {
         lines.take(2).find(|&at| !self.get(at).trim().is_empty())
     }
 
-    /// Finds the line that names the file of the block in line `at`; `is_new` says whether the block
-    /// makes it.
+    /// Finds the line with the name of the file for the block in line `at`; `is_new` says whether
+    /// the block makes the file.
     fn path(&self, at: usize, floor: usize, is_new: bool) -> Option<(String, usize)> {
         let line = self.past_tags(at, floor);
         if let Some(between) = self.between_fences(at, floor)
@@ -486,12 +486,12 @@ impl<'t> BlockReader<'_, 't> {
     }
 }
 
-/// The line that opens a block.
+/// The opening line of a block.
 struct BlockOpening {
     indent: usize,
     /// How many signs the line has, and so the rule.
     signs: usize,
-    /// The sign of the line that closes the block.
+    /// The sign of the closing line.
     close: u8,
 }
 
@@ -511,7 +511,7 @@ impl BlockOpening {
     }
 }
 
-/// The lines of a block that are its rule and its end.
+/// The rule and the last line of a block.
 struct BlockBounds {
     rule: usize,
     end: usize,
@@ -522,8 +522,8 @@ fn is_line_number(line: &str) -> bool {
     line.starts_with(":start_line:") || line.starts_with(":end_line:")
 }
 
-/// Returns whether a line is a tag that stands around blocks, alone or with a language behind it:
-/// one of a call that is written as XML, or one that some tools ask for in place of a fence.
+/// Returns whether a line is a tag around blocks, alone or followed by a language: part of a call
+/// in XML, or the fence of some tools.
 fn is_tag(line: &str) -> bool {
     const TAGS: [&str; 8] =
         ["diff", "content", "source", "code", "pre", "codeblock", "sourcecode", "replace_in_file"];
@@ -535,13 +535,13 @@ fn is_tag(line: &str) -> bool {
     })
 }
 
-/// How far a line goes to say that what it has is a path.
+/// How clearly a line marks its text as a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Says {
     /// It may be prose.
     Nothing,
-    /// It is a heading, bold or a comment, as prose may be too. Its word is the path of a file that
-    /// is there, or looks like a path.
+    /// A heading, bold or a comment, as prose may be too. The word is the path of an existing file,
+    /// or looks like a path.
     Stressed,
     /// It says so, or stands where no prose can.
     Named,
@@ -582,7 +582,7 @@ fn named(line: &str, mut says: Says, is_new: bool) -> Option<String> {
     }
     let one_word = !path.contains(char::is_whitespace);
     let looks = path.contains(['/', '.']) && !path.ends_with(['.', ',', ';', '!', '?']);
-    // A file that is changed is there, or the patch is refused.
+    // A changed file exists, or the patch is refused.
     let is_sure = says >= if is_new { Says::Named } else { Says::Stressed };
     let taken = !path.is_empty()
         && (looks || is_sure)
@@ -706,7 +706,7 @@ mod tests {
                 "n/new.py\n<<<<<<< SEARCH\n=======\n1\n\n2\n>>>>>>> REPLACE\n".into(),
                 "*** Add File: n/new.py\n+1\n+\n+2\n",
             ),
-            // The block's own signs close it, so those of the other tool are its text.
+            // The block's own signs close the block, so the other tool's signs are its text.
             (
                 "a.md\n------- SEARCH\na\n=======\n>>>>>>> REPLACE\n>>>>>>> REPLACE\n+++++++ \
                  REPLACE\n"
@@ -762,7 +762,7 @@ mod tests {
                 }
             }
         }
-        // A word alone may be the name of a file that is there, and is none of a new one.
+        // A word alone may be the name of an existing file, not of a new one.
         for line in ["## Makefile", "**Makefile**", "# Makefile"] {
             let named = to_envelope(format!("{line}\n{BLOCK}").as_bytes()).expect(line);
             assert!(named.text.starts_with(b"*** Begin Patch\n*** Update File: Makefile\n"));
@@ -785,7 +785,7 @@ mod tests {
             (BLOCK.to_owned(), 1, "no_path"),
             (format!("```\nfoo bar\n```\n{BLOCK}"), 4, "no_path"),
             (format!("Change it like this:\n{BLOCK}"), 2, "no_path"),
-            // It may be another file than that of the block before.
+            // The file may be another than in the block before.
             (format!("a.py\n{BLOCK}Now in `b.py`:\n\n{BLOCK}"), 9, "no_path"),
             (format!("a.py\n{BLOCK}\nMakefile\n{BLOCK}"), 9, "no_path"),
             (format!("a.py\n{BLOCK}b.py\n\n\n\n{BLOCK}"), 11, "no_path"),

@@ -1,7 +1,6 @@
-//! Finds the one patch or diff in a text as people and models hand it over: a chat answer, a mail,
-//! a script.
+//! Finds the one patch or diff in a text from people and models: a chat answer, a mail, a script.
 //!
-//! It looks at the shape of lines only; the parsers decide whether the text is a patch.
+//! Only the shape of lines counts here; the parsers decide whether the text is a patch.
 
 use std::fmt;
 use std::ops::Range;
@@ -25,11 +24,11 @@ const END: &str = Marker::End.as_str();
 /// The byte-order mark of UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The most patches that an error lists.
+/// The most patches in an error.
 const SHOWN: usize = 10;
 
 crate::names::named! {
-    /// The form that a part of a text seems to have.
+    /// The apparent form of a part of a text.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub enum DetectedKind {
@@ -43,14 +42,13 @@ crate::names::named! {
 /// The one patch of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
-    /// The form that it seems to have.
+    /// The apparent form.
     pub kind: DetectedKind,
-    /// The patch itself, after an empty line for each line before it, so that line numbers stay
-    /// true.
+    /// The patch itself, after an empty line for each line before, so that line numbers stay true.
     pub text: Vec<u8>,
     /// Notes on what was removed to get the patch; none when the text was nothing but the patch.
     pub notes: Vec<String>,
-    /// Whether something other than blanks stood behind it.
+    /// Whether anything but blanks stood behind the patch.
     pub ended: bool,
 }
 
@@ -69,11 +67,11 @@ crate::names::debug_is_display!(DetectError);
 /// One of several patches of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectedPart {
-    /// The form that it seems to have.
+    /// The apparent form.
     pub kind: DetectedKind,
     /// Its 1-based lines, last excluded.
     pub lines: Range<usize>,
-    /// The first files that it names.
+    /// The first files of the patch.
     pub files: Vec<String>,
 }
 
@@ -103,7 +101,7 @@ impl fmt::Display for DetectError {
     }
 }
 
-/// Returns whether a text is plainly one envelope and nothing else: its first line and its last are
+/// Returns whether a text is plainly one envelope and nothing else: the first line and the last are
 /// the markers, and all lines between that begin with `**` are headers.
 #[must_use]
 pub fn is_bare(text: &[u8]) -> bool {
@@ -128,8 +126,8 @@ fn is_header(line: &[u8]) -> bool {
     headers.map(|marker| marker.as_str()).any(|header| line.starts_with(header.as_bytes()))
 }
 
-/// Returns the lines that begin with two stars, but for the first: where each begins, the line, and
-/// the text after it.
+/// Returns the lines with two stars in front, except the first line of the text: for each, the byte
+/// of its beginning, the line, and the text after.
 fn headers_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8], &[u8])> {
     memmem::find_iter(text, b"\n**").map(|at| {
         let rest = &text[at + 1..];
@@ -153,8 +151,8 @@ fn is_plain(line: &[u8], next: &[u8]) -> bool {
     !(blanks || path.ends_with(b"\t") || decorated || names_diff)
 }
 
-/// Returns whether a text can be an envelope as it stands, without anything around it but empty
-/// lines: only then does it pay to parse it before it is searched.
+/// Returns whether a text can be an envelope as it stands, with nothing but empty lines around.
+/// Only then does parsing before the search pay.
 #[must_use]
 pub fn may_stand_alone(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| wrapper::ends(text, false))
@@ -162,7 +160,7 @@ pub fn may_stand_alone(text: &[u8]) -> bool {
 }
 
 /// Finds an envelope that is plain in itself ([`is_bare`]), from the first line that is exactly
-/// `*** Begin Patch` on. What is around it is not looked at.
+/// `*** Begin Patch` on. The text around is not checked.
 #[must_use]
 pub fn find_bare(text: &[u8]) -> Option<Bare> {
     let top = if text.starts_with(BOM) { BOM.len() } else { 0 };
@@ -187,7 +185,7 @@ fn count_feeds(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).count()
 }
 
-/// Returns the number of lines, of which the last need not end in a line feed.
+/// Returns the number of lines; the last one may lack its line feed.
 fn count_lines(text: &[u8]) -> usize {
     count_feeds(text) + usize::from(!text.ends_with(b"\n"))
 }
@@ -213,19 +211,19 @@ pub fn find(text: &[u8]) -> Result<Detected, DetectError> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// The form that it seems to have.
+    /// The apparent form.
     pub kind: DetectedKind,
     /// Its 1-based lines, last excluded.
     pub lines: Range<usize>,
     /// The patch alone.
     pub text: Vec<u8>,
-    /// Whether something other than blanks stands behind it.
+    /// Whether anything but blanks stands behind the patch.
     pub ended: bool,
     notes: Vec<String>,
 }
 
 impl Found {
-    /// Says what it is, for an error.
+    /// Describes the patch for an error.
     #[must_use]
     pub fn into_part(self) -> DetectedPart {
         let lines = self.text.split(|&byte| byte == b'\n');
@@ -237,8 +235,8 @@ impl Found {
         DetectedPart { kind: self.kind, lines: self.lines, files }
     }
 
-    /// Puts an empty line before the patch for each line before it. There may be as many patches as
-    /// lines, so not every one gets them.
+    /// Puts an empty line before the patch for each line before. There may be as many patches as
+    /// lines, so not every patch gets them.
     #[must_use]
     pub fn into_detected(self) -> Detected {
         let mut text = vec![b'\n'; self.lines.start - 1];
@@ -255,13 +253,12 @@ pub fn is_prose(text: &[u8]) -> bool {
     !(0..lines.len()).any(|at| outside::belongs(line, at))
 }
 
-/// Checks what is around the patches of a text, all of which were found.
+/// Checks the text around all patches of a text.
 ///
 /// # Errors
 ///
-/// [`ParseErrorKind::TextOutside`] if a line belongs to a patch
-/// and is in none of them, and [`ParseErrorKind::Hidden`] if one is
-/// in a comment.
+/// [`ParseErrorKind::TextOutside`] for a line of a patch outside all of them, and
+/// [`ParseErrorKind::Hidden`] for a patch in a comment.
 pub fn check_around(text: &[u8], found: &[Found]) -> Result<(), ParseError> {
     let skipped = text.len() - text.strip_prefix(BOM).unwrap_or(text).len();
     let lines = Lines::new(text, skipped..text.len());
@@ -287,7 +284,7 @@ pub fn check_around(text: &[u8], found: &[Found]) -> Result<(), ParseError> {
 #[derive(Debug, Default)]
 struct Comment {
     fence: Option<Fence>,
-    /// The text that closes the open comment.
+    /// The closing text of the open comment.
     open: Option<&'static str>,
 }
 
@@ -304,7 +301,7 @@ impl Comment {
                 }
                 return;
             } else if let Some((before, after)) = rest.split_once("<!--") {
-                // Between backticks it is shown.
+                // Between backticks the comment is visible.
                 self.open = (!before.ends_with('`')).then_some("-->");
                 rest = after;
             } else {
@@ -316,8 +313,8 @@ impl Comment {
     }
 }
 
-/// Returns what closes the title of a link definition that a line leaves open: Markdown shows
-/// neither.
+/// Returns the closing text of a link title still open at the end of the line: Markdown hides link
+/// definitions.
 fn definition(line: &str) -> Option<&'static str> {
     let (_, target) = line.trim_start().strip_prefix('[')?.split_once("]: ")?;
     let title = target.split_once(' ').map_or("", |(_, title)| title.trim_start());
@@ -334,9 +331,9 @@ fn definition(line: &str) -> Option<&'static str> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bare {
-    /// Where it stands, in bytes.
+    /// Its byte range.
     pub range: Range<usize>,
-    /// Notes on what was left out; empty if there is nothing around it.
+    /// Notes on the text left out; empty if nothing stands around.
     pub notes: Vec<String>,
 }
 
@@ -381,7 +378,7 @@ fn note(
         .map(|left_out| format!("took the {kind} in {taken}; {left_out}"))
 }
 
-/// A part of the text that looks like a patch.
+/// A part of the text with the look of a patch.
 #[derive(Debug)]
 struct PatchCandidate {
     kind: DetectedKind,
@@ -438,7 +435,7 @@ impl Ends {
     }
 
     /// Returns the first line after `at` that ends an envelope with this indentation: a deeper
-    /// marker is inside of it.
+    /// marker is inside of the envelope.
     fn after(&self, at: usize, indent: usize) -> Option<usize> {
         let rest = &self.all[self.all.partition_point(|&(end, ..)| end <= at)..];
         rest.first().filter(|&&(.., fewest)| fewest <= indent)?;
@@ -456,7 +453,7 @@ fn blanks(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Returns the envelope that begins at line `at`.
+/// Returns the envelope from line `at`.
 fn envelope(
     lines: &[&str],
     at: usize,
@@ -477,8 +474,8 @@ fn envelope(
         stop.unwrap_or(rest.len())
     });
     let lines_of = at..at + 1 + length;
-    // Blanks before every line are indentation; before some lines they are context, or padding that
-    // the parser handles.
+    // Blanks before every line are indentation. Before some lines they are context, or padding for
+    // the parser.
     let indented =
         lines[lines_of.clone()].iter().all(|line| line.trim().is_empty() || blanks(line) >= indent);
     Some(PatchCandidate {
@@ -488,7 +485,7 @@ fn envelope(
     })
 }
 
-/// Returns the diff that begins at line `at`.
+/// Returns the diff from line `at`.
 fn diff(
     lines: &[&str],
     whole: &Lines<'_>,
@@ -540,7 +537,7 @@ fn diff(
     Some(PatchCandidate { kind: DetectedKind::Diff, lines: at..end, indent })
 }
 
-/// Returns the line that closes the tag which is alone on its line above `at`.
+/// Returns the closing line of the tag alone on its line above `at`.
 fn closing_tag(lines: &[&str], at: usize) -> Option<usize> {
     let above = lines[..at].iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())?;
     let name = above.strip_prefix('<')?.strip_suffix('>')?;
@@ -577,45 +574,49 @@ mod tests {
     const GIT: &str =
         "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-b\n+c\n";
 
+    /// Checks the one patch of a text, and the beginning of its note.
+    fn assert_found(text: &str, kind: DetectedKind, wanted: &str, note: Option<&str>) {
+        let found = find(text.as_bytes()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
+        assert_eq!(found.kind, kind, "{text}");
+        assert_eq!(String::from_utf8_lossy(&found.text), wanted, "{text}");
+        match note {
+            Some(note) => {
+                let note = format!("took the {note}");
+                assert!(found.notes[0].starts_with(&note), "{text}: {:?}", found.notes);
+            }
+            None => assert!(found.notes.is_empty(), "{text}: {:?}", found.notes),
+        }
+    }
+
     #[test]
     fn the_one_patch_is_found() {
-        let took = |what: &str| Some(format!("took the {what}"));
-        for (text, kind, wanted, note) in [
-            (PATCH.to_owned(), DetectedKind::Envelope, PATCH.to_owned(), None),
-            (format!("\u{feff}\n{PATCH}\n"), DetectedKind::Envelope, format!("\n{PATCH}"), None),
-            (
-                PATCH.replace('\n', "\r\n"),
-                DetectedKind::Envelope,
-                PATCH.replace('\n', "\r\n"),
-                None,
-            ),
+        for (text, wanted, note) in [
+            (PATCH.to_owned(), PATCH.to_owned(), None),
+            (format!("\u{feff}\n{PATCH}\n"), format!("\n{PATCH}"), None),
+            (PATCH.replace('\n', "\r\n"), PATCH.replace('\n', "\r\n"), None),
             (
                 format!("Here:\n```diff\n{PATCH}```\nDone.\n"),
-                DetectedKind::Envelope,
                 format!("\n\n{PATCH}"),
-                took("patch in lines 3-5; left out lines 1-2 and lines 6-7"),
+                Some("patch in lines 3-5; left out lines 1-2 and lines 6-7"),
             ),
             (
                 format!("apply_patch <<'EOF'\n{PATCH}EOF\n"),
-                DetectedKind::Envelope,
                 format!("\n{PATCH}"),
-                took("patch in lines 2-4; left out line 1 and line 5"),
+                Some("patch in lines 2-4; left out line 1 and line 5"),
             ),
             // A list item: all lines are indented.
             (
                 "1. so\n   ```\n   *** Begin Patch\n   *** Update File: a\n   @@\n    x\n   -y\n\
                  \x20  *** End Patch\n   ```\n"
                     .into(),
-                DetectedKind::Envelope,
                 "\n\n*** Begin Patch\n*** Update File: a\n@@\n x\n-y\n*** End Patch\n".into(),
-                took("patch in lines 3-8; left out lines 1-2 and line 9"),
+                Some("patch in lines 3-8; left out lines 1-2 and line 9"),
             ),
             // Markers and fences inside of it are its content.
             (
                 "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n\
                  *** End Patch\n"
                     .into(),
-                DetectedKind::Envelope,
                 "*** Begin Patch\n*** Update File: a\n@@\n *** End Patch\n-```\n+*** Begin Patch\n\
                  *** End Patch\n"
                     .into(),
@@ -624,80 +625,66 @@ mod tests {
             // Half of one is one; the parser says what is missing.
             (
                 "```\n*** Begin Patch\n*** Delete File: a\n```\n".into(),
-                DetectedKind::Envelope,
                 "\n*** Begin Patch\n*** Delete File: a\n".into(),
-                took("patch in lines 2-3; left out line 1 and line 4"),
+                Some("patch in lines 2-3; left out line 1 and line 4"),
             ),
-            (DIFF.into(), DetectedKind::Diff, DIFF.into(), None),
-            (format!("{DIFF}{GIT}"), DetectedKind::Diff, format!("{DIFF}{GIT}"), None),
-            (format!("{GIT}\n{GIT}"), DetectedKind::Diff, format!("{GIT}\n{GIT}"), None),
+        ] {
+            assert_found(&text, DetectedKind::Envelope, &wanted, note);
+        }
+    }
+
+    #[test]
+    fn the_one_diff_is_found() {
+        for (text, wanted, note) in [
+            (DIFF.into(), DIFF.into(), None),
+            (format!("{DIFF}{GIT}"), format!("{DIFF}{GIT}"), None),
+            (format!("{GIT}\n{GIT}"), format!("{GIT}\n{GIT}"), None),
             (
                 format!("Hi,\n\n{MAIL}{GIT}-- \n2.39\n\nBye\n"),
-                DetectedKind::Diff,
                 format!("\n\n{MAIL}{GIT}-- \n2.39\n"),
-                took("diff in lines 3-17; left out lines 1-2 and lines 18-19"),
+                Some("diff in lines 3-17; left out lines 1-2 and lines 18-19"),
             ),
             // Of a binary file, in a mail and in a chat; the first file, and a later one.
             (
                 format!("Hi,\n\n{MAIL}{BINARY}{GIT}{BINARY}-- \n2.39\n\nBye\n"),
-                DetectedKind::Diff,
                 format!("\n\n{MAIL}{BINARY}{GIT}{BINARY}-- \n2.39\n"),
-                took("diff in lines 3-35; left out lines 1-2 and lines 36-37"),
+                Some("diff in lines 3-35; left out lines 1-2 and lines 36-37"),
             ),
             (
                 format!("So:\n\n{BINARY}{GIT}{BINARY}\nThat is all.\n"),
-                DetectedKind::Diff,
                 format!("\n\n{BINARY}{GIT}{BINARY}"),
-                took("diff in lines 3-27; left out lines 1-2 and"),
+                Some("diff in lines 3-27; left out lines 1-2 and"),
             ),
             (
                 format!("{DIFF}{DIFFER}{GIT}{DIFFER}Bye\n"),
-                DetectedKind::Diff,
                 format!("{DIFF}{DIFFER}{GIT}{DIFFER}"),
-                took("diff in lines 1-19; left out line 20"),
+                Some("diff in lines 1-19; left out line 20"),
             ),
             (
                 format!("{MAIL}{GIT}-- \n2.39\n\n{MAIL}{DIFF}"),
-                DetectedKind::Diff,
                 format!("{MAIL}{GIT}-- \n2.39\n\n{MAIL}{DIFF}"),
                 None,
             ),
             (
                 format!("So:\ndiff -ru a/x b/x\n{DIFF}Only in b: y\ndiff -ru a/x b/x\n{DIFF}ok\n"),
-                DetectedKind::Diff,
                 format!("\ndiff -ru a/x b/x\n{DIFF}Only in b: y\ndiff -ru a/x b/x\n{DIFF}"),
-                took("diff in lines 2-16; left out line 1 and line 17"),
+                Some("diff in lines 2-16; left out line 1 and line 17"),
             ),
             (
                 format!("Do this:\n```diff\n{DIFF}```\n"),
-                DetectedKind::Diff,
                 format!("\n\n{DIFF}"),
-                took("diff in lines 3-8; left out lines 1-2 and line 9"),
+                Some("diff in lines 3-8; left out lines 1-2 and line 9"),
             ),
             // Lines beyond the numbers of a hunk are not left out in silence.
-            (
-                format!("{DIFF}+more\n\nend\n"),
-                DetectedKind::Diff,
-                format!("{DIFF}+more\n\nend\n"),
-                None,
-            ),
-            // A line that reads like a header, inside a hunk.
+            (format!("{DIFF}+more\n\nend\n"), format!("{DIFF}+more\n\nend\n"), None),
+            // A line like a header, inside a hunk.
             (
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
-                DetectedKind::Diff,
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
                 None,
             ),
         ] {
-            let found = find(text.as_bytes()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!(found.kind, kind, "{text}");
-            assert_eq!(String::from_utf8_lossy(&found.text), wanted, "{text}");
-            match note {
-                Some(note) => {
-                    assert!(found.notes[0].starts_with(&note), "{text}: {:?}", found.notes)
-                }
-                None => assert!(found.notes.is_empty(), "{text}: {:?}", found.notes),
-            }
+            assert_found(&text, DetectedKind::Diff, &wanted, note);
         }
     }
 
@@ -740,7 +727,7 @@ mod tests {
         for (text, patches) in [
             ("*** Begin Patch\n".repeat(2000), 2000),
             (PATCH.repeat(2000), 2000),
-            // Ends that are deeper than every beginning.
+            // Ends deeper than every beginning.
             ("*** Begin Patch\n   *** End Patch\n".repeat(2000), 2000),
             // Beginnings ever deeper, each shut out of the one before by a fence.
             (

@@ -1,7 +1,7 @@
-//! Explains what is wrong at the place where the grammar stopped.
+//! Explains the fault at the place where the grammar stopped.
 //!
-//! Pest's line is right; its column points at the start of the token that failed, and its rule
-//! names mean nothing to people. So the line is looked at again, with the section that it is in.
+//! Pest's line is right; its column points at the start of the failed token, and its rule names
+//! mean nothing to people. So the line is read again, together with its section.
 
 use pest_itself::error::{Error, ErrorVariant, InputLocation};
 
@@ -10,8 +10,8 @@ use crate::grammar::{Rule, symbol};
 use crate::lines::is_combined;
 use crate::marker::Marker;
 
-/// Makes the error for a text that the grammar does not accept. `body` is the part that was parsed;
-/// it begins at byte `base` of `text`. `bare` says whether the first hunk may be without `@@`.
+/// Makes the error for a text refused by the grammar. `body` is the parsed part, from byte `base`
+/// of `text` on. `bare` says whether the first hunk may be without `@@`.
 pub(crate) fn from_pest(
     text: &str,
     base: usize,
@@ -54,11 +54,10 @@ pub(crate) fn from_pest(
     at_offset(text.as_bytes(), base + line_start, within, kind, expected)
 }
 
-/// The text that is expected where a patch was cut off. The last marker alone would close half a
-/// change.
+/// The expected text where a patch was cut off. The last marker alone would close half a change.
 pub(crate) const REST: &str = "the rest of the patch, down to `*** End Patch`";
 
-/// The part of a patch that the lines before the bad one opened.
+/// The part of a patch opened by the lines before the bad one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
     Outside,
@@ -91,7 +90,7 @@ fn enclosing(before: &str) -> Context {
     Context::Outside
 }
 
-/// Says what is wrong with `line`, and at which byte of it.
+/// Finds the fault of `line` and its byte in the line.
 fn judge(
     line: &str,
     last: bool,
@@ -121,14 +120,14 @@ fn judge(
         return (ParseErrorKind::NoEnd, vec![REST], 0);
     }
     if Marker::of(trimmed) == Some(Marker::Begin) {
-        // The first line of all, without a line feed: nothing follows it.
+        // The first line of all, without a line feed and with nothing behind.
         return if last && context == Context::Outside {
             (ParseErrorKind::NoEnd, vec![REST], line.len())
         } else {
             (ParseErrorKind::SecondEnvelope, expected, 0)
         };
     }
-    // A last line that breaks off within a marker was cut off, and is no typo.
+    // A last line that breaks off within a marker was cut off: no typo.
     if last && Marker::ALL.iter().any(|marker| marker.as_str().starts_with(trimmed)) {
         return (ParseErrorKind::NoEnd, vec![REST], trimmed.len());
     }
@@ -154,9 +153,9 @@ fn judge(
     }
 }
 
-/// Returns the header nearest to `line` and the first byte at which they differ.
+/// Returns the header nearest to `line` and the first byte of difference.
 fn closest_header(line: &str) -> (Option<&'static str>, usize) {
-    /// Words that other tools use for the same.
+    /// Other tools' words for the same.
     const SYNONYMS: [(&str, Marker); 9] = [
         ("modify", Marker::Update),
         ("edit", Marker::Update),
@@ -222,7 +221,7 @@ pub(crate) fn at(
     at_offset(text.as_bytes(), start, 0, kind, expected)
 }
 
-/// Makes an error at byte `within` of the line that begins at byte `line_start` of `text`.
+/// Makes an error at byte `within` of the line from byte `line_start` of `text` on.
 pub(crate) fn at_offset(
     text: &[u8],
     line_start: usize,

@@ -10,9 +10,9 @@
 //! # Ok::<(), patch_grammar::ParseError>(())
 //! ```
 //!
-//! Only this module knows what a hunk of a diff is. The numbers after `@@` say how many lines it
-//! has. Where they fit, every line within is content, whatever it looks like. Where they do not,
-//! the lines are read as they stand, as long as they are unambiguous, and a warning says so.
+//! Only this module knows the hunks of diffs. The numbers after `@@` count the lines of the hunk.
+//! If they fit, every line within is content, whatever its look. If not, the lines are read as they
+//! stand, as long as they are unambiguous, with a warning.
 //!
 //! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed
 //! (merges, binary files without their bytes) are errors.
@@ -42,8 +42,8 @@ use reader::{
 };
 pub use reader::{NEXT_DIFF, begins_mail};
 
-/// Returns whether two sections that follow one another in a text are of different diffs: between
-/// them a mail ends, or one or a commit begins.
+/// Returns whether two neighbouring sections of a text are from different diffs: between them a
+/// mail ends, or a mail or a commit begins.
 #[must_use]
 pub fn are_parted(patch: &Patch, one: &Section<'_>, other: &Section<'_>) -> bool {
     // In reverse, the last section of the text is the first one.
@@ -53,8 +53,8 @@ pub fn are_parted(patch: &Patch, one: &Section<'_>, other: &Section<'_>) -> bool
     !between.is_empty() && reader::parts_diffs(patch.bytes(between))
 }
 
-/// Returns the error of a diff whose last hunk lacks lines, for those who do not see its files: a
-/// change may be missing.
+/// Returns the error of a diff whose last hunk lacks lines, for callers without the files: a change
+/// may be missing.
 #[must_use]
 pub fn may_be_cut_off(patch: &Patch) -> Option<ParseError> {
     let mut hunks = patch.sections().iter().flat_map(Section::hunks);
@@ -72,19 +72,18 @@ pub fn may_be_cut_off(patch: &Patch) -> Option<ParseError> {
 /// How a diff is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffOptions {
-    /// How many leading parts of a path are removed, as with `patch -p`. Default: `None`, which
-    /// removes the prefixes that git writes (`a/` and `b/`, and those of `diff.mnemonicPrefix`),
-    /// where there are any.
+    /// How many leading parts of a path are removed, as with `patch -p`. Default: `None`: git's
+    /// prefixes (`a/` and `b/`, and those of `diff.mnemonicPrefix`) are removed, where there are
+    /// any.
     pub strip: Option<usize>,
-    /// Whether binary files are left out whose bytes the diff does not have, with a warning:
-    /// `Binary files a/x and b/x differ`. Default: `false`, which refuses them.
+    /// Whether binary files without their bytes in the diff are left out, with a warning: `Binary
+    /// files a/x and b/x differ`. Default: `false`: such files are errors.
     pub skip_binary: bool,
-    /// Whether the numbers of hunks are not looked at that do not fit their lines, as in `git apply
-    /// --recount`. Default: `false`: they are told, and the last hunk of a diff may be
-    /// [cut off](ParseErrorKind::CutOff).
+    /// Whether wrong numbers of hunks are ignored, as in `git apply --recount`. Default: `false`: a
+    /// warning tells them, and the last hunk of a diff may be [cut off](ParseErrorKind::CutOff).
     pub recount: bool,
-    /// Whether something stood behind the diff that shows that it is whole, such as the end of a
-    /// fence. Default: `false`.
+    /// Whether something behind the diff showed that the text is whole, such as the end of a fence.
+    /// Default: `false`.
     pub ended: bool,
     /// How many files a diff may have. Default: 10 000.
     pub max_sections: usize,
@@ -103,7 +102,7 @@ impl Default for DiffOptions {
 ///
 /// # Errors
 ///
-/// The first thing that is wrong, or that no plan can express, with its line and column.
+/// The first fault, or the first thing that no plan can express, with its line and column.
 pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, ParseError> {
     let given = text.into();
     let mut text = given.clone();
@@ -118,7 +117,7 @@ pub fn parse(text: impl Into<Text>, options: &DiffOptions) -> Result<Patch, Pars
         read = ReadFiles::of(&text, options);
         read.warnings.insert(0, Warning { kind: WarningKind::StoredWithCrlf, line: 1 });
     }
-    // Lines are the same in both texts; bytes are counted in the text that was given.
+    // Lines are the same in both texts; bytes are counted in the given text.
     let ReadFiles { files, warnings, .. } = read;
     let files = files.map_err(|failure| located(&given, failure))?;
     let bare = memchr::memchr(b'\r', text.as_bytes()).is_none();
@@ -179,8 +178,8 @@ impl ReadFiles {
     }
 }
 
-/// Leaves out what stands before the paths of a diff of new files only, and says so: their two names
-/// tell it, as `old/x` and `new/x` do.
+/// Leaves out the common prefix of all paths in a diff of new files only, with a warning: the two
+/// names of each file show the prefix, as `old/x` and `new/x` do.
 fn leave_out_prefix(files: &mut [DiffFile]) -> Option<Warning> {
     let first = prefix(files.first()?)?;
     if !files.iter().all(|file| prefix(file).as_ref() == Some(&first)) {
@@ -194,7 +193,7 @@ fn leave_out_prefix(files: &mut [DiffFile]) -> Option<Warning> {
     Some(Warning { kind: WarningKind::PrefixLeftOut { prefix: first }, line })
 }
 
-/// Returns the beginning of the path of a new file up to the one part in which its names differ.
+/// Returns the path of a new file up to the one part that differs between its names.
 fn prefix(file: &DiffFile) -> Option<String> {
     let old = file.old_name.as_ref().filter(|_| file.is_new())?;
     let old: Vec<_> = old.text.split('/').collect();
@@ -208,12 +207,12 @@ fn spanned(name: Name) -> Spanned<'static> {
     Spanned { text: Cow::Owned(name.text), span: name.span, line: name.line }
 }
 
-/// Returns the id that stands in a range of the text.
+/// Returns the id in a range of the text.
 fn id_at<'p>(text: &'p [u8], span: &Range<usize>) -> Option<&'p str> {
     std::str::from_utf8(&text[span.clone()]).ok()
 }
 
-/// Returns the id of a commit; none for the zeros that stand for no commit.
+/// Returns the id of a commit; none for zeros.
 fn commit_at<'p>(text: &'p [u8], span: Option<&Range<usize>>) -> Option<&'p str> {
     id_at(text, span?).filter(|id| id.bytes().any(|digit| digit != b'0'))
 }
@@ -317,7 +316,7 @@ fn hunk<'p>(
     ids: Option<&(Range<usize>, Range<usize>)>,
 ) -> Hunk<'p> {
     let (lines, _) = hunk_lines(&text[part.body.clone()], part.line + 1, endings);
-    // A hunk that only inserts has nothing to do with the function above it.
+    // For a pure insertion the function above says nothing.
     let shows_old = lines.iter().any(|line| line.kind != LineKind::Insert);
     let heading = part.heading.clone().filter(|_| shows_old);
     let header = heading.and_then(|span| {

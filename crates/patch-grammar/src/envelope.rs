@@ -4,8 +4,8 @@ use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperat
 use crate::marker::{Marker, push_header, push_no_newline};
 use crate::patch::Patch;
 
-/// An envelope that is being written, one section after the other. Its own lines end in line feeds,
-/// so that a carriage return before one belongs to the file.
+/// The writer of an envelope, one section after the other. The envelope's own lines end in line
+/// feeds, so a carriage return before one belongs to the file.
 #[derive(Debug, Default)]
 pub struct Writer {
     sections: Vec<u8>,
@@ -32,15 +32,15 @@ impl Writer {
         }
     }
 
-    /// Returns which line of the envelope is written next, from 1.
+    /// Returns the number of the next line of the envelope, from 1.
     #[must_use]
     pub fn next_line(&self) -> usize {
         let begin = 1;
         begin + self.count + 1
     }
 
-    /// Writes lines of another envelope. If that is stored with CRLF, its carriage returns mean
-    /// nothing and are left out.
+    /// Writes lines of another envelope. If the other envelope was stored with CRLF, its carriage
+    /// returns mean nothing and are left out.
     pub fn lines_of(&mut self, patch: &Patch, lines: &[u8]) {
         let text = patch.text();
         let first = text.as_bytes().trim_ascii_start().split(|&byte| byte == b'\n').next();
@@ -64,7 +64,7 @@ impl Writer {
     }
 }
 
-/// A part of a patch that an envelope cannot express.
+/// A part of a patch without an equivalent in an envelope.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 #[non_exhaustive]
@@ -73,7 +73,7 @@ pub struct Inexpressible {
     pub path: String,
     /// The 1-based line of the patch.
     pub line: u32,
-    /// The part that cannot be expressed.
+    /// The part without an equivalent.
     pub problem: Unsaid,
 }
 
@@ -104,7 +104,7 @@ pub enum Unsaid {
     /// A line is not UTF-8, or has a NUL character.
     #[error("an envelope is UTF-8 without NUL characters, and a line is not")]
     Bytes,
-    /// The patch is framed by CRLF, so that no line says how it ends in the file.
+    /// The patch is framed by CRLF, so no line states its ending in the file.
     #[error("the patch was stored with CRLF, and its line endings say nothing")]
     LineEnding,
     /// It is binary.
@@ -118,8 +118,8 @@ pub enum Unsaid {
     Path,
 }
 
-/// Writes the tree of a diff as an envelope that makes the same change, in every profile. Carriage
-/// returns before line feeds are the files'.
+/// Writes the tree of a diff as an envelope with the same change, in every profile. Carriage
+/// returns before line feeds belong to the files.
 ///
 /// Line numbers, and the lines of a deleted file, are left out.
 ///
@@ -296,7 +296,7 @@ mod tests {
                 "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n\\ No\n+b\n",
                 "*** Update File: x\n@@\n-a\r\n\\ No newline at end of file\n+b\n",
             ),
-            // Lines that read like headers, and an empty line that lost its blank.
+            // Lines like headers, and an empty line whose blank was lost.
             (
                 "--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n\n--- a\n--- b\n+++ c\n",
                 "*** Update File: x\n@@\n \n--- a\n--- b\n+++ c\n",
@@ -305,7 +305,7 @@ mod tests {
         ] {
             let found = written(diff.as_bytes()).unwrap_or_else(|error| panic!("{diff}: {error}"));
             assert_eq!(found, format!("*** Begin Patch\n{patch}*** End Patch\n"), "{diff}");
-            // It says the same, but for where it stands.
+            // Both say the same, but for byte ranges and lines.
             let diff = diff::parse(diff, &DiffOptions::default()).expect("a diff");
             let read = crate::parse(&found, &crate::ParseOptions::default()).expect("it parses");
             let lines = |patch: &Patch| {

@@ -1,7 +1,7 @@
-//! The language in the notations that inference engines read.
+//! The language in the notations of inference engines.
 //!
-//! The files are generated from the pest grammar by `cargo xtask grammar`, which also proves that
-//! they mean the same; a test keeps them current.
+//! `cargo xtask grammar` generates the files from the pest grammar, and proves that they mean the
+//! same; a test keeps them current.
 //!
 //! ```
 //! use patch_grammar::{Dialect, export};
@@ -33,7 +33,7 @@ crate::names::named! {
 
 /// The grammar of `dialect` in the notation of `format`.
 ///
-/// For [`Format::Pest`] it is [`GRAMMAR`], which defines all dialects.
+/// [`Format::Pest`] gives [`GRAMMAR`], the definition of all dialects.
 #[must_use]
 pub fn text(format: Format, dialect: Dialect) -> &'static str {
     match (format, dialect) {
@@ -53,8 +53,8 @@ pub fn text(format: Format, dialect: Dialect) -> &'static str {
     }
 }
 
-/// The grammar of what stands between the two markers of a patch, in XGrammar's EBNF: for an engine
-/// that is told the markers themselves, such as a structural tag.
+/// The grammar of the text between the two markers of a patch, in XGrammar's EBNF: for an engine
+/// with the markers in its own rules, such as a structural tag.
 ///
 /// ```
 /// use patch_grammar::{Dialect, export};
@@ -82,7 +82,7 @@ pub fn body(dialect: Dialect) -> String {
     out
 }
 
-/// The name of the file that holds the grammar.
+/// The name of the file with the grammar.
 #[must_use]
 pub fn file_name(format: Format, dialect: Dialect) -> String {
     let stem = match dialect {

@@ -9,7 +9,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Returns the fence that a line opens.
+    /// Returns the fence opened by a line.
     #[must_use]
     pub fn opened_by(line: &str) -> Option<Self> {
         let text = line.trim_start_matches(' ');
@@ -22,7 +22,7 @@ impl Fence {
         })
     }
 
-    /// Returns whether a line closes it. A fence that is indented deeper belongs to what is inside.
+    /// Returns whether a line closes the fence. A deeper fence belongs to the content.
     #[must_use]
     pub fn is_closed_by(&self, line: &str) -> bool {
         let text = line.trim_start_matches(' ');

@@ -1,10 +1,10 @@
-//! How fields of the tree are serialized that are not as their types are.
+//! Serialization of fields whose data differs from their types.
 
 use std::ops::Range;
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-/// Writes the `hunks` that delete a file, where there are any.
+/// Writes the `hunks` of a deletion, where there are any.
 pub(crate) fn deleted<S: Serializer>(
     hunks: &Option<impl Serialize>,
     serializer: S,
@@ -16,7 +16,7 @@ pub(crate) fn deleted<S: Serializer>(
     fields.end()
 }
 
-/// Writes a line as a text, or as its bytes where it is not UTF-8.
+/// Writes a line as a text, or as bytes if the line is not UTF-8.
 pub(crate) fn text<S: Serializer>(line: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     match std::str::from_utf8(line) {
         Ok(text) => text.serialize(serializer),

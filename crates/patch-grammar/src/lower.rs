@@ -37,7 +37,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Self { warnings, ..Self::from_line(text, 0, 1, endings, options) }
     }
 
-    /// Starts a walk over a part of `text` that begins at byte `base`, in the 1-based line `line`.
+    /// Starts a walk over a part of `text` from byte `base` on, in the 1-based line `line`.
     pub(crate) fn from_line(
         text: &'p str,
         base: usize,
@@ -59,16 +59,16 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
     }
 
-    /// Starts a walk over a later part of the same text, which begins at byte `base`.
+    /// Starts a walk over a later part of the same text, from byte `base` on.
     pub(crate) fn walk_from(&self, base: usize) -> Self {
         let Self { text, options, endings, environment, counted, line, .. } = *self;
         let (sections, warnings) = Default::default();
         Self { text, base, options, endings, environment, sections, warnings, counted, line }
     }
 
-    /// Adds what another walk found from byte `at` on, up to byte `end`, and returns `end`. Returns
-    /// `None` if none of its sections begins there: the match of a section does not depend on the
-    /// text before it, so two walks agree from where one of their sections begins.
+    /// Adds the sections of another walk from byte `at` to byte `end`, and returns `end`. Returns
+    /// `None` if none of its sections begins there. The match of a section does not depend on the
+    /// text before, so two walks agree from any section common to both.
     pub(crate) fn follow(&mut self, at: usize, other: Self, end: usize) -> Option<usize> {
         let Self { mut sections, warnings, counted, line, .. } = other;
         let first = sections.iter().position(|section| section.span.start >= at)?;
@@ -85,8 +85,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Some(end)
     }
 
-    /// Adds the pairs that the grammar found in the text from byte `base` on, and returns the byte
-    /// where they end.
+    /// Adds the pairs of the grammar from byte `base` on, and returns the byte of their end.
     pub(crate) fn part(
         &mut self,
         base: usize,
@@ -124,7 +123,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok(end)
     }
 
-    /// Returns the tree of all parts, the last of which ends at byte `end`.
+    /// Returns the tree of all parts, up to byte `end`.
     pub(crate) fn finish(self, end: usize) -> Result<Parsed<'p>, ParseError> {
         if self.sections.is_empty() {
             return Err(self.error(end, ParseErrorKind::NoSections, HEADERS));
@@ -232,7 +231,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
                     }
                 }
                 Rule::accepted_hunk_lines => {
-                    // A run of lines, which pest took as one token.
+                    // A run of lines, one token of pest.
                     let number = self.line_at(range.start);
                     (hunk.lines, hunk.separators) =
                         hunk_lines(&self.text.as_bytes()[range], number, self.endings);
@@ -261,7 +260,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Ok((old, self.without_blanks(begin + at + ARROW.len()..end, rest.line)))
     }
 
-    /// Returns a part of the text without the blanks around it.
+    /// Returns a part of the text without blanks around.
     fn without_blanks(&self, range: Range<usize>, line: u32) -> Spanned<'p> {
         let whole = &self.text[range.clone()];
         let part = whole.trim_matches([' ', '\t']);
@@ -274,8 +273,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
         self.base + pair.as_span().start()..self.base + pair.as_span().end()
     }
 
-    /// Returns the text after `@@` and one blank. It keeps its indentation, which tells a function
-    /// `f` from a method `f`.
+    /// Returns the text after `@@` and one blank. The indentation stays, to tell a function `f`
+    /// from a method `f`.
     fn header(&mut self, range: Range<usize>) -> Spanned<'p> {
         let line = self.line_at(range.start);
         let text = self.text[range.clone()].trim_end_matches(['\r', '\n']);
@@ -284,7 +283,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Spanned { text: Cow::Borrowed(&self.text[start..end]), span: start..end, line }
     }
 
-    /// Returns the text of a pair, without blanks around it.
+    /// Returns the text of a pair, without blanks around.
     fn spanned(&mut self, pair: &Pair<'_, Rule>) -> Spanned<'p> {
         const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
         let range = self.range(pair);
@@ -355,7 +354,7 @@ fn is_visible(line: &Line<'_>) -> bool {
     line.kind != LineKind::Context || !line.text.trim_ascii().is_empty()
 }
 
-/// Returns what the line endings of a patch mean: its first line is that of `*** Begin Patch`.
+/// Returns the meaning of a patch's line endings, by the ending of its `*** Begin Patch` line.
 pub(crate) fn endings(body: &str) -> LineEndings {
     let first = body.split_inclusive('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
     if first.ends_with("\r\n") { LineEndings::Framing } else { LineEndings::Stated }

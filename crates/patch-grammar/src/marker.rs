@@ -1,4 +1,4 @@
-//! The marker lines of the envelope, for the code that writes or recognises them.
+//! The marker lines of the envelope, for writers and readers.
 
 use crate::quoted::of_quoted;
 
@@ -20,17 +20,17 @@ crate::names::named! {
     }
 }
 
-/// The line after a line of a file that has no line feed.
+/// The marker after a last line without a line feed.
 pub const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 impl Marker {
-    /// Returns the marker that a line begins with.
+    /// Returns the marker at the beginning of a line.
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|marker| line.starts_with(marker.as_str()))
     }
 
-    /// Returns the form that messages show.
+    /// Returns the form for messages.
     pub(crate) const fn symbol(self) -> &'static str {
         match self {
             Self::Begin => "`*** Begin Patch`",
@@ -58,8 +58,8 @@ const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}
 /// Quotation marks of string literals, and of code in Markdown.
 pub const LITERAL: [char; 3] = ['"', '\'', '`'];
 
-/// Corrects a line that is meant to be a marker: its case, stars, blanks and colon, and what stands
-/// around its path. Returns `None` for other lines, and for markers that are right.
+/// Corrects a line meant as a marker: its case, stars, blanks and colon, and the marks around its
+/// path. Returns `None` for other lines, and for right markers.
 #[must_use]
 pub fn respelled(line: &str) -> Option<String> {
     let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
@@ -73,8 +73,8 @@ pub fn respelled(line: &str) -> Option<String> {
     corrected(text, bare, stars).filter(|right| right != whole).map(|right| right + end)
 }
 
-/// Returns a line as the marker that it is meant to be; `bare` is the line without the quotes
-/// around it, and begins with so many stars.
+/// Returns the marker meant by a line; `bare` is the line without the quotes around, and begins
+/// with so many stars.
 fn corrected(text: &str, bare: &str, stars: usize) -> Option<String> {
     // The quotes of a path may be the last character of its line.
     if let Some((marker, path)) = Marker::of(text).and_then(|marker| {
@@ -120,13 +120,14 @@ fn corrected(text: &str, bare: &str, stars: usize) -> Option<String> {
     None
 }
 
-/// Returns the letters of a marker, by which it is recognized.
+/// Returns the letters of a marker, for comparison.
 fn key(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
 }
 
 /// Takes quotation marks, backticks, and stars behind a blank off the path of a header, or off both
-/// paths of a move, which may also be quoted as one. What git quotes is read as git does.
+/// paths of a move, also when one pair of quotes is around both. Git's own quotes are read as by
+/// git.
 fn bare_path(marker: Marker, path: &str) -> String {
     if marker == Marker::Environment {
         return path.trim().to_owned();
@@ -164,15 +165,14 @@ pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push('\n');
 }
 
-/// Writes one line of a hunk or a new file. A carriage return at its end says that it ends in CRLF
-/// in the file.
+/// Writes one line of a hunk or a new file. A carriage return at its end means CRLF in the file.
 pub fn push_line(out: &mut String, sign: char, line: &str) {
     out.push(sign);
     out.push_str(line);
     out.push('\n');
 }
 
-/// Writes the line that says that the one before has no line feed.
+/// Writes the marker for a missing line feed after the line before.
 pub fn push_no_newline(out: &mut String) {
     out.push_str(NO_NEWLINE);
     out.push('\n');

@@ -20,17 +20,17 @@ pub(crate) use debug_is_display;
 pub struct UnknownName {
     /// The name.
     pub name: String,
-    /// The names that there are.
+    /// The names in existence.
     pub names: Vec<&'static str>,
 }
 
 debug_is_display!(UnknownName);
 
-/// Makes an enum of which each variant stands beside its stable name, with `ALL`, `as_str`,
+/// Makes an enum with a stable name beside each variant, and with `ALL`, `as_str`,
 /// [`Display`](std::fmt::Display) and [`FromStr`](std::str::FromStr).
 ///
-/// The variants of an `error enum` may have fields, and what it displays is a message and not the
-/// name, so it gets `as_str` alone.
+/// The variants of an `error enum` may have fields. Its `Display` is a message and not the name, so
+/// only `as_str` is made.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {

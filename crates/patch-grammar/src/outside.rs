@@ -1,5 +1,5 @@
-//! Lines that belong to a patch, wherever they stand: what is around a patch may be prose, and must
-//! not be another part of it.
+//! Lines of a patch, wherever they stand: the text around a patch may be prose, but no other part
+//! of the patch.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::lines::Lines;
 use crate::marker::{Marker, respelled};
 
-/// The most files that an error names.
+/// The most files in an error.
 const NAMED: usize = 5;
 
 /// Returns whether a part of a patch begins in line `at`: a marker, a hunk, the header of a file of
@@ -29,7 +29,7 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         Some(b'r') => text.starts_with(b"rename from ") && next.starts_with(b"rename to "),
         Some(b'c') => text.starts_with(b"copy from ") && next.starts_with(b"copy to "),
         Some(b'I') => text.starts_with(b"Index: ") && next.starts_with(b"===="),
-        // Without the line that names the file. A mode that files have anyway says nothing.
+        // Without the line of the file name. A mode of every file says nothing.
         Some(b'o') => text.starts_with(b"old mode 1") && next.starts_with(b"new mode 1"),
         Some(b'n') => text.strip_prefix(b"new file mode 1").is_some_and(|mode| mode != b"00644"),
         Some(b'd') if text.starts_with(b"deleted file mode 1") => true,
@@ -49,8 +49,8 @@ pub fn has_part_of_patch(text: &[u8]) -> bool {
     (0..lines.len()).any(|at| belongs(|at| lines.get(at), at))
 }
 
-/// Returns whether a diff begins behind a quotation mark that is still open at the end of the line:
-/// what closes it stands behind the last line of the diff, and looks like a part of that.
+/// Returns whether a diff begins behind a quotation mark still open at the end of the line: the
+/// closing mark stands behind the last line of the diff, and looks like a part of the diff.
 fn quotes_diff(line: &[u8]) -> bool {
     memchr::memmem::find(line, b"diff -").is_some_and(|at| {
         let mark = at.checked_sub(1).map(|before| line[before]);
@@ -64,7 +64,7 @@ fn header(line: &[u8]) -> Option<String> {
     respelled(text).or_else(|| Marker::of(text).map(|_| text.to_owned()))
 }
 
-/// Returns the file that a line names.
+/// Returns the file named by a line.
 pub(crate) fn file(line: &[u8]) -> Option<String> {
     let line = line.trim_ascii();
     if let Some(path) = line.strip_prefix(b"+++ ").or_else(|| line.strip_prefix(b"--- ")) {
@@ -90,7 +90,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
 }
 
-/// Returns the first files that lines name, each once.
+/// Returns the first files named by lines, each once.
 pub(crate) fn files<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for file in lines.filter_map(file) {
@@ -105,8 +105,8 @@ pub(crate) fn files<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// [`ParseErrorKind::TextOutside`], with the lines that belong to a patch and are in none, and the
-/// files that they name.
+/// [`ParseErrorKind::TextOutside`], with the lines of a patch outside all patches, and the files
+/// named there.
 pub(crate) fn check(
     text: &[u8],
     lines: &Lines<'_>,
@@ -152,7 +152,7 @@ pub(crate) fn is_block_marker(line: &[u8], sign: u8, words: &[&str]) -> bool {
     (5..=9).contains(&signs) && words.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes()))
 }
 
-/// Returns the binary file of which diff, or git, says in a line that it changes.
+/// Returns the binary file of a line of diff, or of git, about a change.
 pub(crate) fn binary_file(line: &[u8]) -> Option<&[u8]> {
     let names = line.strip_prefix(b"Binary files ").or_else(|| line.strip_prefix(b"Files "))?;
     let names = names.strip_suffix(b" differ")?;
@@ -163,7 +163,7 @@ pub(crate) fn binary_file(line: &[u8]) -> Option<&[u8]> {
     Some(bare.unwrap_or(name))
 }
 
-/// A line of `git diff --submodule`, which shows a change of a submodule.
+/// A line of `git diff --submodule` about the change of a submodule.
 pub(crate) struct SubmoduleLine<'l> {
     /// Its directory.
     pub(crate) path: &'l [u8],
@@ -194,7 +194,7 @@ fn hex_digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
 }
 
-/// Returns the directory of the submodule that a line shows a change of.
+/// Returns the directory of the submodule whose change a line shows.
 pub(crate) fn submodule(line: &[u8]) -> Option<&[u8]> {
     SubmoduleLine::of(line).map(|found| found.path)
 }

@@ -1,4 +1,4 @@
-//! Parses a patch: removes what may stand around it, applies the grammar, and makes the tree.
+//! Parses a patch: removes the text allowed around, applies the grammar, and makes the tree.
 
 use std::ops::Range;
 use std::str::Utf8Error;
@@ -57,7 +57,7 @@ fn begins(text: &str) -> bool {
     lines.any(|line| Marker::of(line) == Some(Marker::Begin) || line.starts_with("<<<<<<< "))
 }
 
-/// Returns the part of `bytes` before the first one that is not UTF-8, and what is wrong there.
+/// Returns the text up to the first bytes that are not UTF-8, and the error there.
 pub(crate) fn valid_part(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),
@@ -68,14 +68,14 @@ pub(crate) fn valid_part(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
     }
 }
 
-/// Parses one patch: all of the text, or the part of it that [`Text::part`] took.
+/// Parses one patch: all of the text, or the part taken by [`Text::part`].
 ///
 /// Time and memory are linear in the text.
 ///
 /// # Errors
 ///
-/// Those of [`decode`]; else the first thing that is wrong, with its line and column, what was
-/// expected and what was seen.
+/// Those of [`decode`]; else the first fault, with its line and column, the expected text and the
+/// text there.
 pub fn parse(text: impl Into<Text>, options: &ParseOptions) -> Result<Patch, ParseError> {
     let text = text.into();
     let part = text.range();
@@ -110,8 +110,8 @@ pub(crate) fn tree<'p>(
 /// the full error.
 ///
 /// Pest keeps a token for each beginning and end of a rule: 130 MB for 100 000 updates, next to
-/// nothing for sixteen. The match of a rule does not depend on the text before it, so the parts are
-/// the same as those of the rule for the whole.
+/// nothing for sixteen. The match of a rule does not depend on the text before, so the parts are
+/// the same as in a parse of the whole.
 fn in_parts<'p>(text: &'p str, peeled: &Peeled, options: &ParseOptions) -> Option<Parsed<'p>> {
     let Range { start, end } = peeled.body;
     // A browser gets no code for a second thread.
@@ -130,7 +130,7 @@ fn in_parts_from<'p>(
     let Range { start, end } = peeled.body;
     let mut lowering = Lowering::new(text, peeled, options);
     let part = |rule, at: usize| PatchParser::parse(rule, &text[at..end]);
-    // Reads sections from byte `at` to one that begins at `until` or later.
+    // Reads sections from byte `at` to the first section at or behind `until`.
     let sections = |lowering: &mut Lowering<'p, '_>, mut at: usize, until: usize| {
         while at < until
             && let Ok(sections) = part(Rule::accepted_some, at)

@@ -1,4 +1,4 @@
-//! A patch and the text that it owns.
+//! A patch and its text.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::ast::{Section, SectionOperation};
 use crate::error::{ParseError, Warning};
 use crate::lines::Lines;
 
-/// A text and the part of it that is a patch, shared by all who need them.
+/// A text and the part with the patch, for shared use.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Text {
     whole: Arc<Vec<u8>>,
@@ -32,7 +32,7 @@ impl Text {
         &self.whole[self.part.clone()]
     }
 
-    /// Returns all bytes, also those around the patch.
+    /// Returns all bytes, also around the patch.
     #[must_use]
     pub fn whole(&self) -> &Arc<Vec<u8>> {
         &self.whole
@@ -81,15 +81,15 @@ impl fmt::Debug for Text {
     }
 }
 
-/// A whole patch. It owns its text, and its sections borrow from that: `self_cell` keeps both
+/// A whole patch, the owner of its text. The sections borrow from the text: `self_cell` keeps both
 /// together. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Patch {
     tree: Arc<TreeCell>,
     part: Range<usize>,
-    /// The things that were overlooked to read the text.
+    /// The things overlooked while reading.
     pub warnings: Vec<Warning>,
-    /// Notes on what was done to the text before it was parsed; the parser leaves them empty.
+    /// Notes on changes to the text before parsing; the parser leaves them empty.
     pub notes: Vec<String>,
     /// The sections reverse the text, and are in reverse order: the last section of the text comes
     /// first.
@@ -97,10 +97,9 @@ pub struct Patch {
     /// Old lines are exact and unique, and no file is replaced, whatever the options allow: what
     /// SEARCH/REPLACE blocks mean.
     pub exact: bool,
-    /// Its paths are made relative to the root of the files that it is for: they are not looked at
-    /// again.
+    /// Paths are already relative to the root of the files, and not checked again.
     pub relative: bool,
-    /// It means what it says, and nothing in it is corrected:
+    /// The patch is taken as written, without corrections:
     /// [`ParseOptions::to_the_letter`](crate::ParseOptions::to_the_letter).
     pub to_the_letter: bool,
 }
@@ -110,8 +109,7 @@ struct SectionTree<'p> {
     sections: Vec<Section<'p>>,
 }
 
-/// The texts that sections borrow from: their own, and those of the sections that they were made
-/// of.
+/// The texts under the sections: their own, and the texts of the sections they were made of.
 #[derive(Debug)]
 struct SectionSource {
     text: Arc<Vec<u8>>,
@@ -128,10 +126,10 @@ self_cell! {
     impl {Debug}
 }
 
-/// The sections that a parser finds in a text, and its warnings.
+/// The sections and the warnings of a text.
 pub(crate) type Parsed<'p> = (Vec<Section<'p>>, Vec<Warning>);
 
-/// Sets a line to the one of another text, of which `lines` has one for each line, both from 1.
+/// Sets a line to its counterpart in another text; `lines` has one for each line, both from 1.
 fn renumber(line: &mut u32, lines: &[u32]) {
     let index = (*line as usize).saturating_sub(1);
     *line = lines.get(index).or(lines.last()).copied().unwrap_or(*line);
@@ -172,7 +170,7 @@ impl Patch {
         &self.tree.borrow_owner().text
     }
 
-    /// Returns the text that was parsed. An envelope is UTF-8; a diff need not be.
+    /// Returns the parsed text. An envelope is UTF-8; a diff need not be.
     #[must_use]
     pub fn text(&self) -> Text {
         Text { whole: Arc::clone(self.whole()), part: self.part.clone() }
@@ -198,8 +196,8 @@ impl Patch {
         }
     }
 
-    /// Makes a patch with other sections of the same text. `make` gets the bytes that spans are
-    /// about, and the sections.
+    /// Makes a patch with other sections of the same text. `make` gets the bytes for the spans, and
+    /// the sections.
     ///
     /// # Errors
     ///
@@ -237,8 +235,8 @@ impl Patch {
         made
     }
 
-    /// Returns the patch with the lines of another text, of which `lines` has one for each line of
-    /// this one, both from 1: that from which this one was made. Byte ranges stay as they are.
+    /// Returns the patch with the lines of the text it was made from; `lines` has one for each line
+    /// of this text, both from 1. Byte ranges stay as they are.
     #[must_use]
     pub fn from_lines(&self, lines: &[u32]) -> Self {
         let mut changed = self.map_sections(|sections| {

@@ -24,9 +24,8 @@ fn is_plain(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\')
 }
 
-/// Returns the name for which git writes this text, in quotes and with escapes, as `git status`
-/// prints it; `None` where it is not that, or where the name would have a control character, so
-/// that it is none that a file here has.
+/// Returns the name behind git's form of a text, in quotes and with escapes, as printed by `git
+/// status`. `None` for other texts, and for names with a control character, which no file here has.
 #[must_use]
 pub fn of_quoted(text: &str) -> Option<String> {
     let (name, rest) = unquoted(text.as_bytes()).filter(|_| text.contains('\\'))?;
@@ -34,8 +33,8 @@ pub fn of_quoted(text: &str) -> Option<String> {
     (!name.trim().is_empty() && !name.contains(char::is_control)).then_some(name)
 }
 
-/// Removes the quotes and escapes of the quoted name that `text` begins with; also returns the
-/// rest. Returns `None` when a quote or an escape is incomplete.
+/// Removes the quotes and escapes of the quoted name in front of `text`; also returns the rest.
+/// Returns `None` when a quote or an escape is incomplete.
 pub(crate) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::with_capacity(rest.len());
@@ -75,12 +74,12 @@ pub(crate) fn unquoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 /// A path that may not be UTF-8; `None`: no file.
 pub(crate) type RawPath = Option<Vec<u8>>;
 
-/// Removes `count` leading parts of the two names of a file, which are `None` where there is no
-/// file; without a `count`, the prefixes that git writes.
+/// Removes `count` leading parts of the two names of a file, `None` where there is no file; without
+/// a `count`, git's prefixes.
 ///
 /// # Errors
 ///
-/// The first of the two that has too few parts.
+/// The first of the two with too few parts.
 pub(crate) fn stripped(
     old: Option<&[u8]>,
     new: Option<&[u8]>,
@@ -96,18 +95,17 @@ fn shortened(name: Option<&[u8]>, count: usize, short: ShortName) -> Result<RawP
     Ok(Some(rest.to_vec()))
 }
 
-/// The name of a file that has too few parts.
+/// The name of a file with too few parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShortName {
     Old,
     New,
 }
 
-/// Returns whether the names have the prefixes that git writes, which are never the same on both
-/// sides.
+/// Returns whether the names have git's prefixes, always different on the two sides.
 fn has_prefixes(old: Option<&[u8]>, new: Option<&[u8]>) -> bool {
-    /// The letters that `diff.mnemonicPrefix` writes for `a/` and `b/`: for the index, the work
-    /// tree, a commit, an object, and two files.
+    /// The letters of `diff.mnemonicPrefix` for `a/` and `b/`: for the index, the work tree, a
+    /// commit, an object, and two files.
     const MNEMONIC: [&[u8; 2]; 6] = [b"iw", b"ci", b"cw", b"ow", b"oi", b"12"];
     match (old, new) {
         (Some([old, b'/', left @ ..]), Some([new, b'/', right @ ..])) => {
@@ -135,7 +133,7 @@ pub(crate) fn without(mut name: &[u8], count: usize) -> Option<&[u8]> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Returns the path that two names have without their prefixes, if there is one.
+/// Returns the common path of two names without their prefixes, if any.
 fn same(old: &[u8], new: &[u8], count: Option<usize>) -> RawPath {
     match stripped(Some(old), Some(new), count).ok()? {
         (Some(old), Some(new)) if old == new => Some(old),
@@ -143,8 +141,8 @@ fn same(old: &[u8], new: &[u8], count: Option<usize>) -> RawPath {
     }
 }
 
-/// Returns the path of a `diff --git` line, of which `rest` follows the words, if both names are
-/// the same. A rename has two names, and its own lines for them.
+/// Returns the path of a `diff --git` line, if both names are the same; `rest` is the line after
+/// these words. A rename has two names, and its own lines for them.
 pub(crate) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
     if rest.starts_with(b"\"") {
         let (old, rest) = unquoted(rest)?;

@@ -9,18 +9,19 @@ use crate::grammar::Rule;
 
 type State<'i> = Box<ParserState<'i, Rule>>;
 
-/// Runs a parser on `input`. One empty pair more than `pest::state` would give comes last, and
-/// stands at the beginning.
+/// Runs a parser on `input`. One empty pair more than from `pest::state` comes last, at the
+/// beginning of the text.
 ///
-/// Pest makes an index of all lines up to where the last pair ends, so that a pair can say its
-/// line. Ours are never asked, and for many long lines the index takes as long as parsing.
+/// Pest makes an index of all lines up to the end of the last pair, so that a pair can tell its
+/// line. Our pairs are never asked, and for many long lines the index takes as long as parsing.
 pub(crate) fn state<'i>(
     input: &'i str,
     parse: impl FnOnce(State<'i>) -> ParseResult<State<'i>>,
 ) -> Result<Pairs<'i, Rule>, Error<Rule>> {
     pest_itself::state(input, |state| {
         let parsed = parse(state)?;
-        // The parsed text comes out of a look ahead as it is, but where the look ahead began.
+        // The parsed text comes out of a look ahead unchanged, except for the position: the
+        // beginning.
         let rewound = ParserState::new(input).lookahead(true, |_| Ok(parsed))?;
         rewound.rule(Rule::EOI, Ok)
     })

@@ -1,4 +1,4 @@
-//! Reads a patch that is still arriving: sends events as its lines and sections complete.
+//! Reads a patch as it arrives: sends events as its lines and sections complete.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ use crate::wrapper;
 /// The most wrappers around a patch: a heredoc and a fence.
 const MAX_WRAPPERS: usize = 2;
 
-/// The most lines that look wrong for which the parser is asked. One is enough, if the parser
+/// The most lines with a wrong look that are given to the parser. One is enough, if the parser
 /// agrees.
 const MAX_CHECKS: usize = 8;
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// An event that a chunk of the text completes.
+/// An event at the completion of a line or a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamEvent {
@@ -48,25 +48,25 @@ pub enum StreamEvent {
         /// Where the file goes.
         path: String,
     },
-    /// Lines of a section are complete; one event for all that arrived together.
+    /// Lines of a section are complete; one event for all lines of a chunk.
     Lines {
         /// The section's index.
         section: usize,
-        /// How many lines it inserts so far.
+        /// The inserted lines so far.
         inserted: usize,
-        /// How many lines it deletes so far.
+        /// The deleted lines so far.
         deleted: usize,
     },
-    /// A section is complete, and parses: [`PatchStream::section`] returns it.
+    /// A section is complete, and parses: see [`PatchStream::section`].
     Finished {
         /// The section's index.
         section: usize,
-        /// How many lines it inserts.
+        /// The inserted lines.
         inserted: usize,
-        /// How many lines it deletes.
+        /// The deleted lines.
         deleted: usize,
     },
-    /// The text has ended, and is a patch: [`PatchStream::patch`] returns it.
+    /// The text has ended, and is a patch: see [`PatchStream::patch`].
     Ended {
         /// The number of its lines.
         line: u32,
@@ -75,7 +75,7 @@ pub enum StreamEvent {
     Failed(ParseError),
 }
 
-/// The change that a section makes to its file.
+/// The change of a section to its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they are the headers")]
 pub enum StreamOperation {
@@ -86,7 +86,7 @@ pub enum StreamOperation {
 }
 
 impl StreamOperation {
-    /// Returns the operation of the section that matches a rule; `None` if the rule is another one.
+    /// Returns the operation of a section by its rule; `None` for other rules.
     fn of(rule: Rule) -> Option<Self> {
         match rule {
             Rule::accepted_add => Some(Self::Add),
@@ -109,9 +109,9 @@ impl StreamOperation {
 
 /// Takes the text of a patch in chunks of any size, cut anywhere, also inside a character.
 ///
-/// Events come line by line: a section is known when its header is complete, and is parsed when the
-/// next one begins. Nothing of it may be applied before the end, since the text may still turn out
-/// to be no patch. Time is linear in the text, however it is cut.
+/// Events come line by line: a section is known by its complete header, and parsed at the beginning
+/// of the next one. Apply nothing before the end, since the text may still turn out to be no patch.
+/// Time is linear in the text, however the chunks are cut.
 ///
 /// ```
 /// use patch_grammar::{ParseOptions, PatchStream, StreamEvent};
@@ -134,7 +134,7 @@ pub struct PatchStream {
     text: String,
     /// The beginning of a character.
     partial: Vec<u8>,
-    /// Where the first line that was not looked at begins, and how many lines stand before it.
+    /// The first byte of the first unread line, and how many lines stand before.
     at: usize,
     lines: u32,
     /// Up to where its line feed was looked for.
@@ -148,7 +148,8 @@ pub struct PatchStream {
     counted: LineCounts,
     /// How many lines opened what may be around a patch.
     wrappers: usize,
-    /// How many lines may close that, if the last marker, padded with blanks, is above them.
+    /// How many lines may close the wrappers, if the last marker, padded with blanks, is above
+    /// them.
     closers: usize,
     /// How often a line looked wrong.
     checks: usize,
@@ -164,7 +165,7 @@ struct LineCounts {
     deleted: usize,
 }
 
-/// A section as far as it is known.
+/// A section so far.
 #[derive(Debug)]
 struct PartialSection {
     operation: StreamOperation,
@@ -176,7 +177,7 @@ struct PartialSection {
     deleted: usize,
 }
 
-/// Returns the rule of the grammar that a line matches, if it is no content of a section.
+/// Returns the rule of the grammar for a line, if the line is no content of a section.
 fn rule_of(line: &str) -> Option<Rule> {
     let pair = PatchParser::parse(Rule::accepted_line, line).ok()?.next()?;
     (pair.as_span().end() == line.len()).then(|| pair.as_rule())
@@ -195,7 +196,7 @@ impl PatchStream {
         &self.text
     }
 
-    /// Adds to the text, and tells what that completes.
+    /// Adds to the text, and returns the completed events.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         if self.undecodable {
@@ -218,8 +219,9 @@ impl PatchStream {
         events
     }
 
-    /// Says that the text is over, and tells what that completes; the last event is
-    /// [`Ended`](StreamEvent::Ended) or [`Failed`](StreamEvent::Failed), unless that came before.
+    /// Ends the text, and returns the completed events; the last event is
+    /// [`Ended`](StreamEvent::Ended) or [`Failed`](StreamEvent::Failed), unless the text has failed
+    /// before.
     pub fn end(&mut self) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         let partial = std::mem::take(&mut self.partial);
@@ -234,7 +236,7 @@ impl PatchStream {
         }
         match self.tree().map(|(sections, _)| sections.last().map(|last| last.span.end)) {
             Ok(end) => {
-                // Where the last marker was not known as such: it is padded with blanks.
+                // The last marker was not known as such before: blanks are around.
                 if self.open
                     && let Some(part) = self.sections.last_mut()
                     && let Some(end) = end
@@ -272,7 +274,7 @@ impl PatchStream {
         tree(&self.text, 0..self.text.len(), &self.options)
     }
 
-    /// A finished section: the one that [`patch`](Self::patch) has at this index.
+    /// A finished section: the same as in [`patch`](Self::patch) at this index.
     #[must_use]
     pub fn section(&self, index: usize) -> Option<Section<'_>> {
         let finished = self.sections.len() - usize::from(self.open);
@@ -281,7 +283,7 @@ impl PatchStream {
     }
 
     fn complete_lines(&mut self, events: &mut Vec<StreamEvent>) {
-        // A long line that arrives in small pieces is searched once.
+        // A long line in small pieces is searched once.
         while let Some(length) = memchr::memchr(b'\n', &self.text.as_bytes()[self.searched..]) {
             self.searched += length + 1;
             self.complete_line(self.searched, events);
@@ -299,7 +301,7 @@ impl PatchStream {
         }
     }
 
-    /// Looks at the line that ends at `end`.
+    /// Checks the line up to `end`.
     fn complete_line(&mut self, end: usize, events: &mut Vec<StreamEvent>) {
         let start = self.at;
         let number = self.lines + 1;
@@ -339,7 +341,7 @@ impl PatchStream {
             Some(Rule::environment) if self.sections.is_empty() => {
                 self.check_so_far(end, false, events);
             }
-            // Of an unfinished last line the parser says what it is.
+            // The parser tells the fault of an unfinished last line.
             _ => {
                 let is_wrong = is_finished && !may_close && !self.may_stand(rule, start..end);
                 if is_wrong && self.checks < MAX_CHECKS {
@@ -350,7 +352,7 @@ impl PatchStream {
         }
     }
 
-    /// Counts the line as one of the open section, if it is one whatever follows.
+    /// Counts the line as one of the open section, if the line is content whatever follows.
     fn is_content(&mut self, range: Range<usize>, events: &mut Vec<StreamEvent>) -> bool {
         let Some(part) = self.sections.last_mut().filter(|_| self.open) else { return false };
         let is_first = part.lines == 0;
@@ -362,7 +364,7 @@ impl PatchStream {
             _ if is_first
                 && part.operation == StreamOperation::Update
                 && self.is_destination(range.clone(), events) => {}
-            // Context, whatever it looks like.
+            // Context, whatever its look.
             b' ' if updates => {}
             _ => return false,
         }
@@ -422,8 +424,8 @@ impl PatchStream {
             || line.trim() == Marker::Begin.as_str()
             || !line.ends_with('\n')
         {
-            // The parser says what is wrong with a marker that has other blanks around it, and with
-            // an unfinished line.
+            // The parser tells the fault of a marker with other blanks around, and of an unfinished
+            // line.
         } else if wrapper::may_open(trimmed)
             && self.options.strip_wrappers
             && self.wrappers < MAX_WRAPPERS
@@ -438,8 +440,8 @@ impl PatchStream {
         }
     }
 
-    /// Returns whether a line that is not a header, and not of the content of a section, may stand
-    /// where it does; `rule` is the one that it matches.
+    /// Returns whether a line other than a header or content of a section may stand here; `rule` is
+    /// its rule.
     fn may_stand(&self, rule: Option<Rule>, line: Range<usize>) -> bool {
         let updates = match self.sections.last().filter(|_| self.open).map(|part| part.operation) {
             None | Some(StreamOperation::Delete) => return self.is_end_or_empty(line),
@@ -474,8 +476,8 @@ impl PatchStream {
         self.check_so_far(end, false, events);
     }
 
-    /// Finds what is wrong with the text up to `end` as the parser finds it; with `within`, only
-    /// what is wrong before the marker that is added. This happens a few times.
+    /// Finds the fault of the text up to `end` with the parser; with `within`, only a fault before
+    /// the added marker. This happens a few times.
     fn check_so_far(&mut self, end: usize, within: bool, events: &mut Vec<StreamEvent>) {
         let (begin, line) = self.begin.expect("a section has a first marker before it");
         let text = format!("{}{}\n", &self.text[begin..end], Marker::End.as_str());
@@ -486,7 +488,7 @@ impl PatchStream {
             if within && error.span.start >= end {
                 return;
             }
-            // The text of that place, and not the marker that was added.
+            // The text of the place, and not the added marker.
             if error.span.start >= end {
                 let line =
                     self.text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
@@ -498,7 +500,7 @@ impl PatchStream {
         }
     }
 
-    /// Parses a section on its own; `None` when something in it belongs to no section.
+    /// Parses a section on its own; `None` when a part of the text belongs to no section.
     fn parse_part(&self, part: &PartialSection) -> Option<Result<Section<'_>, ParseError>> {
         let text = &self.text[part.span.clone()];
         let pair = PatchParser::parse(part.operation.rule(), text).ok()?.next()?;
@@ -516,7 +518,7 @@ impl PatchStream {
         self.undecodable = true;
         let bytes = [self.text.as_bytes(), rest].concat();
         let error = decode(&bytes).expect_err("the rest is not text");
-        // Nothing goes before it: the text is read before it is parsed.
+        // Nothing goes before this error: text is decoded before parsing.
         let failed_before = self.failed.replace(error.clone()).is_some();
         if !failed_before {
             events.push(StreamEvent::Failed(error));

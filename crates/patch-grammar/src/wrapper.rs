@@ -11,14 +11,14 @@ use crate::marker::Marker;
 const BEGIN: &str = Marker::Begin.as_str();
 const END: &str = Marker::End.as_str();
 
-/// The patch without what is around it.
+/// The patch without wrappers.
 #[derive(Debug)]
 pub(crate) struct Peeled {
-    /// The byte range that the grammar reads.
+    /// The byte range for the grammar.
     pub(crate) body: Range<usize>,
     /// Whether the last marker was padded and is left out of `body`.
     pub(crate) open: bool,
-    /// The wrappers that were removed.
+    /// The removed wrappers.
     pub(crate) warnings: Vec<Warning>,
 }
 

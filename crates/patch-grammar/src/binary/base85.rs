@@ -5,7 +5,7 @@
 const DIGITS: &[u8; 85] =
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 
-/// The value of each byte; `NONE` if it is not a digit.
+/// The value of each byte; `NONE` for other bytes.
 const VALUES: [u8; 256] = {
     let mut values = [NONE; 256];
     let mut value = 0;
@@ -22,8 +22,8 @@ const NONE: u8 = u8::MAX;
 #[cfg(feature = "binary-diffs")]
 const WIDTH: usize = 52;
 
-/// Decodes a line without its terminator, and appends the bytes. Returns `None` if it is not one of
-/// base 85; some of its bytes may have been appended then.
+/// Decodes a line without its terminator, and appends the bytes. Returns `None` for a line of other
+/// text, perhaps after some bytes were appended.
 pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (&letter, digits) = line.split_first()?;
     let length = match letter {
@@ -47,7 +47,7 @@ pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
         }
         let bytes = u32::try_from(number).ok()?.to_be_bytes();
         let (taken, unused) = bytes.split_at(left.min(4));
-        // The bits beyond the last byte are zero, so that each text stands for other bytes.
+        // The bits beyond the last byte are zero, so each text stands for other bytes.
         if unused.iter().any(|&byte| byte != 0) {
             return None;
         }
@@ -57,7 +57,7 @@ pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Decodes lines that were checked before.
+/// Decodes checked lines.
 pub(crate) fn decode(lines: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(lines.len() / 5 * 4);
     for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
@@ -66,7 +66,7 @@ pub(crate) fn decode(lines: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Appends lines that have these bytes.
+/// Appends lines for these bytes.
 #[cfg(feature = "binary-diffs")]
 pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     for line in bytes.chunks(WIDTH) {
@@ -119,7 +119,7 @@ mod tests {
             (b"D0000 ", None),
             (b"D|NsC1", None),
             (b"D~~~~~", None),
-            // A byte that the letter leaves out.
+            // A byte left out by the letter.
             (b"A00001", None),
         ] {
             let mut out = Vec::new();

@@ -1,6 +1,6 @@
 //! Git's deltas: what makes one file of another, by copies of its bytes and new ones.
 
-/// How many bytes a copy has that states none.
+/// How many bytes a copy without a length has.
 const DEFAULT_LENGTH: usize = 0x10000;
 
 /// The sizes at the beginning of a delta.
@@ -16,7 +16,7 @@ enum DeltaStep<'d> {
     Insert(&'d [u8]),
 }
 
-/// Returns the sizes of a delta, if its steps are within the source, and make as much as it says.
+/// Returns the sizes of a delta, if its steps stay within the source and make the stated size.
 pub(crate) fn checked(delta: &[u8]) -> Option<Sizes> {
     let (sizes, mut steps) = sizes(delta)?;
     let mut made = 0_u64;
@@ -35,7 +35,7 @@ pub(crate) fn checked(delta: &[u8]) -> Option<Sizes> {
     (made == sizes.result).then_some(sizes)
 }
 
-/// Applies a delta that was checked. Returns `None` if it is one for a source of another size.
+/// Applies a checked delta. Returns `None` for a source of another size.
 pub(crate) fn apply(delta: &[u8], source: &[u8]) -> Option<Vec<u8>> {
     let (sizes, mut steps) = sizes(delta)?;
     if sizes.source != source.len() as u64 {
@@ -88,7 +88,7 @@ fn step<'d>(rest: &mut &'d [u8]) -> Option<DeltaStep<'d>> {
     Some(DeltaStep::Copy { start, length: if length == 0 { DEFAULT_LENGTH } else { length } })
 }
 
-/// Reads a number of so many bytes; the bits say which of them are there, from the lowest.
+/// Reads a number of so many bytes; the bits say which bytes are there, from the lowest.
 fn stated(rest: &mut &[u8], bits: u8, count: u32) -> Option<usize> {
     let mut value = 0;
     for index in 0..count {
@@ -131,7 +131,7 @@ mod tests {
             &[0x86],
             // Sizes without an end.
             &[0xff; 12],
-            // Less, or more, than it says.
+            // Less, or more, than stated.
             &[6, 3, 0x91, 1, 2],
             &[6, 3, 0x91, 1, 4],
             &[6, 3],
@@ -139,7 +139,7 @@ mod tests {
             &[6, 3, 0x91, 4, 3],
             &[6, 3, 0x91, 0xff, 3],
             &[6, 3, 0x8f, 0xff, 0xff, 0xff, 0xff],
-            // Bytes that are missing.
+            // Missing bytes.
             &[6, 3, 0x91, 1],
             &[6, 3, 3, b'x', b'y'],
             // Step 0.

@@ -1,5 +1,5 @@
-//! The lines of git's own before the hunks of a file, and what they say, for those who only show
-//! it.
+//! Git's own lines before the hunks of a file, and their meaning, for callers who only show the
+//! diff.
 
 use crate::outside::binary_file;
 
@@ -43,13 +43,13 @@ impl GitLine {
     }
 }
 
-/// The modes of a file and how much of it stays, as a git diff states them.
+/// The modes of a file and how much of the file stays, as a git diff states them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FileHeader {
-    /// The mode before, such as `0o100644`, of a file whose mode changes or that is deleted.
+    /// The mode before, such as `0o100644`, of a deleted file or a change of mode.
     pub old_mode: Option<u32>,
-    /// The mode afterwards, of a file whose mode changes or that is new.
+    /// The mode afterwards, of a new file or a change of mode.
     pub new_mode: Option<u32>,
     /// How many percent of a moved or copied file stay.
     pub similarity: Option<u8>,
@@ -99,7 +99,7 @@ impl FileHeader {
 /// The line above the parts of a binary file.
 pub(super) const BINARY_PATCH: &[u8] = b"GIT binary patch";
 
-/// Reads a mode. Of the permissions of a file only whether its owner may run it counts.
+/// Reads a mode. Of the permissions only the owner's right to run the file counts.
 fn mode(text: &[u8]) -> Option<u32> {
     let mode = u32::from_str_radix(std::str::from_utf8(text).ok()?, 8).ok()?;
     Some(match mode & 0o170_000 {

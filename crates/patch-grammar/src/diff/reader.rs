@@ -16,7 +16,7 @@ pub(crate) fn begins<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         || (line(at).starts_with(b"--- ") && line(at + 1).starts_with(b"+++ "))
 }
 
-/// Returns whether a change begins at line `at` that a diff shows: a file, or one that cannot be
+/// Returns whether a change of a diff begins at line `at`: a file, or a change that cannot be
 /// applied.
 pub(crate) fn opens<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
     let text = line(at);
@@ -41,7 +41,7 @@ pub(crate) fn opens_in_message<'l>(line: impl Fn(usize) -> &'l [u8] + Copy, at: 
     opens(line, at) && !is_prose
 }
 
-/// A line that is no part of a file, and is of the diff all the same.
+/// A line of the diff outside all files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Between {
     /// It stands for itself: an empty line, or what a program writes before each file.
@@ -95,8 +95,8 @@ impl Between {
     }
 }
 
-/// Returns whether a line begins a mail in a file of many, as `git format-patch` writes it: `From `
-/// and the hash of a commit.
+/// Returns whether a line begins a mail in a file of many, as written by `git format-patch`: `From
+/// ` and the hash of a commit.
 #[must_use]
 pub fn begins_mail(line: &[u8]) -> bool {
     line.strip_prefix(b"From ").is_some_and(|rest| is_hash(rest, b' '))
@@ -118,15 +118,14 @@ fn is_hash(text: &[u8], end: u8) -> bool {
     (digits == 40 || digits == 64) && text.get(digits).is_none_or(|&byte| byte == end)
 }
 
-/// Returns whether a mail signature begins at line `at`, which looks like a deleted line.
+/// Returns whether a mail signature begins at line `at`, with the look of a deleted line.
 fn is_signature<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
     matches!(line(at), b"--" | b"-- ")
         && !matches!(line(at + 1).first(), Some(b'+' | b'-' | b' ' | b'@'))
 }
 
-/// Returns the end of the diff that begins at line `at`: its files, and the lines between and after
-/// them that are its own. After an error that is the end of the text, so that every reader finds
-/// the same error.
+/// Returns the end of the diff from line `at` on: its files, and its own lines between and after
+/// them. After an error the end of the text counts, so that every reader finds the same error.
 pub(crate) fn extent(lines: &Lines<'_>, at: usize) -> usize {
     let mut reader = Reader::new(lines, None, usize::MAX);
     reader.at = at;
@@ -152,7 +151,7 @@ const CANNOT_DISPLAY: &[u8] = b"Cannot display: ";
 /// The line below.
 const MIME_TYPE: &[u8] = b"svn:mime-type = ";
 
-/// A file of a diff, or one that was left out.
+/// A file of a diff, or a file left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FoundFile {
     File(Box<DiffFile>),
@@ -163,15 +162,14 @@ pub(super) enum FoundFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiffFile {
     pub(super) path: Name,
-    /// The other name that a diff has for the file, and does not say that it moves.
+    /// The other name of the file in the diff, without a move.
     pub(super) old_name: Option<Name>,
     pub(super) operation: DiffOperation,
     pub(super) executable: Option<bool>,
     pub(super) link: bool,
     pub(super) hunks: Vec<HunkPart>,
     pub(super) binary: Option<BinaryParts>,
-    /// Where the ids of a submodule's commits stand, if it is one: that before, and that
-    /// afterwards.
+    /// The places of a submodule's commit ids, before and afterwards; `None` for other files.
     pub(super) submodule: Option<SubmoduleIds>,
     /// The ids of the old and the new file in git.
     pub(super) ids: Option<(Range<usize>, Range<usize>)>,
@@ -179,7 +177,7 @@ pub(super) struct DiffFile {
 }
 
 impl DiffFile {
-    /// Returns whether it makes the file.
+    /// Returns whether the change makes the file.
     pub(super) fn is_new(&self) -> bool {
         match &self.operation {
             DiffOperation::Add => true,
@@ -213,7 +211,7 @@ pub(super) struct PartLines {
     pub(super) line: u32,
 }
 
-/// A path, and where it stands.
+/// A path and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) text: String,
@@ -236,19 +234,19 @@ pub(super) struct HunkPart {
     pub(super) new_start: Option<u32>,
     /// The text after the numbers.
     pub(super) heading: Option<Range<usize>>,
-    /// Its lines; those of a new file without the empty ones that lack a sign.
+    /// The lines; of a new file without the empty ones that lack a sign.
     pub(super) body: Range<usize>,
     pub(super) separators: usize,
     pub(super) span: Range<usize>,
     pub(super) line: u32,
-    /// The lines that are missing; the ids of the file are not known yet.
+    /// The missing lines; the ids of the file are not known yet.
     pub(super) shortfall: Option<Shortfall<'static>>,
-    /// The numbers say that the file was empty, or will be.
+    /// The file was or will be empty, by the numbers.
     from_nothing: bool,
     to_nothing: bool,
 }
 
-/// A fault, and where it is.
+/// A fault and its place.
 #[derive(Debug)]
 pub(super) struct DiffFailure {
     /// 0-based.
@@ -259,10 +257,10 @@ pub(super) struct DiffFailure {
     pub(super) expected: &'static str,
 }
 
-/// A line by which two diffs that are joined to one text [are parted](super::are_parted).
+/// The line between two diffs joined to one text: they [are parted](super::are_parted) there.
 pub const NEXT_DIFF: &[u8] = b"# HG changeset patch\n";
 
-/// The text that is missing where a hunk is cut off.
+/// The missing text of a hunk that was cut off.
 pub(super) const REST_OF_HUNK: &str = "the rest of the hunk";
 
 const DIFF_GIT: &[u8] = b"diff --git ";
@@ -273,7 +271,7 @@ const BODY: &str = "a blank, `-` or `+` at the beginning of the line";
 #[derive(Debug)]
 pub(super) struct Reader<'l, 't> {
     lines: &'l Lines<'t>,
-    /// The line that is read next.
+    /// The next line to read.
     at: usize,
     strip: Option<usize>,
     /// How many files there may be, and how many were begun.
@@ -287,21 +285,21 @@ pub(super) struct Reader<'l, 't> {
     quiet: bool,
     /// Binary files without their bytes are left out.
     pub(super) skip_binary: bool,
-    /// Numbers of hunks that do not fit their lines are not looked at.
+    /// Numbers of hunks are not compared with their lines.
     pub(super) recount: bool,
-    /// Something stood behind the text that shows that it is whole.
+    /// A text behind the diff shows that the diff is whole.
     pub(super) ended: bool,
-    /// Whether the numbers of all hunks are right but for those with a shortfall; `None` before the
+    /// Whether the numbers of all hunks are right but for hunks with a shortfall; `None` before the
     /// first.
     pub(super) others_are_right: Option<bool>,
 }
 
-/// A name as it stands in a line.
+/// A name as in the line.
 struct RawName {
     text: RawPath,
     span: Range<usize>,
     line: usize,
-    /// Its time stamp says that there was no file.
+    /// The time stamp says: no file.
     epoch: bool,
 }
 
@@ -311,7 +309,7 @@ struct NamePair {
     new: RawName,
 }
 
-/// The part of a header line that follows its words, and the byte of the line where it begins.
+/// The rest of a header line after its words, and its first byte in the line.
 #[derive(Clone, Copy)]
 struct HeaderRest<'t> {
     within: usize,
@@ -401,7 +399,7 @@ impl<'l, 't> Reader<'l, 't> {
         }
     }
 
-    /// Reads the next file; text before it is ignored.
+    /// Reads the next file, and ignores the text before.
     pub(super) fn next(&mut self) -> Result<Option<FoundFile>, DiffFailure> {
         // Within the message of a mail or a commit.
         let mut message = false;
@@ -446,7 +444,7 @@ impl<'l, 't> Reader<'l, 't> {
                     }
                 }
                 Some(Between::Line) => {}
-                // A message may show a patch; anything else that looks like a part of one is one.
+                // A message may show a patch; anything else with the look of a part is one.
                 None if !message && outside::belongs(get, self.at) => {
                     let kind = ParseErrorKind::TextOutside {
                         lines: std::iter::once(self.at..self.at + 1).collect(),
@@ -464,7 +462,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(None)
     }
 
-    /// Counts a file that begins here.
+    /// Counts a file at its beginning.
     fn count_file(&mut self) -> Result<(), DiffFailure> {
         if self.files == self.most {
             let kind = ParseErrorKind::TooManySections { limit: self.most };
@@ -474,8 +472,8 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(())
     }
 
-    /// Reads a submodule as `git diff --submodule=log` shows it: a line with both commits, and the
-    /// titles of the commits between them.
+    /// Reads a submodule of `git diff --submodule=log`: a line with both commits, and the titles of
+    /// the commits between them.
     fn submodule_log(&mut self, found: &SubmoduleLine<'_>) -> Result<FoundFile, DiffFailure> {
         let first = self.at;
         let line = self.take();
@@ -503,8 +501,8 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(FoundFile::File(Box::new(DiffFile { submodule, ..file })))
     }
 
-    /// Returns where the ids of a submodule's commits stand: in the lines of its hunk, or, where it
-    /// has none, in the `index` line.
+    /// Returns the places of a submodule's commit ids: in the lines of its hunk, or, without a
+    /// hunk, in the `index` line.
     fn submodule_ids(
         &self,
         first: usize,
@@ -552,7 +550,7 @@ impl<'l, 't> Reader<'l, 't> {
         self.failure(at, ParseErrorKind::BadSubmodule, expected)
     }
 
-    /// Leaves out the file whose change stands in this line without its bytes, or refuses it.
+    /// Leaves out the file of this line, whose bytes are missing, or refuses the diff.
     fn without_bytes(&mut self, path: String) -> Result<FoundFile, DiffFailure> {
         if !self.skip_binary {
             let expected = "`GIT binary patch`, as `git diff --binary` writes it";
@@ -563,7 +561,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(FoundFile::LeftOut)
     }
 
-    /// Checks that the file which an `Index:` line names follows. It may be left out.
+    /// Checks that the file of an `Index:` line follows, or is left out.
     fn index(&mut self) -> Result<Option<FoundFile>, DiffFailure> {
         let mut at = self.at + 1;
         let get = |at| self.lines.get(at);
@@ -588,8 +586,8 @@ impl<'l, 't> Reader<'l, 't> {
         Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected))
     }
 
-    /// Looks for the next file from a line on, past lines that belong to the diff. Returns it, or
-    /// else where these lines end.
+    /// Looks for the next file from a line on, past other lines of the diff. Returns the file's
+    /// line, or else the end of these lines.
     fn between(&self, from: usize) -> (Option<usize>, usize) {
         let get = |at| self.lines.get(at);
         let mut at = from;
@@ -690,7 +688,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(FoundFile::File(Box::new(DiffFile { old_name, link, binary, submodule, ids, ..file })))
     }
 
-    /// Checks that a file that moves is neither a submodule nor made or deleted.
+    /// Checks that a moved file is neither a submodule nor made or deleted.
     fn check_move(&self, head: &GitHeader, is_submodule: bool) -> Result<(), DiffFailure> {
         let Some(to) = &head.to else { return Ok(()) };
         let expected = if is_submodule {
@@ -703,7 +701,7 @@ impl<'l, 't> Reader<'l, 't> {
         Err(self.failure(to.line, ParseErrorKind::Contradiction, expected))
     }
 
-    /// Checks that the `--- ` and `+++ ` lines name the files that git's own lines name.
+    /// Checks that the `--- ` and `+++ ` lines name the same files as git's own lines.
     fn check_pair(
         &self,
         pair: &NamePair,
@@ -718,7 +716,8 @@ impl<'l, 't> Reader<'l, 't> {
         self.check_same(&pair.new, new)
     }
 
-    /// Returns the names of the two sides of a git diff; `named` is that of both in its first line.
+    /// Returns the names of the two sides of a git diff; `named` is the name of both in the first
+    /// line.
     fn git_names(
         &self,
         first: usize,
@@ -798,7 +797,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(BinaryParts { forward, reverse, old_id, new_id })
     }
 
-    /// Reads a part of a binary file, and the empty line behind it, if one begins here.
+    /// Reads a part of a binary file here, if any, and the empty line behind.
     fn binary_part(&mut self) -> Result<Option<PartLines>, DiffFailure> {
         let Some((kind, size)) = BinaryKind::of_line(self.lines.get(self.at)) else {
             return Ok(None);
@@ -820,8 +819,8 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(Some(PartLines { kind, size, base85, line }))
     }
 
-    /// Checks that a name in a `--- ` or `+++ ` line is the file that git's own lines name. It may
-    /// have a prefix, whatever that is.
+    /// Checks that a name in a `--- ` or `+++ ` line is the same file as in git's own lines. Any
+    /// prefix is fine.
     fn check_same(&self, side: &RawName, named: Option<&[u8]>) -> Result<(), DiffFailure> {
         let Some(text) = &side.text else { return Ok(()) };
         let Some(named) = named else { return Ok(()) };
@@ -907,8 +906,8 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(RawName { text, span, line: at, epoch: false })
     }
 
-    /// Returns what the modes of a file say that it is, if that is no plain file. git shows a file
-    /// that becomes something else as deleted and created.
+    /// Returns the kind of a file by its modes, if the file is no plain one. In git a file of a new
+    /// kind is deleted and created.
     fn kind(
         &self,
         first: usize,
@@ -963,7 +962,7 @@ impl<'l, 't> Reader<'l, 't> {
             (name, rest.len() - after.len())
         } else {
             // A time stamp may follow; after a name with blanks, git writes a tab alone. Where tabs
-            // became blanks, it is told by its form.
+            // became blanks, the time stamp is known by its form.
             let length = before_tab(rest).unwrap_or_else(|| before_time(rest));
             (rest[..length].to_vec(), length)
         };
@@ -980,7 +979,7 @@ impl<'l, 't> Reader<'l, 't> {
         new: &RawName,
         named: Option<&[u8]>,
     ) -> Result<(Option<Name>, Option<Name>), DiffFailure> {
-        // One name alone does not show whether it has a prefix; the two names of the first line do.
+        // One name alone does not show its prefix; the two names of the first line do.
         let named_alone = named.filter(|_| self.strip.is_none());
         let (mut left, mut right) = match (old, new) {
             (RawName { text: Some(one), .. }, RawName { text: None, .. })
@@ -1006,7 +1005,7 @@ impl<'l, 't> Reader<'l, 't> {
                 })?
             }
         };
-        // The first line names one file, which does not move: only the prefixes differ.
+        // The first line names one unmoved file: only the prefixes differ.
         if left.is_some() && right.is_some() && left != right && named.is_some() {
             left = named.map(<[u8]>::to_vec);
             right.clone_from(&left);
@@ -1056,7 +1055,7 @@ impl<'l, 't> Reader<'l, 't> {
         })
     }
 
-    /// Checks that a new file has one hunk, and inserts all of its lines.
+    /// Checks that a new file has one hunk, of inserted lines only.
     fn check_added(&self, hunks: &mut [HunkPart]) -> Result<(), DiffFailure> {
         let Some((hunk, more)) = hunks.split_first_mut() else { return Ok(()) };
         if let Some(second) = more.first() {
@@ -1114,7 +1113,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(hunks)
     }
 
-    /// Returns the first line from this one on that is not empty.
+    /// Returns the first non-empty line from this one on.
     fn past_empty(&self, at: usize) -> Option<usize> {
         (at..self.lines.len()).find(|&at| !self.lines.get(at).trim_ascii().is_empty())
     }
@@ -1179,7 +1178,7 @@ impl<'l, 't> Reader<'l, 't> {
         })
     }
 
-    /// Returns the lines that a hunk lacks which has these lines and ends before line `end`, if the
+    /// Returns the lines missing from a hunk with these counts and an end before line `end`, if the
     /// text may be cut off there.
     fn shortfall(
         &self,
@@ -1188,14 +1187,14 @@ impl<'l, 't> Reader<'l, 't> {
         end: usize,
         separators: usize,
     ) -> Option<Shortfall<'static>> {
-        // Texts that are joined may each be cut off.
+        // Each of several joined texts may be cut off.
         let below = self.past_empty(end).map(|at| self.lines.get(at));
         if self.ended || below.is_some_and(|line| line != NEXT_DIFF.trim_ascii_end()) {
             return None;
         }
         let old = numbers.old.count.checked_sub(found.0)?;
         let new = numbers.new.count.checked_sub(found.1)?;
-        // Empty lines may be context that has lost its blank.
+        // Empty lines may be context whose blank was lost.
         let empty = old.min(new).min(separators as u64);
         let missing = (old - empty, new - empty);
         let starts = (numbers.old.first, numbers.new.first);
@@ -1212,7 +1211,7 @@ impl<'l, 't> Reader<'l, 't> {
         })
     }
 
-    /// Returns the end of the hunk whose lines begin here, if it has as many as its numbers say.
+    /// Returns the end of the hunk whose lines begin here, if their count is right.
     fn counted(&self, numbers: &Numbers) -> Option<usize> {
         let mut old = numbers.old.count;
         let mut new = numbers.new.count;
@@ -1236,8 +1235,8 @@ impl<'l, 't> Reader<'l, 't> {
     }
 
     /// Returns whether the line after a hunk's last one still looks like a line of the hunk. So do
-    /// empty lines of context, which have their blank, before such a line, or before more context
-    /// that ends at another hunk or file.
+    /// empty context lines, with their blank, before such a line, or before more context and then
+    /// another hunk or file.
     fn goes_on(&self, at: usize) -> bool {
         let next = (at..self.lines.len()).find(|&at| self.lines.get(at) != b" ").unwrap_or(at);
         if next > at && matches!(self.lines.get(next).first(), Some(b'+' | b'-')) {
@@ -1307,7 +1306,7 @@ impl<'l, 't> Reader<'l, 't> {
     }
 }
 
-/// A change of a file as git's lines tell it.
+/// A change of a file by git's lines.
 struct GitChange {
     path: Name,
     old_name: Option<Name>,
@@ -1315,7 +1314,7 @@ struct GitChange {
 }
 
 impl GitHeader {
-    /// Whether the file is to be executable, if that changes.
+    /// Whether the file is to be executable, if the mode changes.
     fn executable(&self, operation: &DiffOperation) -> Option<bool> {
         let mode = match operation {
             DiffOperation::Delete => self.deleted,
@@ -1326,19 +1325,19 @@ impl GitHeader {
 }
 
 impl RawName {
-    /// Returns another name that stands in the same place.
+    /// Returns another name at the same place.
     fn with_text(&self, text: RawPath) -> Self {
         Self { text, span: self.span.clone(), line: self.line, epoch: false }
     }
 }
 
-/// Returns whether a path is that name, or has a prefix of one letter before it.
+/// Returns whether a path is the given name, perhaps after a prefix of one letter.
 fn is_but_for_prefix(path: &[u8], named: &[u8]) -> bool {
     let prefix = path.strip_suffix(named);
     prefix.is_some_and(|prefix| matches!(prefix, [] | [_, b'/']))
 }
 
-/// Returns whether an id is that of no commit.
+/// Returns whether an id stands for no commit.
 fn is_no_commit(id: &[u8]) -> bool {
     id.iter().all(|&digit| digit == b'0')
 }
@@ -1458,7 +1457,7 @@ fn before_time(rest: &[u8]) -> usize {
     }
 }
 
-/// Returns whether a word has the form of another, in which `0` is any digit, and `+` any sign.
+/// Returns whether a word has the form of another: `0` for any digit, and `+` for any sign.
 fn is_like(word: &[u8], form: &[u8]) -> bool {
     word.len() == form.len()
         && word.iter().zip(form).all(|(byte, form)| match form {
@@ -1478,7 +1477,7 @@ fn is_clock(word: &[u8]) -> bool {
                 && fraction[1..].iter().all(u8::is_ascii_digit)))
 }
 
-/// Reads a line and a count, which is 1 unless stated.
+/// Reads a line and a count, by default 1.
 fn range(text: &[u8]) -> Option<(HunkSide, &[u8])> {
     let (first, rest) = digits(text)?;
     match rest.strip_prefix(b",") {
@@ -1493,7 +1492,7 @@ fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, &text[length..]))
 }
 
-/// Returns the text of an `@@` line without numbers, if it can name a line of the file.
+/// Returns the text of an `@@` line without numbers, if the text can name a line of the file.
 fn heading_alone(line: &[u8]) -> Option<Range<usize>> {
     let text = line.strip_prefix(b"@@")?;
     let text = text.strip_suffix(b"@@").unwrap_or(text);
@@ -1503,7 +1502,7 @@ fn heading_alone(line: &[u8]) -> Option<Range<usize>> {
     names.then(|| start..start + text.len())
 }
 
-/// Returns whether a hash in an `index` line is that of an empty file, with SHA-1 or SHA-256.
+/// Returns whether a hash in an `index` line means an empty file, with SHA-1 or SHA-256.
 fn is_empty_blob(hash: &[u8]) -> bool {
     hash.starts_with(b"e69de29") || hash.starts_with(b"473a0f4")
 }
