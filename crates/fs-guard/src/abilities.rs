@@ -16,7 +16,7 @@ pub struct Abilities {
     pub no_replace: bool,
     /// The kernel resolves paths beneath a directory (`openat2`).
     pub resolve_beneath: bool,
-    /// A file keeps its inode number when it is renamed.
+    /// A file keeps its inode number across a rename.
     pub stable_inodes: bool,
     /// Extended attributes of users can be set.
     pub xattrs: bool,
@@ -35,8 +35,8 @@ fn rename_in(dir: &Fd, from: &str, to: &str, how: Rename) -> std::io::Result<()>
 }
 
 impl Abilities {
-    /// Probes everything in `scratch`, an empty directory of the caller, who removes it afterwards
-    /// with whatever is left in it.
+    /// Probes everything in `scratch`, an empty directory of the caller. The caller removes the
+    /// directory afterwards, with everything left inside.
     ///
     /// # Errors
     ///

@@ -10,13 +10,13 @@ use crate::sys::{self, Fd, Open};
 pub struct AppendFile {
     pub(crate) handle: Fd,
     pub(crate) path: Box<str>,
-    /// Its metadata when it was opened, or locked last.
+    /// The metadata at the time of opening, or of the last lock.
     pub(crate) opened: Metadata,
 }
 
 impl Spot {
-    /// Opens a log here, and creates it (mode 0600) if it is missing. A link, a special file or
-    /// another user's file is refused.
+    /// Opens a log here, and creates a missing one (mode 0600). A link, a special file or another
+    /// user's file is refused.
     pub fn append(&self) -> Result<AppendFile, Error> {
         let file = self.open_log()?;
         file.require_own()?;
@@ -32,7 +32,7 @@ impl Spot {
 }
 
 impl AppendFile {
-    /// Appends bytes, in one write if the system accepts that.
+    /// Appends bytes, in one write if the system accepts all of them.
     pub fn append(&self, bytes: &[u8]) -> Result<(), Error> {
         sys::write_all(&self.handle, &mut [std::io::IoSlice::new(bytes)])
             .at("append to", &self.path)
@@ -48,19 +48,19 @@ impl AppendFile {
         sys::sync(&self.handle).at("sync", &self.path)
     }
 
-    /// Returns the length in bytes that the file had when it was opened, or locked last.
+    /// Returns the length in bytes at the time of opening, or of the last lock.
     #[must_use]
     pub fn opened_size(&self) -> u64 {
         self.opened.size
     }
 
-    /// Returns its inode number. While the file exists no other file of the system has that.
+    /// Returns the inode number. While the file exists no other file of the system has the same.
     #[must_use]
     pub fn inode(&self) -> u64 {
         self.opened.ino
     }
 
-    /// Fails unless it is a regular file with a single name that belongs to this user.
+    /// Fails unless the log is a regular file with a single name, owned by this user.
     pub fn require_own(&self) -> Result<(), Error> {
         require_own_file(&self.opened, &self.path)
     }
@@ -74,7 +74,7 @@ impl AppendFile {
     }
 }
 
-/// Fails unless the file is a regular one with a single name that belongs to this user.
+/// Fails unless the file is a regular one with a single name, owned by this user.
 pub(crate) fn require_own_file(seen: &Metadata, path: &str) -> Result<(), Error> {
     let problem = if seen.kind != FileKind::File {
         "it is not a file"

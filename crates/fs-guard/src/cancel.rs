@@ -1,4 +1,4 @@
-//! Gives long work up when somebody asks for it.
+//! Gives long work up on request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 
-/// Whether work is to be given up. Whoever does much of it polls this: for each file, and for each
-/// megabyte of a large one.
+/// Whether to give work up. Long work polls this value: for each file, and for each megabyte of a
+/// large one.
 ///
-/// All clones have the same answer. Once it is yes, it stays so, and nobody is asked any more. By
-/// default nothing is ever given up.
+/// All clones have the same answer. A yes is final, and nobody is asked any more. By default
+/// nothing is ever given up.
 #[derive(Clone, Default)]
 pub struct Cancellation(Option<Arc<Asked>>);
 
@@ -23,7 +23,7 @@ impl Cancellation {
     /// Nothing is ever given up.
     pub const NEVER: Self = Self(None);
 
-    /// Makes one that asks `ask`, which may be called by any thread, and often.
+    /// Makes a cancellation that asks `ask`, often and from any thread.
     #[must_use]
     pub fn new(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(Asked { ask: Box::new(ask), cancelled: AtomicBool::new(false) })))

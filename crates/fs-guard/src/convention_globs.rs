@@ -1,28 +1,28 @@
-//! The patterns of `.gitattributes` and `.editorconfig`. They are matched in linear time: whoever
-//! wrote them is not trusted.
+//! The patterns of `.gitattributes` and `.editorconfig`. They are matched in linear time: their
+//! authors are not trusted.
 //!
 //! The libraries for these files (ec4rs, gix-glob) backtrack. globset does not, but knows neither
-//! `**` within a name nor ranges of numbers nor a lone bracket; to write a pattern for it takes the
-//! same steps as to write a regular expression.
+//! `**` within a name nor ranges of numbers nor a lone bracket; a pattern for globset takes the
+//! same steps to write as a regular expression.
 
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::globs::bounded;
 
-/// A pattern of a file that has conventions for others.
+/// A pattern from a file of conventions.
 #[derive(Debug, Clone)]
 pub struct ConventionGlob(Regex);
 
 impl ConventionGlob {
-    /// Compiles a pattern. One without a slash matches files at any depth. Braces are alternatives
-    /// where `braces` is set: in `.editorconfig`. `None` is a pattern that is malformed or too
-    /// much, which git and editors ignore, too.
+    /// Compiles a pattern. Without a slash the pattern matches files at any depth. Braces are
+    /// alternatives where `braces` is set: in `.editorconfig`. `None` stands for a malformed or
+    /// oversized pattern; git and editors ignore these, too.
     #[must_use]
     pub fn new(pattern: &str, braces: bool) -> Option<Self> {
         compile(pattern, braces).map(Self)
     }
 
-    /// Returns whether it matches a path that is relative to the directory of its file.
+    /// Returns whether the pattern matches a path, relative to the directory of the conventions.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         self.0.is_match(path.as_bytes())
@@ -30,7 +30,7 @@ impl ConventionGlob {
 }
 
 fn compile(pattern: &str, braces: bool) -> Option<Regex> {
-    /// The memory that a pattern may take, in bytes.
+    /// The most memory of a pattern, in bytes.
     const MEMORY: usize = 1 << 20;
     bounded(pattern).ok()?;
     let anchored = pattern.contains('/');
@@ -75,7 +75,7 @@ fn compile(pattern: &str, braces: bool) -> Option<Regex> {
                     && let Ok(last) = last.parse::<i64>()
                 {
                     chars = rest[inner.len() + 1..].chars();
-                    /// The most numbers that a range in a pattern is expanded to.
+                    /// The most numbers of an expanded range.
                     const NUMBERS: usize = 1000;
                     let numbers: Vec<_> = (first.min(last)..=first.max(last))
                         .take(NUMBERS)

@@ -19,8 +19,8 @@ impl Sha256 {
     /// Returns the digits.
     #[must_use]
     pub fn hex(&self) -> [u8; 64] {
-        // Without branches: which digit comes next cannot be predicted, and each wrong guess takes
-        // longer than the digit.
+        // Without branches: the next digit cannot be predicted, and each wrong guess takes longer
+        // than the digit.
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; 64];
         for (pair, byte) in hex.as_chunks_mut().0.iter_mut().zip(self.0) {

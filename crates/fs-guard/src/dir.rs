@@ -13,15 +13,15 @@ use crate::sys::{self, Fd, NameIn, Open, Rename, code};
 /// An open directory; a clone is the same handle.
 ///
 /// [`Root::state_dir`](crate::Root::state_dir) and its relatives return the program's own
-/// directories; a [`Spot`] from [`Dirs`](crate::Dirs) has the directory that it is in.
+/// directories; a [`Spot`] from [`Dirs`](crate::Dirs) has its directory.
 #[derive(Debug, Clone)]
 pub struct Dir {
     pub(crate) handle: Arc<Fd>,
     path: Arc<str>,
-    /// Whether directories in it may be open to other users; see
+    /// Whether subdirectories may be open to other users; see
     /// [`Policy`](crate::Policy::accept_open_private_dir).
     accept_open: bool,
-    /// The directories in it that were opened before, if they are kept open.
+    /// The subdirectories opened before, if they are kept open.
     kept: Option<Arc<KeptDirs>>,
 }
 
@@ -34,7 +34,7 @@ impl Dir {
         Self { handle, path: path.into(), accept_open: false, kept: None }
     }
 
-    /// Keeps the directories in it open that are opened from here.
+    /// Keeps subdirectories open once they are opened.
     pub(crate) fn keeping(self, kept: Arc<KeptDirs>) -> Self {
         Self { kept: Some(kept), ..self }
     }
@@ -72,23 +72,24 @@ impl Dir {
         sys::stat(&self.handle).at("look at", &*self.path)
     }
 
-    /// Lists the names in it that are UTF-8, sorted.
+    /// Lists the names inside, sorted; names that are not UTF-8 are left out.
     pub fn names(&self) -> Result<Vec<String>, Error> {
         Ok(sorted(sys::list(&self.handle).at("list", &*self.path)?))
     }
 
-    /// Opens a directory in it that belongs to this program. `None` if nothing is there.
+    /// Opens a subdirectory of this program. `None` if nothing is there.
     pub fn open_dir(&self, name: &str) -> Result<Option<Self>, Error> {
         Ok(self.open_dir_seen(name)?.map(|(dir, _)| dir))
     }
 
-    /// Does the same, and returns its metadata as it is now.
+    /// Opens a subdirectory like [`open_dir`](Self::open_dir), and also returns its present
+    /// metadata.
     pub fn open_dir_seen(&self, name: &str) -> Result<Option<(Self, Metadata)>, Error> {
         Ok(self.open_or_find(name)?.map(|(dir, seen, _)| (dir, seen)))
     }
 
-    /// Opens a directory in it that belongs to this program, and lists the names there, sorted.
-    /// Nobody else in this process may list it so meanwhile: whoever calls this has a lock.
+    /// Opens a subdirectory of this program, and lists its names, sorted. No other thread of this
+    /// process may list the same directory meanwhile: the caller has a lock.
     pub fn open_and_list(&self, name: &str) -> Result<Option<(Self, Vec<String>)>, Error> {
         let Some((dir, _, fresh)) = self.open_or_find(name)? else { return Ok(None) };
         let names = sorted(sys::list_own(&dir.handle, fresh).at("list", &*dir.path)?);
@@ -99,7 +100,7 @@ impl Dir {
     fn open_or_find(&self, name: &str) -> Result<Option<(Self, Metadata, bool)>, Error> {
         let spot = self.spot(name);
         let path = spot.path();
-        // A look takes a third of the time of opening it again.
+        // A look takes a third of the time of another opening.
         if let Some(kept) = &self.kept
             && let Some((handle, seen)) = kept.take(name)
             && let Ok(now) = sys::stat_at(&self.handle, name)
@@ -116,7 +117,7 @@ impl Dir {
                 let dir = Self::shared(Arc::clone(&handle), &path).accepting_open(self.accept_open);
                 let seen = dir.metadata()?;
                 dir.require_own(&seen)?;
-                // On Windows an open directory keeps its name when it is removed.
+                // On Windows an open directory keeps its name after its removal.
                 if let Some(kept) = self.kept.as_ref().filter(|_| cfg!(unix)) {
                     kept.put(name, handle, seen.clone());
                 }
@@ -132,7 +133,7 @@ impl Dir {
         }
     }
 
-    /// Creates a directory in it that only this user may enter.
+    /// Creates a subdirectory for this user alone.
     pub fn create_dir(&self, name: &str) -> Result<Self, Error> {
         let path = self.spot(name).path();
         match sys::make_dir(&self.handle, name, 0o700) {
@@ -159,14 +160,14 @@ impl Dir {
             if seen.mode & 0o777 != 0o700 && !self.accept_open {
                 return Err(Error::UntrustedState { path: path.into(), problem: NO_MODES });
             }
-            // A file system that keeps no modes cannot set them either.
+            // A file system without modes cannot set them either.
             set.or_else(|error| if self.accept_open { Ok(()) } else { Err(error) })?;
         }
         dir.require_own(&seen)?;
         Ok(dir)
     }
 
-    /// Opens a directory in it, and creates it if it is missing.
+    /// Opens a subdirectory, and creates a missing one.
     pub fn open_or_create_dir(&self, name: &str) -> Result<Self, Error> {
         if let Some(dir) = self.open_dir(name)? {
             return Ok(dir);
@@ -189,7 +190,7 @@ impl Dir {
         sys::sync(&self.handle).at("sync", &*self.path)
     }
 
-    /// Removes a directory in it and everything beneath; links are removed, not followed.
+    /// Removes a subdirectory and everything beneath; links are removed, not followed.
     ///
     /// Only for the program's own directories.
     pub fn remove_tree(&self, name: &str) -> Result<(), Error> {
@@ -199,7 +200,7 @@ impl Dir {
         }
     }
 
-    /// Does the same with a directory that was just opened, and that nobody else lists.
+    /// Removes a subdirectory that was just opened and is listed by nobody else.
     pub fn remove_opened(&self, name: &str, dir: &Self) -> Result<(), Error> {
         self.remove_open(name, dir, true)
     }
@@ -207,7 +208,7 @@ impl Dir {
     fn remove_open(&self, name: &str, dir: &Self, fresh: bool) -> Result<(), Error> {
         for entry in sorted(sys::list_own(&dir.handle, fresh).at("list", dir.path())?) {
             let spot = dir.spot(&entry);
-            // POSIX lets root remove a directory as if it were a file. Linux does not do that.
+            // POSIX lets root remove a directory as if it were a file. Linux does not.
             let is_dir = !cfg!(target_os = "linux")
                 && spot.metadata()?.is_some_and(|seen| seen.kind == FileKind::Directory);
             match if is_dir { dir.remove_tree(&entry) } else { spot.remove() } {
@@ -218,9 +219,9 @@ impl Dir {
         sys::remove_emptied_dir(&self.handle, name).at("remove", dir.path())
     }
 
-    /// Removes what is the program's own of a directory in it and of everything beneath. `is_own` is
-    /// asked about each path, which begins with `name`. Returns the paths of what is left; the
-    /// directories above it stay too. Links are removed, not followed.
+    /// Removes the program's own files from a subdirectory and from everything beneath. `is_own` is
+    /// asked about each path; the paths begin with `name`. Returns the paths left behind; the
+    /// directories above them stay too. Links are removed, not followed.
     pub fn remove_own(
         &self,
         name: &str,
@@ -234,7 +235,7 @@ impl Dir {
         Ok(left)
     }
 
-    /// The same with a directory that is open; `path` ends with its name.
+    /// Does the same in an open directory; `path` ends with its name.
     fn remove_own_of(
         &self,
         dir: &Self,
@@ -267,7 +268,7 @@ impl Dir {
         Ok(())
     }
 
-    /// Removes an empty directory in it. Returns `false` if it is not empty or does not exist.
+    /// Removes an empty subdirectory. Returns `false` for a missing one, or one with entries.
     pub fn remove_dir(&self, name: &str) -> Result<bool, Error> {
         match sys::remove_dir(&self.handle, name) {
             Ok(()) => Ok(true),
@@ -284,7 +285,7 @@ impl Dir {
     }
 
     /// Fails unless the directory belongs to this user and is closed to others (or the policy
-    /// accepts that it is open).
+    /// accepts an open one).
     pub(crate) fn require_own(&self, seen: &Metadata) -> Result<(), Error> {
         if seen.uid != sys::user() {
             return Err(Error::others(&self.path, seen.uid));
@@ -296,7 +297,7 @@ impl Dir {
     }
 }
 
-/// Returns the names that are UTF-8, sorted.
+/// Returns the names in UTF-8, sorted.
 fn sorted(entries: Vec<Vec<u8>>) -> Vec<String> {
     let mut names: Vec<String> =
         entries.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
@@ -304,20 +305,19 @@ fn sorted(entries: Vec<Vec<u8>>) -> Vec<String> {
     names
 }
 
-/// A name in an open directory: the place of a file that exists, existed or will exist.
+/// A name in an open directory: the place of a past, present or future file.
 #[derive(Debug, Clone)]
 pub struct Spot {
     pub(crate) dir: Dir,
     pub(crate) name: Box<str>,
 }
 
-/// The suffix of a staged file's name while it replaces another file, where names cannot be
-/// swapped.
+/// The suffix of a staged file's name during a replacement on systems that cannot swap names.
 const ASIDE: &str = ".x";
 
 impl Spot {
-    /// The longest name, in bytes, that a staged file may have: 255, the limit of file systems,
-    /// less the suffix that it gets for a moment where names cannot be swapped.
+    /// The longest name of a staged file, in bytes: 255, the limit of file systems, less the suffix
+    /// used for a moment on systems that cannot swap names.
     pub const LONGEST_STAGED_NAME: usize = 255 - ASIDE.len();
 
     /// Returns its path beneath the root, for messages.
@@ -354,7 +354,7 @@ impl Spot {
         }
     }
 
-    /// Opens one of the program's own files, which may be created. A link or a special file is
+    /// Opens one of the program's own files, and may create the file. A link or a special file is
     /// refused.
     pub(crate) fn open_own(&self, how: Open) -> Result<Fd, Error> {
         sys::open_at(&self.dir.handle, &self.name, how).map_err(|source| {
@@ -367,7 +367,7 @@ impl Spot {
         })
     }
 
-    /// Opens the regular file that is there.
+    /// Opens the regular file here.
     pub fn open(&self) -> Result<(OpenFile, Metadata), Error> {
         let path = self.path();
         match sys::open_at(&self.dir.handle, &self.name, Open::Read) {
@@ -381,14 +381,14 @@ impl Spot {
         }
     }
 
-    /// Reads the regular file that is there.
+    /// Reads the regular file here.
     pub fn read(&self, limit: u64) -> Result<(Vec<u8>, Metadata), Error> {
         let (file, seen) = self.open()?;
         let bytes = read_whole(&file.handle, seen.size, limit, &file.path)?;
         Ok((bytes, seen))
     }
 
-    /// Returns the text of the symbolic link that is there.
+    /// Returns the text of the symbolic link here.
     pub fn read_link(&self) -> Result<Vec<u8>, Error> {
         sys::read_link(&self.dir.handle, &self.name).at("read the link", self.path())
     }
@@ -409,10 +409,10 @@ impl Spot {
         }
     }
 
-    /// Returns whether the file there has these bytes, mode and owner.
+    /// Returns whether the file here has these bytes, mode and owner.
     ///
-    /// If it is the inode that was seen before, with times that would show a change, and
-    /// `trust_times` is set, the bytes are not read. A rename since does not count as a change.
+    /// With `trust_times`, the bytes of the same inode are not read again, provided its times would
+    /// show a change. A rename since does not count as a change.
     pub fn holds(
         &self,
         seen: &Metadata,
@@ -454,7 +454,7 @@ impl Spot {
         }
     }
 
-    /// Renames to another name, which must not exist.
+    /// Renames to a name not yet taken.
     pub fn rename_new(&self, to: &Self) -> Result<(), Error> {
         self.rename_new_raw(to).map_err(|source| self.not_renamed(to, source))
     }
@@ -469,7 +469,7 @@ impl Spot {
         match source.raw_os_error() {
             Some(code::EXIST) => Error::AlreadyExists { path: to.path() },
             Some(code::NOENT) => {
-                // Otherwise the directory is gone that it was to go to.
+                // Otherwise the target directory is gone.
                 let is_gone = matches!(self.metadata(), Ok(None));
                 let path = if is_gone { self.path() } else { to.dir.path().to_owned() };
                 Error::NotFound { path }
@@ -478,7 +478,7 @@ impl Spot {
         }
     }
 
-    /// Renames to a name that must not exist; in two steps where the system cannot do it in one.
+    /// Renames to a name not yet taken; in two steps where the system has no single one.
     pub(crate) fn rename_new_raw(&self, to: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), to.at(), Rename::NoReplace) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
@@ -496,7 +496,7 @@ impl Spot {
         self.rename_where_nothing_is(to)
     }
 
-    /// Renames to one of the program's own names, which must not exist, always in one step.
+    /// Renames to one of the program's own names, not yet taken, always in one step.
     pub(crate) fn rename_aside_raw(&self, to: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), to.at(), Rename::NoReplace) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
@@ -506,7 +506,7 @@ impl Spot {
         }
     }
 
-    /// Renames after a look at the target. A file that appears in between is replaced.
+    /// Renames after a look at the target. A file created in between is replaced.
     fn rename_where_nothing_is(&self, to: &Self) -> std::io::Result<()> {
         match sys::stat_at(&to.dir.handle, &to.name) {
             Err(error) if error.raw_os_error() == Some(code::NOENT) => {
@@ -536,8 +536,8 @@ impl Spot {
 
     /// Swaps the file here with the file there. Both must exist.
     ///
-    /// Where the system cannot swap names, the file there first gets a second name (`<name>.x`,
-    /// here), so that it is kept when this one replaces it; see [`Spot::settle_exchange`].
+    /// On systems that cannot swap names, the file there first gets a second name (`<name>.x`,
+    /// here) and so survives the replacement; see [`Spot::settle_exchange`].
     pub(crate) fn exchange_raw(&self, there: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), there.at(), Rename::Exchange) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
@@ -546,8 +546,8 @@ impl Spot {
         let aside = self.aside();
         match sys::link(there.at(), aside.at()) {
             Err(error) if lacks_links(&error) => {
-                // The name is missing for a moment; recovery restores it. A file that someone else
-                // saves there in that moment stays.
+                // The name is missing for a moment; recovery restores it. A file saved there by
+                // someone else in this moment stays.
                 there.rename_aside_raw(&aside)?;
                 if let Err(error) = self.rename_aside_raw(there) {
                     let _ = aside.rename_new_raw(there);
@@ -577,7 +577,7 @@ impl Spot {
         } else if there.metadata()?.is_none() {
             aside.rename_new_raw(there)
         } else {
-            // The kept file still has its name there, or someone has replaced it there.
+            // The kept file still has its old name, or someone has replaced the file there.
             sys::unlink(&aside.dir.handle, &aside.name)
         };
         settled.at("settle", self.path())

@@ -13,9 +13,9 @@ use crate::root::Root;
 use crate::sys::{self, Open, code};
 use crate::target::Target;
 
-/// The most directories that are kept open, if the limit on open files allows it.
+/// The most directories kept open, if the limit on open files allows as many.
 const KEPT: usize = 256;
-/// The directories that are kept open whatever that limit is.
+/// The directories kept open under any limit.
 const FEW: usize = 8;
 
 /// Open directories of the workspace, for one operation on many files.
@@ -26,9 +26,9 @@ pub struct Dirs<'r> {
     /// How many directories are kept open.
     most: OnceCell<usize>,
     first_seen: RefCell<BTreeMap<Box<str>, Metadata>>,
-    /// Directories that did not exist when they were looked for and were not created here since.
+    /// Directories found missing, and not created here since.
     missing: RefCell<HashSet<Box<str>>>,
-    /// The paths at which the operation makes symbolic links or takes them away.
+    /// The paths of symbolic links made or removed by the operation.
     links: HashSet<Box<str>>,
 }
 
@@ -59,8 +59,8 @@ impl<'r> Dirs<'r> {
         }
     }
 
-    /// Says at which paths the operation makes symbolic links or takes them away: while one is
-    /// there, nothing is beneath it.
+    /// Sets the paths of symbolic links made or removed by the operation: nothing is beneath a
+    /// link.
     #[must_use]
     pub fn with_links<'p>(mut self, links: impl IntoIterator<Item = &'p str>) -> Self {
         self.links.extend(links.into_iter().map(Box::from));
@@ -79,7 +79,7 @@ impl<'r> Dirs<'r> {
         self.root
     }
 
-    /// Returns the place of a path, in its directory, which is opened through no link.
+    /// Returns the place of a path, in its directory. The directory is opened through no link.
     ///
     /// Fails with `NotFound` if the directory is missing.
     pub fn place(&self, path: &Target) -> Result<Spot, Error> {
@@ -108,7 +108,7 @@ impl<'r> Dirs<'r> {
         Ok((parent.seen.clone(), acl.clone()))
     }
 
-    /// Remembers that a directory is missing.
+    /// Remembers a missing directory.
     fn not_found(&self, dir: &str) -> Error {
         self.missing.borrow_mut().insert(dir.into());
         Error::NotFound { path: dir.into() }
@@ -132,7 +132,7 @@ impl<'r> Dirs<'r> {
                 Err(error) if error.is_code(code::ACCES) => {
                     self.root.open_beneath(&rel, Open::Step)?
                 }
-                // A file is there, which may be about to make way.
+                // A file is in the way, and may be about to go.
                 Err(Error::NotADirectory { .. }) => return Err(self.not_found(dir)),
                 Err(Error::Symlink { .. } | Error::LeadsOut { .. }) if self.has_link(dir) => {
                     return Err(self.not_found(dir));
@@ -182,8 +182,7 @@ impl<'r> Dirs<'r> {
         Ok(true)
     }
 
-    /// Creates a directory, or completes one that an earlier process created without setting its
-    /// mode.
+    /// Creates a directory, or sets the mode of a directory left without by an earlier process.
     pub fn resume_dir(&self, path: &Target, mode: Option<u32>) -> Result<(), Error> {
         if !self.create_dir(path, mode)?
             && let Some(mode) = mode
@@ -199,12 +198,12 @@ impl<'r> Dirs<'r> {
         let dir =
             sys::open_at(&spot.dir.handle, &spot.name, Open::Directory).at("open", path.path())?;
         sys::set_mode(&dir, mode & 0o777).at("set the mode of", path.path())?;
-        // Opened so that it is synced too: the mode was set here, and the directory may stay empty.
+        // Opened for a later sync: the mode was set here, and the directory may stay empty.
         self.parent(path.as_str(), &RelPath::new_unchecked(&format!("{}/x", path.path())))?;
         Ok(())
     }
 
-    /// Removes a directory if it is empty. Returns `false` if it is not empty or does not exist.
+    /// Removes an empty directory. Returns `false` for a missing one, or one with entries.
     pub fn remove_dir(&self, path: &Target) -> Result<bool, Error> {
         let spot = match self.place(path) {
             Ok(spot) => spot,
@@ -213,7 +212,7 @@ impl<'r> Dirs<'r> {
         };
         self.open.borrow_mut().remove(path.as_str());
         let removed = spot.dir.remove_dir(&spot.name)?;
-        // A directory that stays is synced with the others: names in it may have changed.
+        // A directory left in place is synced with the others: names inside may have changed.
         if removed || spot.metadata()?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             self.first_seen.borrow_mut().remove(path.as_str());
         }
@@ -226,11 +225,11 @@ impl<'r> Dirs<'r> {
         self.first_seen.borrow().len()
     }
 
-    /// Syncs every directory that was opened, one after the other.
+    /// Syncs every opened directory, one after the other.
     pub(crate) fn sync_each(&self) -> Result<(), Error> {
         for (path, _) in self.first_mtimes() {
             match self.dir(&path)?.sync() {
-                // A directory that may not be listed cannot be synced.
+                // A directory without permission to list cannot be synced.
                 Err(error) if error.is_code(code::BADF) => {}
                 result => result?,
             }
@@ -260,8 +259,7 @@ impl<'r> Dirs<'r> {
         Ok(())
     }
 
-    /// Returns the directories with the modification times that they had when they were first
-    /// opened.
+    /// Returns the directories with their modification times before the operation, as first seen.
     fn first_mtimes(&self) -> Vec<(Box<str>, FileTime)> {
         self.first_seen.borrow().iter().map(|(path, seen)| (path.clone(), seen.mtime)).collect()
     }

@@ -1,4 +1,4 @@
-//! The directories that enclose a root, and those that are no place for a project.
+//! The directories around a root, and directories that are no place for a project.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use crate::root::Root;
 use crate::sys::{self, Open};
 use crate::users::seen_home;
 
-/// The entries of which one is in the top of a work tree.
+/// The entries of which every work tree has one at its top.
 pub const WORK_TREES: [&str; 3] = [".git", ".hg", ".jj"];
 
-/// A directory that encloses a root.
+/// A directory around a root.
 #[derive(Debug)]
 pub struct Enclosing {
     /// The directory.
     pub root: Root,
-    /// The path from there to the enclosed root, for patterns and messages. What is not UTF-8 in it
-    /// is replaced.
+    /// The path from there to the root inside, for patterns and messages. Bytes that are not UTF-8
+    /// are replaced.
     pub path: String,
-    /// The same path, if it leads there: through no symbolic link, no mount point and no name that
-    /// is never touched.
+    /// The same path, if it can be walked: through no symbolic link, no mount point and no name
+    /// that is never touched.
     pub way: Option<RelPath>,
 }
 
@@ -32,7 +32,7 @@ pub enum Common {
     Home,
     /// It is the top of the file system.
     Top,
-    /// Others may create files in it, as in `/tmp`.
+    /// Others may create files there, as in `/tmp`.
     Shared,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Common {
 }
 
 impl Root {
-    /// Opens the directories that enclose this one, nearest first, under another policy.
+    /// Opens the directories around this one, nearest first, under another policy.
     pub fn enclosing<'r>(&'r self, policy: &'r Policy) -> impl Iterator<Item = Enclosing> + 'r {
         let real = crate::named::real_path(self.path()).unwrap_or_default();
         let above: Vec<_> = real.ancestors().skip(1).map(std::path::Path::to_path_buf).collect();
@@ -67,7 +67,8 @@ impl Root {
         sys::stat(&reached).ok()?.same_inode(&self.metadata).then_some(path)
     }
 
-    /// Returns whether the directory has an entry `.git`: a repository, or the file that names one.
+    /// Returns whether the directory has an entry `.git`: a repository, or a file with the path of
+    /// one.
     #[must_use]
     pub fn has_git(&self) -> bool {
         sys::stat_at(&self.handle, ".git").is_ok()
@@ -98,8 +99,7 @@ impl Root {
         seen_home().is_some_and(|home| home.same_inode(&self.metadata)).then_some(Common::Home)
     }
 
-    /// Returns whether entries can be created in the directory, and it has the same owner as
-    /// another one.
+    /// Returns whether the directory accepts new entries, and has the same owner as another one.
     #[must_use]
     pub fn is_writable_as(&self, other: &Self) -> bool {
         self.metadata.uid == other.metadata.uid && sys::may_write(&self.handle).is_ok()

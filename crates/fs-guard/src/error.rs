@@ -10,11 +10,11 @@ use crate::names::{Spelling, is_invisible};
 use crate::sys::{self, code};
 use crate::users::Account;
 
-/// A refusal or a failure, with the path it is about.
+/// A refusal or a failure, with its path.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The directory that was named as the root, or as a base, cannot be one.
+    /// The directory named as the root, or as a base, cannot be one.
     #[error("{}: {problem}", quoted(.path))]
     NoRoot {
         /// The directory as given.
@@ -22,7 +22,7 @@ pub enum Error {
         /// Why.
         problem: NoRoot,
     },
-    /// The path is spelled in a way that is never accepted.
+    /// The spelling of the path is never accepted.
     #[error("{}: {problem}", quoted(path))]
     Spelling {
         /// The path as given.
@@ -39,7 +39,7 @@ pub enum Error {
         /// The path as given.
         path: String,
     },
-    /// The path is outside the directories that the policy allows.
+    /// The path is outside the directories of the policy.
     #[error("{} is outside of the directories that may be touched here", quoted(.path))]
     NotWithin {
         /// The path as given.
@@ -61,7 +61,7 @@ pub enum Error {
         /// The pattern of the guarded list.
         glob: String,
     },
-    /// A symbolic link is made or changed, which is not approved.
+    /// A symbolic link is made or changed without approval.
     #[error("{} is a symbolic link; to make or change one has to be approved", quoted(.path))]
     GuardedLink {
         /// The path.
@@ -77,7 +77,7 @@ pub enum Error {
         /// The fault of the target.
         problem: &'static str,
     },
-    /// A symbolic link is on the way, which stays inside the root.
+    /// A symbolic link is on the way, and stays inside the root.
     #[error(
         "{} goes through the symbolic link {}{}",
         quoted(.path), quoted(.link), leads_to(.real_path.as_deref())
@@ -85,7 +85,7 @@ pub enum Error {
     Symlink {
         /// The path.
         path: String,
-        /// The component that is a link.
+        /// The component with the link.
         link: String,
         /// Where the path leads; `None` if it leads nowhere (a loop).
         real_path: Option<String>,
@@ -95,7 +95,7 @@ pub enum Error {
     LeadsOut {
         /// The path.
         path: String,
-        /// The component that is a link.
+        /// The component with the link.
         link: String,
     },
     /// Another file system is mounted on the way.
@@ -106,7 +106,7 @@ pub enum Error {
     Mount {
         /// The path.
         path: String,
-        /// The component that is a mount point.
+        /// The component with the mount point.
         mount: String,
     },
     /// The file is on another device than the root.
@@ -120,15 +120,15 @@ pub enum Error {
     NotAFile {
         /// The path.
         path: String,
-        /// The kind of the entry that is there.
+        /// The kind of the entry there.
         kind: FileKind,
     },
-    /// Something that is not a directory is where one is needed.
+    /// A directory is needed, and something else is there.
     #[error("{} is not a directory, so {} cannot be beneath it", quoted(.component), quoted(.path))]
     NotADirectory {
         /// The path.
         path: String,
-        /// The path that is not a directory.
+        /// The path of the other entry.
         component: String,
     },
     /// The file has several names.
@@ -139,7 +139,7 @@ pub enum Error {
     HardLinked {
         /// The path.
         path: String,
-        /// How many names it has.
+        /// The number of names.
         links: u64,
     },
     /// The file is read-only.
@@ -176,12 +176,12 @@ pub enum Error {
     TooLarge {
         /// The path.
         path: String,
-        /// Its size, if it is known.
+        /// The size, if known.
         size: u64,
         /// The limit.
         limit: u64,
     },
-    /// The file changed while it was being used.
+    /// The file changed during use.
     #[error("{} was changed by someone else", quoted(.path))]
     Changed {
         /// The path.
@@ -200,7 +200,7 @@ pub enum Error {
     OthersState {
         /// The file or directory.
         path: String,
-        /// To whom it belongs.
+        /// The owner.
         owner: Account,
         /// Who runs this program.
         user: Account,
@@ -222,7 +222,7 @@ pub enum Error {
     Io {
         /// The operation.
         operation: &'static str,
-        /// The path, relative to the root if it is beneath it.
+        /// The path, relative to the root if the path is beneath.
         path: String,
         /// The error of the system.
         source: io::Error,
@@ -235,10 +235,10 @@ crate::debug::debug_is_display!(Error);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rule {
-    /// `.git`, however it is spelled, or a directory with the same inode.
+    /// `.git` in any spelling, or a directory with the same inode.
     #[error("it belongs to a git directory")]
     GitDirectory,
-    /// The directory of another version control, such as `.hg`, however it is spelled.
+    /// The directory of another version control, such as `.hg`, in any spelling.
     #[error("it belongs to `{0}`, a directory of version control")]
     VersionControl(&'static str),
     /// A directory with the shape of a bare repository.
@@ -252,13 +252,13 @@ pub enum Rule {
     Glob(String),
 }
 
-/// A path as an error names it, shortened: whoever sent many thousand bytes knows the rest.
+/// A path for an error, shortened: senders of many thousand bytes know the rest.
 #[must_use]
 pub fn shortened(path: &str) -> Cow<'_, str> {
     if path.len() > 512 { without_middle(path, 60) } else { path.into() }
 }
 
-/// A text without its middle: so many characters of it are left at each end.
+/// A text without its middle: so many characters stay at each end.
 #[must_use]
 pub fn without_middle(text: &str, end: usize) -> Cow<'_, str> {
     match text.char_indices().nth(end).zip(text.char_indices().rev().nth(end.saturating_sub(1))) {
@@ -269,7 +269,7 @@ pub fn without_middle(text: &str, end: usize) -> Cow<'_, str> {
     }
 }
 
-/// A text in which what [cannot be seen](is_invisible) is an escape.
+/// A text with an escape for every [invisible](is_invisible) character.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -279,8 +279,8 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// A path as a message names it: [shortened], and in quotes where it has blanks, quotes, or what
-/// cannot be seen.
+/// A path for a message: [shortened], and quoted if blanks, quotes or invisible characters are
+/// within.
 #[must_use]
 pub fn quoted(path: &str) -> Cow<'_, str> {
     let path = shortened(path);
@@ -342,7 +342,7 @@ pub(crate) const OPENED: &str = "its mode is not 0700";
 /// The problem of a secret with such a mode.
 pub(crate) const READABLE: &str = "others may read it";
 
-/// Says what to do. What a `chmod -R` opened is the only copy of what was displaced, so that it is
+/// Says what to do. A directory opened by `chmod -R` has the only copies of displaced files, and is
 /// not to be removed.
 fn advice(problem: &str) -> &'static str {
     match problem {
@@ -404,7 +404,7 @@ impl Error {
         }
     }
 
-    /// Returns the path that the error is about.
+    /// Returns the path of the error.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {
@@ -436,7 +436,7 @@ impl Error {
         }
     }
 
-    /// Returns a stable word for the rule that refused, if a rule did.
+    /// Returns a stable word for the rule behind a refusal.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {

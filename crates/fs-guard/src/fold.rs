@@ -1,4 +1,4 @@
-//! The key under which a file system may take two names for the same.
+//! A key shared by all names that a file system may take for the same.
 //!
 //! Ignorable code points are removed, then NFKC and full case folding are applied. This is coarser
 //! than any file system in use (HFS+ ignores some code points, APFS and ZFS normalise, NTFS, FAT
@@ -22,8 +22,8 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     Cow::Owned(folded.chars().filter(|&c| !is_ignorable(c)).nfkc().collect())
 }
 
-/// Returns the Unicode normalisation of each of two names that differ in nothing else, and so look
-/// alike; `None` for others.
+/// Returns the Unicode normalisations of two names that differ only in them, and so look alike;
+/// `None` for others.
 #[must_use]
 pub fn normalisations(one: &str, other: &str) -> Option<[&'static str; 2]> {
     (one != other && one.nfc().eq(other.nfc())).then(|| [one, other].map(normalisation))

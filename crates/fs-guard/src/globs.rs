@@ -1,11 +1,10 @@
-//! Path patterns: lists that are matched without regard to case, and sets that are matched as they
-//! stand.
+//! Path patterns: lists, matched without regard to case, and sets, matched with regard to case.
 //!
 //! All patterns of this program are compiled here, because they come from models and repositories:
 //! [`bounded`] holds for each, and no library is asked for anything that can panic.
 //!
 //! The common forms of patterns in a list are compared directly. Regular expressions are built only
-//! for the others, and only when a path is first matched, so that they cost nothing at start-up.
+//! for the others, and only at the first match of a path, at no cost to the start-up.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -18,25 +17,25 @@ use crate::fold::fold;
 /// The longest pattern, in bytes.
 pub const MAX_GLOB: usize = 1024;
 
-/// The most patterns of a list that a model or a workspace gives.
+/// The most patterns of a list from a model or a workspace.
 pub const MAX_GLOBS: usize = 256;
 
-/// The most braces that a pattern may open. Each one may be within the one before, and libraries
+/// The most opening braces of a pattern. Each one may be within the one before, and libraries
 /// recurse into them.
 const MAX_BRACES: usize = 32;
 
-/// The characters that are not plain in a pattern.
+/// The characters with a meaning in a pattern.
 const SIGNS: [char; 8] = ['*', '?', '[', ']', '{', '}', '\\', '!'];
 
 /// The most alternatives in the braces of a pattern.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// Checks that a pattern is not too much for a library: every pattern that a model or a repository
-/// may have written passes here before it is compiled.
+/// Checks that a pattern is not too much for a library: every pattern that may come from a model or
+/// a repository passes here before compilation.
 ///
 /// # Errors
 ///
-/// When it is too long, or has too many braces or alternatives.
+/// For a pattern too long, or with too many braces or alternatives.
 pub fn bounded(pattern: &str) -> Result<(), GlobError> {
     let braces = pattern.matches('{').count();
     let problem = if pattern.len() > MAX_GLOB {
@@ -51,8 +50,7 @@ pub fn bounded(pattern: &str) -> Result<(), GlobError> {
     Err(GlobError { pattern: pattern.into(), problem })
 }
 
-/// A set of patterns that are matched as they stand, with regard to case. `*` does not match `/`;
-/// `**` does.
+/// A set of patterns matched as they stand, with regard to case. `*` does not match `/`; `**` does.
 #[derive(Debug, Clone)]
 pub struct GlobSet(globset::GlobSet);
 
@@ -83,23 +81,23 @@ impl GlobSet {
     }
 }
 
-/// A list of glob patterns. `*` does not match `/`; `**` does. Clones share them until one is
-/// added.
+/// A list of glob patterns. `*` does not match `/`; `**` does. Clones share the patterns until one
+/// is added.
 ///
-/// In what is [kept out](Self::matches) a pattern that matches a directory covers all that is in
-/// it. In what is [included](Self::includes), and in an [exception](Self::except), only one with a
-/// plain last name does: `a` stands for all that is in `a`, but `a/*` only for files in it.
+/// For paths that are [kept out](Self::matches) a pattern for a directory covers everything inside.
+/// For [included](Self::includes) paths, and in an [exception](Self::except), only a pattern with a
+/// plain last name does: `a` stands for everything in `a`, but `a/*` only for files in `a`.
 #[derive(Debug, Clone, Default)]
 pub struct Globs {
     patterns: Arc<Vec<Pattern>>,
 }
 
-/// A pattern that is not a valid glob.
+/// A pattern with an error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{:?} is not a glob: {problem}", shortened(pattern))]
 #[non_exhaustive]
 pub struct GlobError {
-    /// The pattern; the first one if it is about several together.
+    /// The pattern; the first of several.
     pub pattern: String,
     /// The reason.
     pub problem: String,
@@ -121,7 +119,7 @@ impl Globs {
     pub fn push(&mut self, pattern: &str) -> Result<(), GlobError> {
         let shape = Shape::of(pattern);
         if matches!(shape, Shape::Glob(_)) {
-            // The matcher is built later; this checks that it can be built.
+            // The matcher is built later; this checks that building works.
             build(pattern)?;
         }
         let mark = shape.mark();
@@ -133,8 +131,8 @@ impl Globs {
         Arc::make_mut(&mut self.patterns)
     }
 
-    /// Adds a pattern for paths that are relative to a directory above. `prefix` leads from there
-    /// to the paths that are matched.
+    /// Adds a pattern for paths relative to a directory above. `prefix` leads from there to the
+    /// paths of this list.
     pub fn push_from(&mut self, prefix: &str, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
         let last = self.all().last_mut().expect("it was added");
@@ -145,16 +143,15 @@ impl Globs {
         Ok(())
     }
 
-    /// Excludes the paths that a pattern matches. A pattern that is added later can include them
-    /// again.
+    /// Excludes the paths of a pattern. A later pattern can include them again.
     pub fn except(&mut self, pattern: &str) -> Result<(), GlobError> {
         self.push(pattern)?;
         self.all().last_mut().expect("it was added").lifts = true;
         Ok(())
     }
 
-    /// Returns the last pattern that matches the `/`-separated `path` or a directory above it,
-    /// unless an exception is later.
+    /// Returns the last pattern that matches the `/`-separated `path` or a directory above, unless
+    /// an exception is later.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<&str> {
         if self.patterns.is_empty() {
@@ -163,7 +160,7 @@ impl Globs {
         self.matches_folded(&fold(path))
     }
 
-    /// Does the same as [`Globs::matches`], for a path that is folded already.
+    /// Does the same as [`Globs::matches`], for a folded path.
     pub(crate) fn matches_folded(&self, key: &str) -> Option<&str> {
         let found = self.last(key, |pattern| pattern.covers(key, !pattern.lifts));
         found.filter(|pattern| !pattern.lifts).map(|pattern| pattern.text.as_str())
@@ -176,7 +173,7 @@ impl Globs {
         self.last(&key, |pattern| pattern.covers(&key, false)).is_some_and(|pattern| !pattern.lifts)
     }
 
-    /// The last pattern that says something about a path.
+    /// The last pattern with something to say about a path.
     fn last(&self, key: &str, says: impl Fn(&Pattern) -> bool) -> Option<&Pattern> {
         let marks = Marks::of_path(key);
         self.patterns.iter().rfind(|pattern| pattern.mark.meets(marks) && says(pattern))
@@ -198,17 +195,17 @@ impl Globs {
 struct Pattern {
     text: String,
     shape: Shape,
-    /// The pair that a path which matches has.
+    /// The pair of every matching path.
     mark: Marks,
     /// Whether this is an exception.
     lifts: bool,
-    /// The folded prefix that is put before a path for the comparison.
+    /// The folded prefix of a path in the comparison.
     prefix: Option<Box<str>>,
 }
 
 impl Pattern {
-    /// Whether the pattern matches a path, or a directory above it: only where it may cover all
-    /// that is in one (`broad`), or its last name is plain.
+    /// Whether the pattern matches a path, or a directory above: the latter only if everything in a
+    /// directory may be covered (`broad`), or the last name of the pattern is plain.
     fn covers(&self, key: &str, broad: bool) -> bool {
         let key = match &self.prefix {
             None => Cow::Borrowed(key),
@@ -225,9 +222,9 @@ impl Pattern {
     }
 }
 
-/// The two bytes that names begin with, and those that they end with, in a set that takes some
-/// pairs for the same. Most paths have no name that begins as one of a pattern does, nor one
-/// with its end, and need not be compared with it.
+/// The first two bytes and the last two bytes of names, in a set that takes some pairs for the
+/// same. Most paths have no name with the beginning or the end of a pattern, and need no
+/// comparison.
 #[derive(Debug, Clone, Copy)]
 struct Marks(u64);
 
@@ -239,7 +236,7 @@ impl Marks {
         Self(1 << ((first ^ second.rotate_left(3)) % 63))
     }
 
-    /// The pair of a path with a name that begins as a text does: any, if the text is too short.
+    /// The pair of a path with a name that begins with a text: any, if the text is too short.
     fn starting(text: &str) -> Self {
         match *text.as_bytes() {
             [first, second, ..] if first != b'/' && second != b'/' => Self::of([first, second]),
@@ -247,7 +244,7 @@ impl Marks {
         }
     }
 
-    /// The pair of a path with a name that ends in a text. The last byte is the first of the pair,
+    /// The pair of a path with a name that ends in a text. The last byte comes first in the pair,
     /// so that few ends are also starts.
     fn ending(text: &str) -> Self {
         text.as_bytes().last_chunk().map_or(Self::ANY, |&[before, last]| Self::of([last, before]))
@@ -423,14 +420,14 @@ enum Case {
 /// The meaning of a slash for `*`, `?` and brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slash {
-    /// They do not match it.
+    /// `*`, `?` and brackets do not match slashes.
     Separates,
     /// It is a character as any other.
     IsPlain,
 }
 
-/// Compiles patterns. It is always a set, because the library panics if it cannot compile a single
-/// one.
+/// Compiles patterns, always as a set, because the library panics if a single pattern cannot be
+/// compiled.
 fn compile<S: AsRef<str>>(
     patterns: impl IntoIterator<Item = S>,
     case: Case,
@@ -453,7 +450,7 @@ fn compile<S: AsRef<str>>(
             problem: "it takes too much memory, alone or with the others".into(),
         });
     }
-    // The message of the library has all of the regular expression in it.
+    // The message of the library repeats all of the regular expression.
     set.build().map_err(|_| first.expect("an empty set can be built"))
 }
 
@@ -533,7 +530,7 @@ mod tests {
         }
     }
 
-    /// No path that a pattern matches is passed over: all short ones are tried.
+    /// No matching path is passed over: all short ones are tried.
     #[test]
     fn a_path_that_matches_has_the_mark_of_the_pattern() {
         let words = |longest: usize| {
@@ -574,7 +571,7 @@ mod tests {
         assert!(Globs::new(["a["]).is_err());
     }
 
-    /// What is forbidden is forbidden in a directory too; what is approved, only where it is named.
+    /// A ban on a directory covers its files; an approval only the named path.
     #[test]
     fn a_pattern_covers_what_is_in_a_directory() {
         for (pattern, path, forbids, approves) in [
@@ -606,8 +603,8 @@ mod tests {
         assert_eq!(above.matches("x"), Some("sub"));
     }
 
-    /// None of these may reach the library as it is: it would panic, recurse without end, or take
-    /// all memory.
+    /// None of these may reach the library unchanged: the result would be a panic, endless
+    /// recursion, or the end of memory.
     #[test]
     fn patterns_without_end_are_refused() {
         let nested = |depth: usize| "{".repeat(depth) + "a" + &"}".repeat(depth);
@@ -624,7 +621,7 @@ mod tests {
             ("[a-z]".repeat(12_000), false),
             ("**/*a".repeat(204), true),
             ("[!\u{10ffff}]".repeat(90), true),
-            // It is longer when it is folded.
+            // Folding makes this one longer.
             ("\u{fdfa}*".repeat(200), false),
         ] {
             let built = Globs::new([&pattern]);

@@ -1,7 +1,6 @@
-//! The private directory, and directories in it, that are kept open from one operation to the next.
+//! The private directory and its subdirectories, kept open from one operation to the next.
 //!
-//! Each operation looks at them again by their names; at the private directory once, when its lock is
-//! held.
+//! Each operation checks them again by their names; the private directory once, under its lock.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::metadata::Metadata;
 use crate::sys::Fd;
 
-/// The private directory as it was last looked at.
+/// The private directory at the last look.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownState {
     pub(crate) handle: Arc<Fd>,
     pub(crate) seen: Metadata,
-    /// The directories in it that are open.
+    /// The open subdirectories.
     pub(crate) kept: Arc<KeptDirs>,
-    /// Whether a lock in it is held.
+    /// Whether a lock inside is held.
     pub(crate) locked: bool,
 }
 
@@ -26,7 +25,7 @@ impl KnownState {
     }
 }
 
-/// An open directory, with the metadata that tells whether it still has its name.
+/// An open directory, with the metadata for a check of its name.
 type Opened = (Arc<Fd>, Metadata);
 
 /// Open directories, by name.

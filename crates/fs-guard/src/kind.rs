@@ -8,9 +8,9 @@ use std::fmt;
 pub enum ErrorKind {
     /// Nothing is at the path.
     NotFound,
-    /// Something is at the path, or at one that a file system may take for the same.
+    /// The path exists, or another that a file system may take for the same.
     AlreadyExists,
-    /// The policy or the operating system forbids it.
+    /// The policy or the operating system forbids the access.
     PermissionDenied,
     /// The path leads out of the root.
     OutsideRoot,

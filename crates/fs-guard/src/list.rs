@@ -11,7 +11,7 @@ use crate::sys::{self, Open, code};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DirEntry {
-    /// Its name as bytes: it need not be UTF-8, nor a name that the guard would accept.
+    /// The name as bytes, perhaps not UTF-8, or refused by the guard.
     pub name: Vec<u8>,
     /// Its kind.
     pub metadata: Metadata,
@@ -45,9 +45,9 @@ impl Root {
         Ok(entries)
     }
 
-    /// Finds an existing entry, at the path or at a directory on the way, that differs from it only
-    /// by case or Unicode normalisation. `moved` is a file that will be gone by then, which is in
-    /// the way only on Windows if the names differ by case alone: there both are one.
+    /// Finds an existing entry, at the path or at a directory on the way, with a name different
+    /// only by case or Unicode normalisation. `moved` is a file soon to be gone. A file with
+    /// another name only by case is in the way just on Windows: there both are one.
     pub fn collision(
         &self,
         path: &RelPath,
@@ -59,7 +59,7 @@ impl Root {
         rules::collision(self, path, other)
     }
 
-    /// Returns the directories that would have to be created for the path, outermost first.
+    /// Returns the directories to be created for the path, outermost first.
     pub fn parents_missing(&self, path: &RelPath) -> Result<Vec<RelPath>, Error> {
         rules::parents_missing(self, path)
     }

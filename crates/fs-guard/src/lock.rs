@@ -1,4 +1,4 @@
-//! The lock that admits one writer to a workspace at a time.
+//! The lock of a workspace, for one writer at a time.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Fd, Open};
 
-/// The number of this process, which is asked for once.
+/// The number of this process, read once.
 static OWN_NUMBER: LazyLock<u32> = LazyLock::new(std::process::id);
 
 /// A held lock. It is released when this is dropped, and when the process ends in any way.
@@ -25,7 +25,7 @@ pub struct LockFile {
 pub struct Wait {
     /// At most so long.
     pub timeout: Duration,
-    /// A cancellation that ends it earlier, with [`Error::Cancelled`].
+    /// A cancellation for an earlier end, with [`Error::Cancelled`].
     pub cancellation: Cancellation,
 }
 
@@ -36,16 +36,16 @@ impl From<Duration> for Wait {
 }
 
 impl Spot {
-    /// Takes the lock file here, waiting if necessary, and creates it if it is missing.
+    /// Takes the lock file here, waiting if necessary, and creates a missing one.
     pub fn lock(&self, wait: impl Into<Wait>) -> Result<LockFile, Error> {
         patiently(&wait.into(), || self.holder(), || self.try_lock())
     }
 
-    /// Opens a log here like [`append`](Self::append) and locks it, waiting at most `timeout`. The
-    /// lock is released with [`AppendFile::unlock`], and when the file is closed.
+    /// Opens a log here like [`append`](Self::append) and locks the file, waiting at most
+    /// `timeout`. [`AppendFile::unlock`] and closing the file release the lock.
     ///
-    /// Whoever gives the name to another file has to hold the lock. How many names the log has is
-    /// not looked at here, but by [`AppendFile::require_own`].
+    /// Whoever gives the name to another file has to hold the lock. The number of the log's names
+    /// is checked not here, but by [`AppendFile::require_own`].
     pub fn append_locked(&self, timeout: Duration) -> Result<AppendFile, Error> {
         patiently(
             &timeout.into(),
@@ -110,17 +110,17 @@ fn patiently<T>(
 }
 
 impl AppendFile {
-    /// Releases the lock of a log that is [locked](Spot::append_locked), and keeps it open.
+    /// Releases the lock of a [locked](Spot::append_locked) log, and keeps the log open.
     ///
     /// # Errors
     ///
-    /// If the system does not release it. Closing the file does.
+    /// If the system does not release the lock. Closing the file does.
     pub fn unlock(&self) -> Result<(), Error> {
         sys::unlock(&self.handle).at("unlock", &self.path)
     }
 
-    /// Locks the log again, waiting at most `timeout`. Opens it anew if its name is another file's
-    /// by now. Returns whether it still is the same file.
+    /// Locks the log again, waiting at most `timeout`. Opens the log anew if its name is another
+    /// file's by now. Returns whether the file is still the same.
     ///
     /// # Errors
     ///
@@ -137,7 +137,8 @@ impl AppendFile {
         // have the lock.
         let _ = self.unlock();
         let Self { opened: before, handle, .. } = self;
-        // While it is open no other file gets its inode. On Windows it would keep its name, too.
+        // While the old file is open no other file gets its inode. On Windows an open file would
+        // keep its name, too.
         let open = cfg!(unix).then_some(handle);
         let file = spot.append_locked(timeout)?;
         let is_same = file.opened.same_inode(&before);
@@ -147,7 +148,7 @@ impl AppendFile {
 }
 
 impl LockFile {
-    /// Removes the lock file and releases the lock. Whoever waits for it creates a new one.
+    /// Removes the lock file and releases the lock. Waiting processes create a new one.
     pub fn remove(self) -> Result<(), Error> {
         self.spot.remove()
     }

@@ -44,7 +44,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the metadata of a file with mode 644, or 755 if it is executable.
+    /// Returns the metadata of a file with mode 644, or of an executable with 755.
     #[must_use]
     pub fn file(size: u64, executable: bool) -> Self {
         Self { kind: FileKind::File, mode: if executable { 0o755 } else { 0o644 }, size }
@@ -63,7 +63,7 @@ impl Entry {
     }
 }
 
-/// A point in time as a file system stores it: seconds since 1970 and nanoseconds.
+/// A point in time in the form of file systems: seconds since 1970 and nanoseconds.
 pub type FileTime = (i64, u32);
 
 /// The metadata of a directory entry.
@@ -89,10 +89,10 @@ pub struct Metadata {
     pub mtime: FileTime,
     /// Time of the last change of the bytes or the inode.
     pub ctime: FileTime,
-    /// Whether the entry had changed so shortly before it was looked at that another change might
-    /// not move its times.
+    /// Whether the last change came so shortly before the look that another change might leave the
+    /// same times.
     pub(crate) racy: bool,
-    /// Whether the file has extended attributes, if that is known.
+    /// Whether the file has extended attributes, if known.
     pub(crate) has_xattrs: Option<bool>,
 }
 
@@ -108,11 +108,11 @@ impl PartialEq for Metadata {
 
 impl Eq for Metadata {}
 
-/// The time of an entry that is not on a disk.
+/// The time of an entry outside any disk.
 const NEVER: FileTime = (0, 0);
 
 impl Metadata {
-    /// Returns the metadata of an entry that is not on a disk: one name, no owner, no times.
+    /// Returns the metadata of an entry outside any disk: one name, no owner, no times.
     pub(crate) fn of(entry: Entry) -> Self {
         let Entry { kind, mode, size } = entry;
         Self {
@@ -148,14 +148,14 @@ impl Metadata {
             && self.mtime == other.mtime
     }
 
-    /// Returns whether equal times prove equal bytes. They do not if the file changed within the
-    /// granularity of its time stamps before it was looked at.
+    /// Returns whether equal times prove equal bytes. They do not for a file whose change and look
+    /// fall within the granularity of its time stamps.
     #[must_use]
     pub fn times_are_telling(&self) -> bool {
         !self.racy
     }
 
-    /// Returns the permission bits that a replacement keeps: set-id bits are dropped.
+    /// Returns the permission bits for a replacement: set-id bits are dropped.
     #[must_use]
     pub fn kept_mode(&self) -> u32 {
         self.mode & 0o777
@@ -170,7 +170,7 @@ impl Metadata {
     /// Notes whether the times of this observation can be trusted to show the next change.
     ///
     /// Linux stamps files with the time of the last timer tick (at most 10 ms ago). File systems
-    /// that store whole seconds, or two of them, show zero nanoseconds.
+    /// with times in whole seconds, or two of them, show zero nanoseconds.
     pub(crate) fn observed_at(mut self, now: FileTime) -> Self {
         let coarse = self.mtime.1 == 0 && self.ctime.1 == 0;
         let needed: i128 = if coarse { 2_500_000_000 } else { 60_000_000 };
@@ -226,7 +226,7 @@ mod tests {
         assert!(!at((100, 0), (102, 0)), "a file system of whole seconds");
         assert!(at((100, 0), (103, 0)));
         assert!(!at((200, 5), (100, 0)), "from the future");
-        // A single whole second, as a copied file may have it, does not prove such a file system.
+        // A single whole second, possible for a copied file, does not prove such a file system.
         assert!(with((50, 0), (100, 5), (100, 70_000_000)));
         assert!(with((50, 5), (100, 0), (100, 70_000_000)));
         assert!(!with((100, 5), (50, 5), (100, 50_000_000)));

@@ -7,7 +7,7 @@ use crate::metadata::{FileKind, FileTime};
 use crate::read::read_whole;
 use crate::sys;
 
-/// Reads a configuration file that may be missing. `None` if nothing has that name.
+/// Reads a configuration file, if there is one. `None` if nothing has the name.
 ///
 /// Only a regular file of at most `limit` bytes is read. Anything else is an error, and does not
 /// block.
@@ -27,16 +27,16 @@ pub fn read_config(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     read_whole(&handle, seen.size, limit, &shown).map(Some)
 }
 
-/// Returns the path of a directory or file without symbolic links, for comparing paths that people
-/// give, never for opening.
+/// Returns the path of a directory or file without symbolic links, for comparing paths from people,
+/// never for opening.
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn real_path(path: &Path) -> Result<PathBuf, Error> {
     std::fs::canonicalize(path)
         .map_err(|source| NoRoot::from_io(source, "find", &path.to_string_lossy()))
 }
 
-/// Returns the second in which this machine started, by its clock as it is now; `None` on systems
-/// that do not say.
+/// Returns the second of this machine's start, by its present clock; `None` on systems that do not
+/// say.
 #[must_use]
 pub fn started_at() -> Option<FileTime> {
     sys::started_at()

@@ -11,18 +11,18 @@ use crate::rel_path::RelPath;
 pub enum Access {
     /// To read its bytes.
     Read,
-    /// To create it.
+    /// To create the file.
     Create,
     /// To replace its bytes.
     Update,
-    /// To remove it.
+    /// To remove the file.
     Delete,
 }
 
-/// The treatment of a file that has more than one hard link.
+/// The treatment of a file with more than one hard link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HardLinks {
-    /// Refuse it.
+    /// Refuse the file.
     #[default]
     Refuse,
     /// Give the changed name a file of its own; the other names keep the old bytes.
@@ -30,27 +30,26 @@ pub enum HardLinks {
 }
 
 /// The configurable rules of a [`Root`](crate::Root) or a [`GuardedTree`](crate::GuardedTree),
-/// beside those that no policy lifts.
+/// beside the rules of every policy.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// The name of the program's private directory in the root, which no checked path reaches: a
-    /// dot, followed by ASCII letters, digits, `-` and `_`.
+    /// The name of the program's private directory in the root, out of reach of every checked path:
+    /// a dot, followed by ASCII letters, digits, `-` and `_`.
     pub private_dir: Box<str>,
     /// Paths, such as `app/key`, that are never touched in any directory, with everything beneath
-    /// them. They are for files that the program keeps elsewhere, in case the root is the user's
-    /// home.
+    /// them: the program's files elsewhere, in case the root is the user's home.
     pub reserved: Vec<Box<str>>,
     /// Which names may be created.
     pub names: NamePolicy,
     /// Patterns of paths that are never touched.
     pub forbidden: Globs,
-    /// Patterns of paths that need approval before they are changed.
+    /// Patterns of paths whose change needs approval.
     pub guarded: Globs,
-    /// Patterns of guarded paths, and of symbolic links, that are approved.
+    /// Patterns of approved guarded paths and symbolic links.
     pub allow: Globs,
     /// Whether symbolic links are made or changed only where they are approved.
     pub guard_links: bool,
-    /// The treatment of files that have several names.
+    /// The treatment of files with several names.
     pub hard_links: HardLinks,
     /// The directories outside of which nothing is touched, relative to the root. Empty: the whole
     /// root.
@@ -62,8 +61,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Returns a policy without forbidden or guarded patterns, so with only the rules that no
-    /// policy lifts.
+    /// Returns a policy without forbidden or guarded patterns, so with only the rules of every
+    /// policy.
     #[must_use]
     pub fn new(private_dir: &str) -> Self {
         Self {
@@ -82,8 +81,8 @@ impl Policy {
 
     /// Checks the spelling of a path, its names, and the lists of forbidden and guarded paths.
     ///
-    /// Does not look at files, except where a name could not be created: `exists` tells whether a
-    /// directory already has it.
+    /// Does not look at files, except for a name that could not be created: `exists` tells whether
+    /// there is a directory of this name.
     pub(crate) fn check(
         &self,
         path: &str,
@@ -98,7 +97,7 @@ impl Policy {
         Ok(checked)
     }
 
-    /// Checks a path that was checked before, when it was recorded.
+    /// Checks a path again that was recorded after a check.
     pub(crate) fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
         let checked = self.check_never_allowed(path)?;
         self.check_within(&checked, Access::Update)?;
@@ -141,7 +140,7 @@ impl Policy {
         !self.guard_links || self.allow.includes(path.as_str())
     }
 
-    /// Checks the rules that no policy lifts.
+    /// Checks the rules of every policy.
     fn check_never_allowed(&self, path: &str) -> Result<RelPath, Error> {
         let rest = match names::check_spelling(path) {
             Verdict::Fine(rest) => rest,
@@ -167,7 +166,8 @@ impl Policy {
             return Err(Error::Forbidden { path: path.into(), rule });
         }
         for reserved in &self.reserved {
-            // Every spelling of it contains one of these names; other paths need not be folded.
+            // Every spelling of a reserved path contains one of these names; other paths need not
+            // be folded.
             let last = reserved.rsplit('/').next().unwrap_or(reserved);
             if rest.split('/').all(|name| name.is_ascii() && !name.eq_ignore_ascii_case(last)) {
                 continue;
@@ -212,7 +212,7 @@ fn check_new_names(
     Ok(())
 }
 
-/// A path given as bytes, which must be UTF-8.
+/// A path given as bytes in UTF-8.
 pub(crate) fn unicode(path: &[u8]) -> Result<&str, Error> {
     std::str::from_utf8(path).map_err(|_| Error::Spelling {
         path: String::from_utf8_lossy(path).into_owned(),

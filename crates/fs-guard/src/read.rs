@@ -9,23 +9,22 @@ use crate::rel_path::RelPath;
 use crate::root::Root;
 use crate::sys::{self, Fd, Open, code};
 
-/// The metadata of what is at a path, and the bytes if it is a file that was read.
+/// The metadata of the entry at a path, and the bytes of a file that was read.
 pub type Inspected = (Metadata, Option<Vec<u8>>);
 
 impl Root {
     /// Reads a regular file of at most `limit` bytes.
     ///
-    /// The metadata is that of the opened file, taken before the first byte was read: a change
-    /// during or after reading shows in a later comparison.
+    /// The metadata comes from the opened file, before the first byte is read: a change during or
+    /// after reading shows in a later comparison.
     pub fn read(&self, path: &RelPath, limit: u64) -> Result<(Vec<u8>, Metadata), Error> {
         let (file, seen) = self.open_file(path)?;
         let bytes = read_whole(&file.handle, seen.size, limit, path.as_str())?;
         Ok((bytes, seen))
     }
 
-    /// Returns the metadata of what is at the path, after applying the rules for `access` like
-    /// [`inspect`](Self::inspect). Also reads a regular file that is `wanted`, if it has at most
-    /// `limit` bytes.
+    /// Returns the metadata of the entry at the path, after applying the rules for `access` like
+    /// [`inspect`](Self::inspect). Also reads a `wanted` regular file of at most `limit` bytes.
     ///
     /// # Errors
     ///
@@ -38,7 +37,7 @@ impl Root {
         limit: u64,
     ) -> Result<Option<Inspected>, Error> {
         // Only a regular file is opened at once: the writer of a FIFO would notice. This look may
-        // follow links; it only tells which way is shorter.
+        // follow links; its only use is the choice of the shorter way.
         if sys::stat_at(&self.handle, path.as_str())
             .is_ok_and(|seen| seen.kind == FileKind::File && wanted(&seen))
             && let Ok((file, seen)) = self.open_file(path)
@@ -76,7 +75,7 @@ impl Root {
 pub struct OpenFile {
     pub(crate) handle: Fd,
     pub(crate) path: Box<str>,
-    /// The length in bytes that it had when it was opened.
+    /// The length in bytes at the time of opening.
     size: u64,
 }
 
@@ -100,7 +99,7 @@ impl OpenFile {
         sys::read_at(&self.handle, buffer, offset).at("read", &self.path)
     }
 
-    /// Hashes the rest of the file without holding it in memory.
+    /// Hashes the rest of the file in pieces.
     pub fn hash(&mut self, cancellation: &Cancellation) -> Result<Sha256, Error> {
         let mut hasher = Hasher::new();
         let mut buffer = vec![0; 1 << 16];
@@ -138,7 +137,7 @@ pub(crate) fn read_whole(file: &Fd, size: u64, limit: u64, path: &str) -> Result
     if size > limit {
         return Err(too_large(path, size, limit));
     }
-    // One byte more than the size, so that the end is seen without growing the buffer.
+    // One byte more than the size, to see the end without growing the buffer.
     let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(room).map_err(|_| too_large(path, size, limit))?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// component.
 ///
 /// Only [`Root::check`](crate::Root::check) and its relatives create one, so no check is repeated.
-/// It does not mean that the path exists, and it is not a permission: files are reached only
-/// through the root's handle.
+/// A checked path need not exist, and is not a permission: files are reached only through the
+/// root's handle.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(Arc<str>);
 
@@ -34,7 +34,7 @@ impl RelPath {
         self.split().1
     }
 
-    /// Returns its parent directory; `None` if that is the root.
+    /// Returns the parent directory; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.split().0.map(|parent| Self(parent.into()))

@@ -1,8 +1,8 @@
 //! From a checked path to an open file, through no link and no mount point.
 //!
-//! Where the kernel can resolve a whole path beneath the root's handle, it does (`openat2`);
-//! elsewhere each component is opened in its parent without following links. No decision is made by
-//! comparing paths. When resolution fails, the path is looked at again, only to word the error.
+//! If the kernel can resolve a whole path beneath the root's handle (`openat2`), it does; elsewhere
+//! each component is opened in its parent without following links. No decision is made by comparing
+//! paths. After a failed resolution the path is checked again, only to word the error.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -16,8 +16,8 @@ use crate::root::Root;
 use crate::rules::{self, Learnt, Look, NameStep, Real};
 use crate::sys::{self, Fd, Open, code};
 
-/// Whether the system can open a file only to look at it: whatever its permissions, and also a link
-/// itself. Elsewhere the file is looked at by its name in its parent, which is open.
+/// Whether the system can open a file only for a look: with any permissions, and also a link
+/// itself. Elsewhere the look is by the name in the open parent.
 const LOOKS_BY_HANDLE: bool = cfg!(any(target_os = "linux", not(unix)));
 
 impl Root {
@@ -48,8 +48,8 @@ impl Root {
                 Err(error) => {
                     return match error.raw_os_error() {
                         Some(code::NOENT) => Ok(None),
-                        // `blame` returns what is in the way and opens nothing. If it finds
-                        // nothing, someone changed the path meanwhile.
+                        // `blame` returns the obstacle and opens nothing. If there is none, someone
+                        // changed the path meanwhile.
                         Some(code::LOOP | code::XDEV | code::NOTDIR) => {
                             self.explain(path, Open::Look).map(|_| None)
                         }
@@ -76,7 +76,7 @@ impl Root {
         sys::mount_id(dir, Some(name)) != root || (root.is_none() && seen.dev != self.metadata.dev)
     }
 
-    /// Returns the metadata of what is at the path, after applying the rules for `access` to it.
+    /// Returns the metadata of the entry at the path, after applying the rules for `access`.
     pub fn inspect(&self, path: &RelPath, access: Access) -> Result<Option<Metadata>, Error> {
         rules::inspect(self, path, access)
     }
@@ -118,10 +118,10 @@ impl Root {
         sys::read_link(dir, name).at("read the link", path)
     }
 
-    /// Resolves links that stay beneath the root, for reading. Returns the real path.
+    /// Resolves links beneath the root, for reading. Returns the real path.
     ///
-    /// The rules for names and forbidden paths apply to that path too, and it is opened like any
-    /// other, through no link.
+    /// The rules for names and forbidden paths apply to the real path too, and the file is opened
+    /// like any other, through no link.
     pub fn follow(&self, path: &RelPath) -> Result<RelPath, Error> {
         match self.real_path(path.as_str()) {
             Real::Inside { link: None, .. } => Ok(path.clone()),
@@ -136,8 +136,8 @@ impl Root {
         }
     }
 
-    /// Checks that a symbolic link to `target` may be made at the path, or changed to it: it is
-    /// approved, and leads to a path beneath the root that may be read.
+    /// Checks that a symbolic link to `target` may be made at the path, or an old link changed: the
+    /// link is approved, and leads to a readable path beneath the root.
     pub fn check_link(&self, path: &RelPath, target: &[u8]) -> Result<(), Error> {
         let real = rules::check_link(self.policy(), path, target, |at| self.real_path(at))?;
         real.map_or(Ok(()), |real| self.check(&real, Access::Read).map(drop))
@@ -236,7 +236,7 @@ impl Root {
         Err(Error::Changed { path: path.to_string() })
     }
 
-    /// Returns the error for a path with a link in it.
+    /// Returns the error for a path with a link inside.
     fn explain_link(&self, path: &RelPath) -> Error {
         self.real_path(path.as_str()).into_link_error(path)
     }
@@ -318,7 +318,7 @@ impl Root {
         }
     }
 
-    /// Refuses paths in directories that are git's, whatever they are called.
+    /// Refuses paths in git's directories, whatever their names.
     pub(crate) fn check_not_git(
         &self,
         path: &RelPath,
@@ -346,7 +346,7 @@ impl Root {
         Ok(*self.dot_git.get_or_init(|| found))
     }
 
-    /// Refuses a set of new files that would make a directory a bare git repository.
+    /// Refuses new files that would make a directory a bare git repository.
     pub fn check_no_new_repository<'p>(
         &self,
         appearing: impl IntoIterator<Item = &'p RelPath>,
@@ -355,8 +355,8 @@ impl Root {
     }
 }
 
-/// Returns whether an error means that nothing is there, or nothing that this process or a checked
-/// path could reach.
+/// Returns whether an error means that nothing is there, or nothing within reach of this process or
+/// a checked path.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),

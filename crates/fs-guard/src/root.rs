@@ -31,26 +31,25 @@ fn check_here(path: RelPath) -> Result<RelPath, Error> {
 /// Files are reached only through this handle, and never through a symbolic link or a mount point.
 /// Renaming the directory meanwhile, or replacing its path, changes nothing.
 ///
-/// A `Root` remembers what it learned about directories (their entries, and that they are not git
-/// directories), so it is meant for one operation: open another one for the next.
+/// A `Root` remembers facts about directories (their entries, and that they are not git
+/// directories), so each root is meant for one operation: open another one for the next.
 #[derive(Debug)]
 pub struct Root {
     pub(crate) handle: Arc<sys::Fd>,
     path: PathBuf,
     policy: Policy,
-    /// The private directory, if it is outside the root.
+    /// The private directory outside the root, if any.
     pub(crate) private_dir: Option<PathBuf>,
-    /// How messages name a private directory inside the root, which may be shown relative to a
-    /// directory below.
+    /// A private directory inside the root as named in messages, perhaps relative to a directory
+    /// below.
     pub(crate) private_dir_shown: Option<String>,
-    /// The metadata of the root directory when it was opened.
+    /// The metadata of the root directory at the time of opening.
     pub(crate) metadata: Metadata,
-    /// The user who opened it.
+    /// The user at the time of opening.
     pub(crate) user: u32,
     /// The private directory as last opened.
     pub(crate) state: Mutex<Option<KnownState>>,
-    /// Resolve component by component, because the kernel offers nothing better or a test asks for
-    /// it.
+    /// Resolve component by component, because the kernel offers nothing better or for a test.
     pub(crate) walk: AtomicBool,
     pub(crate) mount: OnceLock<Option<u64>>,
     pub(crate) dot_git: OnceLock<Option<(u64, u64)>>,
@@ -77,8 +76,8 @@ impl Root {
         let handle =
             sys::open_root(dir).map_err(|source| NoRoot::from_io(source, "open", &shown))?;
         let metadata = sys::stat(&handle).at("look at", &shown)?;
-        // The working directory can be opened when it was removed; it has no name then, and nothing
-        // can be made in it.
+        // A removed working directory can still be opened; nothing can be made there, and its name
+        // is gone.
         if metadata.nlink == 0 {
             return Err(Error::NoRoot { path: shown, problem: NoRoot::Removed });
         }
@@ -105,14 +104,14 @@ impl Root {
         Self { policy, ..self }
     }
 
-    /// Resolves paths component by component, as on systems that offer nothing better.
+    /// Resolves paths component by component, as on systems without a better way.
     #[must_use]
     pub fn walking(self, yes: bool) -> Self {
         self.walk.store(yes, std::sync::atomic::Ordering::Relaxed);
         self
     }
 
-    /// Uses a private directory elsewhere: `dir`, which is created when it is needed.
+    /// Uses a private directory elsewhere: `dir`, created when needed.
     #[must_use]
     pub fn with_private_dir(self, dir: PathBuf) -> Self {
         Self { private_dir: Some(dir), ..self }
@@ -131,16 +130,16 @@ impl Root {
         &self.policy
     }
 
-    /// Returns the path that the root was opened by. It is for messages, not for opening.
+    /// Returns the path given for the root, for messages, not for opening.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the part of an absolute path that is beneath the root, and empty text for the root
-    /// itself: where the path leads through the root's own path, or through links to it from
-    /// elsewhere. Whether that part may be touched is for [`check`](Self::check) to say, and what
-    /// is opened is beneath the open root in any case.
+    /// Returns the part of an absolute path beneath the root, and empty text for the root itself.
+    /// The path may lead through the root's own path, or through links from elsewhere. Permission
+    /// is the matter of [`check`](Self::check), and files are opened beneath the open root in any
+    /// case.
     #[must_use]
     #[allow(clippy::disallowed_methods, reason = "only to compare paths; nothing is opened by it")]
     pub fn relative(&self, path: &str) -> Option<String> {
@@ -155,7 +154,7 @@ impl Root {
         Some(if cfg!(windows) { rest.replace('\\', "/") } else { rest.to_owned() })
     }
 
-    /// Returns the part of a path below the root, where another spelling of the root is in it.
+    /// Returns the part of a path below the root, after another spelling of the root.
     #[allow(clippy::disallowed_methods, reason = "only to compare paths; nothing is opened by it")]
     fn below_real_path<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let real = std::fs::canonicalize(&self.path).ok()?;
@@ -173,16 +172,16 @@ impl Root {
         self.metadata.dev
     }
 
-    /// Returns what tells this directory from every other one, also from a later one at the same
-    /// path or with the same inode number: device, inode number and the time at which it was made.
-    /// `None` if the file system does not know that time.
+    /// Returns the identity of this directory, different from every other one, also from a later
+    /// one at the same path or with the same inode number: device, inode number and time of
+    /// creation. `None` if the file system does not know this time.
     #[must_use]
     pub fn identity(&self) -> Option<String> {
         let (seconds, nanoseconds) = sys::birth(&self.handle)?;
         Some(format!("{}:{}:{seconds}.{nanoseconds:09}", self.metadata.dev, self.metadata.ino))
     }
 
-    /// Returns the modification time of the root directory when it was opened.
+    /// Returns the modification time of the root directory at the time of opening.
     #[must_use]
     pub fn mtime(&self) -> FileTime {
         self.metadata.mtime
@@ -197,20 +196,18 @@ impl Root {
         check_here(checked)
     }
 
-    /// Checks a path given as bytes, which must be UTF-8.
+    /// Checks a path given as bytes in UTF-8.
     pub fn check_bytes(&self, path: &[u8], access: Access) -> Result<RelPath, Error> {
         self.check(unicode(path)?, access)
     }
 
-    /// Checks a path from a journal. If the journal is known to be this program's own, it was
-    /// written after all checks under the policy of that time, so only the rules that no policy
-    /// lifts are checked again.
+    /// Checks a path from a journal. The program's own journal was written after all checks under
+    /// the policy of its time, so only the rules of every policy are checked again.
     pub fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
         check_here(self.policy.check_recorded(path, authentic)?)
     }
 
-    /// Forgets what was learned about directories, so that the same root can be used for the next
-    /// operation.
+    /// Forgets all facts about directories, to use the same root for the next operation.
     pub fn forget(&self) {
         *Look::learnt(self) = Learnt::default();
     }

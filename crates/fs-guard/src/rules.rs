@@ -1,4 +1,4 @@
-//! The rules about what is at a path and around it, for directories and trees alike.
+//! The rules about the entry at a path and its surroundings, for directories and trees alike.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::io;
@@ -10,7 +10,7 @@ use crate::metadata::{FileKind, Metadata};
 use crate::policy::{Access, Policy};
 use crate::rel_path::RelPath;
 
-/// The facts that were learned about directories, by path. The path of the root is empty.
+/// Known facts about directories, by path. The path of the root is empty.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
     pub(crate) not_git: BTreeSet<Box<str>>,
@@ -24,15 +24,15 @@ pub(crate) struct Listing {
     pub(crate) folded: HashMap<Box<str>, Box<str>>,
 }
 
-/// The files that the rules look at.
+/// The files under the rules.
 pub(crate) trait Look {
     fn learnt(&self) -> MutexGuard<'_, Learnt>;
 
     /// Returns the metadata of what is at a path. A link on the way is an error.
     fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error>;
 
-    /// Returns whether anything is at a path. What may not be looked at counts as nothing. Any
-    /// other error is returned, because it does not tell whether something is there.
+    /// Returns whether anything is at a path. An entry out of reach counts as nothing. Any other
+    /// error is returned, because the question stays open.
     fn has(&self, path: &str) -> Result<bool, Error>;
 
     /// Returns the names in a directory; `None` if there is no such directory. The path of the root
@@ -44,7 +44,7 @@ pub(crate) trait Look {
     -> Result<(), Error>;
 }
 
-/// Returns the metadata of what is at the path, after applying the rules for `access` to it.
+/// Returns the metadata of the entry at the path, after applying the rules for `access`.
 pub(crate) fn inspect(
     files: &impl Look,
     path: &RelPath,
@@ -57,8 +57,8 @@ pub(crate) fn inspect(
     Ok(seen)
 }
 
-/// Refuses paths in directories that are git's, whatever they are called. `is_dir` means that the
-/// path itself is a directory.
+/// Refuses paths in git's directories, whatever their names. `is_dir` means that the path itself is
+/// a directory.
 pub(crate) fn check_not_git(files: &impl Look, path: &RelPath, is_dir: bool) -> Result<(), Error> {
     check_dir_not_git(files, "", path)?;
     for (end, _) in path.as_str().match_indices('/') {
@@ -76,15 +76,15 @@ fn check_dir_not_git(files: &impl Look, dir: &str, path: &RelPath) -> Result<(),
     Ok(())
 }
 
-/// Refuses `path` if its directory `dir`, with the new [`PARTS`] in it, is what git takes for a
+/// Refuses `path` if git would take its directory `dir`, with the new [`PARTS`] inside, for a
 /// repository.
 fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) -> Result<(), Error> {
     let has = |part: u8| {
         let name = PARTS[usize::from(part)];
         if new & 1 << part != 0 { Ok(true) } else { files.has(&joined(dir, name)) }
     };
-    // With `commondir` the other two may be elsewhere. Few directories have a `HEAD`, so that is
-    // looked for first.
+    // With `commondir` the other two may be elsewhere. Few directories have a `HEAD`, so its check
+    // comes first.
     if has(HEAD)? && (has(OBJECTS)? && has(REFS)? || has(COMMONDIR)?) {
         let shown = if dir.is_empty() { "." } else { dir };
         return Err(Error::Forbidden {
@@ -95,7 +95,7 @@ fn check_no_repository(files: &impl Look, dir: &str, path: &RelPath, new: u8) ->
     Ok(())
 }
 
-/// Refuses a set of new files that would make a directory a bare git repository.
+/// Refuses new files that would make a directory a bare git repository.
 pub(crate) fn check_no_new_repository<'p>(
     files: &impl Look,
     appearing: impl IntoIterator<Item = &'p RelPath>,
@@ -114,15 +114,15 @@ pub(crate) fn check_no_new_repository<'p>(
     parts.iter().try_for_each(|(dir, (new, path))| check_no_repository(files, dir, path, *new))
 }
 
-/// The entries that make a directory a git repository, by the numbers below.
+/// The entries of a git repository, by the numbers below.
 const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 const HEAD: u8 = 0;
 const OBJECTS: u8 = 1;
 const REFS: u8 = 2;
 const COMMONDIR: u8 = 3;
 
-/// Finds an existing entry, at the path or at a directory on the way, that differs from it only by
-/// case or Unicode normalisation. `moved` is a file that will be gone by then.
+/// Finds an existing entry, at the path or at a directory on the way, with a name different only by
+/// case or Unicode normalisation. `moved` is a file soon to be gone.
 pub(crate) fn collision(
     files: &impl Look,
     path: &RelPath,
@@ -161,7 +161,7 @@ fn learn_listing(files: &impl Look, dir: &str) -> Result<(), Error> {
     let Some(names) = files.names(dir)? else { return Ok(()) };
     let mut listing = Listing::default();
     for name in names {
-        // A name that is not UTF-8 cannot be one that a checked path folds to.
+        // A name in another encoding never equals the folded name of a checked path.
         let Ok(name) = String::from_utf8(name) else { continue };
         listing.folded.insert(fold(&name).into(), name.as_str().into());
         listing.names.insert(name.into());
@@ -170,7 +170,7 @@ fn learn_listing(files: &impl Look, dir: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the directories that would have to be created for the path, outermost first.
+/// Returns the directories to be created for the path, outermost first.
 pub(crate) fn parents_missing(files: &impl Look, path: &RelPath) -> Result<Vec<RelPath>, Error> {
     check_not_git(files, path, false)?;
     let mut missing = Vec::new();
@@ -214,9 +214,9 @@ pub(crate) fn check_kind(
     }
 }
 
-/// Checks that a symbolic link may be made: it is approved, and its target is relative and stays
-/// beneath the root. `real` follows the links on the way. Returns where it leads, unless that is
-/// the root.
+/// Checks that a symbolic link may be made: the link is approved, and its target is relative and
+/// stays beneath the root. `real` follows the links on the way. Returns the path of the target,
+/// unless the target is the root.
 pub(crate) fn check_link(
     policy: &Policy,
     path: &RelPath,
@@ -262,7 +262,7 @@ pub(crate) enum Real {
 }
 
 impl Real {
-    /// Returns the error for a path with a link in it.
+    /// Returns the error for a path with a link inside.
     pub(crate) fn into_link_error(self, path: &RelPath) -> Error {
         let path = path.to_string();
         match self {
@@ -293,7 +293,7 @@ pub(crate) fn real_path(
     mut look: impl FnMut(&str) -> io::Result<NameStep>,
     inside: impl Fn(&str) -> Option<String>,
 ) -> Real {
-    /// The number of links that Linux follows.
+    /// The most links followed by Linux.
     const MOST_LINKS: usize = 40;
     let mut todo: VecDeque<String> = path.split('/').map(str::to_owned).collect();
     let mut done: Vec<String> = Vec::new();

@@ -7,13 +7,12 @@ use crate::root::Root;
 use crate::sys::{self, Confined};
 
 impl Root {
-    /// Confines the calling thread, and everything that it starts, for good. Files can then be read
-    /// and written only beneath this root and the directories `also`, and read beneath `read`; no
-    /// program can be started and no TCP connection made.
+    /// Confines the calling thread, and everything started from there, for good. Files can then be
+    /// read and written only beneath this root and the directories `also`, and read beneath `read`;
+    /// no program can be started and no TCP connection made.
     ///
-    /// Files that are open already stay open. Otherwise only the terminal can be opened, and
-    /// `/proc/meminfo` read. (The kind, size and times of any path can still be looked at: Landlock
-    /// does not restrict that.)
+    /// Open files stay open. Otherwise only the terminal can be opened, and `/proc/meminfo` read.
+    /// (The kind, size and times of any path stay visible: Landlock does not restrict such looks.)
     ///
     /// # Errors
     ///

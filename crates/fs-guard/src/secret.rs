@@ -12,10 +12,11 @@ use crate::error::{At as _, Error, READABLE};
 use crate::metadata::FileKind;
 use crate::sys::{self, Open, code};
 
-/// Reads a secret of 32 random bytes that only this user can read. Creates it at the first use.
+/// Reads a secret of 32 random bytes, readable by this user alone. Creates the secret at the first
+/// use.
 ///
-/// `None` if there is no place for it: a read-only home, or someone else's directory. A secret that
-/// exists but cannot be used is an error.
+/// `None` without a place for the secret: a read-only home, or someone else's directory. An
+/// existing but unusable secret is an error.
 pub fn secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     match secret_or_error(dir, name) {
         Err(error)
@@ -72,7 +73,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
     };
     let dir = Dir::new(handle, &shown);
     let spot = dir.spot(name);
-    // Read again after it was created, by this process or another one.
+    // Read again after its creation, by this process or another one.
     loop {
         if let Some(secret) = read_at(&dir, name)? {
             return Ok(secret);
@@ -81,8 +82,8 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
         sys::random(&mut bytes).at("get random bytes for", spot.path())?;
         let mut suffix = [0; 8];
         sys::random(&mut suffix).at("get random bytes for", spot.path())?;
-        // It gets its name when it is complete, so two processes that start at once use the same
-        // secret.
+        // The name comes when the secret is complete, so two processes started together use the
+        // same secret.
         let draft = dir.spot(&format!("{name}.{:016x}", u64::from_ne_bytes(suffix)));
         let mut file = draft.create(0o600)?;
         let written = file.write(&bytes).map(|()| file.finish_own(true));
@@ -91,7 +92,7 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
             group.file(&file);
             group.sync(None)?;
             file.publish_new(&spot).map_err(|failed| failed.error)?;
-            // Nothing signed with it may outlive it.
+            // No signature may outlive its secret.
             dir.sync()
         });
         match published {
@@ -110,7 +111,7 @@ fn read_at(dir: &Dir, name: &str) -> Result<Option<[u8; 32]>, Error> {
     opened(sys::open_at(&dir.handle, name, Open::Read), &dir.spot(name).path())
 }
 
-/// Does the same by the path of the directory, of which nothing is asked.
+/// Does the same by the path of the directory, without any check of the directory.
 #[cfg(unix)]
 fn read(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     let path = dir.join(name);
@@ -155,7 +156,7 @@ pub enum FoundSecret {
     There,
     /// It will be created at the first use.
     ToBeMade,
-    /// There is no place for it.
+    /// There is no place for a secret.
     NoPlace,
 }
 
@@ -163,7 +164,7 @@ pub enum FoundSecret {
 ///
 /// # Errors
 ///
-/// If it exists but cannot be used.
+/// If the secret exists but cannot be used.
 pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
     Ok(match existing_secret(dir, name)? {
         Some(_) => FoundSecret::There,
@@ -172,11 +173,11 @@ pub fn find_secret(dir: &Path, name: &str) -> Result<FoundSecret, Error> {
     })
 }
 
-/// Reads a secret like [`secret`], but creates none: `None` if there is none.
+/// Reads a secret like [`secret`], but creates none: `None` for a missing one.
 ///
 /// # Errors
 ///
-/// If it exists but cannot be used.
+/// If the secret exists but cannot be used.
 pub fn existing_secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     match read(dir, name) {
         Err(Error::Io { .. }) if !may_be_there(dir, name) && !could_be_made(dir) => Ok(None),
@@ -188,7 +189,7 @@ pub fn existing_secret(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error
 ///
 /// # Errors
 ///
-/// If it cannot be removed.
+/// If the removal fails.
 pub fn remove_secret(dir: &Path, name: &str) -> Result<(), Error> {
     let shown = dir.display().to_string();
     let dir = Dir::new(sys::open_root(dir).at("open", &shown)?, &shown);

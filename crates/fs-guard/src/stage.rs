@@ -1,4 +1,4 @@
-//! Files that have their bytes but not yet their name.
+//! Files with all bytes but without their name yet.
 
 use std::io::IoSlice;
 
@@ -39,7 +39,7 @@ impl Spot {
         self.staged()
     }
 
-    /// Takes over a file that an earlier process staged here.
+    /// Takes over a file staged here by an earlier process.
     pub fn staged(&self) -> Result<StagedFile, Error> {
         let seen = self.metadata()?.ok_or_else(|| Error::NotFound { path: self.path() })?;
         Ok(StagedFile { spot: self.clone(), metadata: Some(seen), handle: None })
@@ -51,7 +51,7 @@ impl Spot {
 pub struct NewFile {
     spot: Spot,
     handle: Fd,
-    /// The mode that it was created with, before the umask.
+    /// The mode given at the creation, before the umask.
     requested: u32,
     acl: Option<Vec<u8>>,
     /// The value of [`sys::SET_LAST`].
@@ -126,7 +126,7 @@ impl NewFile {
         }
     }
 
-    /// Sets owner and mode (`None`: those of a new file) and finishes the file.
+    /// Sets owner and mode (`None`: the mode of a new file) and finishes the file.
     ///
     /// The owner is kept as far as the system allows. With `keep_open` the handle stays open for a
     /// later sync.
@@ -142,7 +142,7 @@ impl NewFile {
         if let Some((uid, gid)) = owner
             && (uid, gid) != (seen.uid, seen.gid)
         {
-            // Only root may give files away; members of a group may give files to it.
+            // Only root may give files away; members of a group may give files to the group.
             if sys::set_owner(&self.handle, Some(uid), Some(gid)).is_err() && gid != seen.gid {
                 let _ = sys::set_owner(&self.handle, None, Some(gid));
             }
@@ -192,26 +192,26 @@ impl NewFile {
 #[derive(Debug)]
 pub struct StagedFile {
     pub(crate) spot: Spot,
-    /// Its metadata, unless it is one of the program's own.
+    /// The metadata, unless the file is one of the program's own.
     pub(crate) metadata: Option<Metadata>,
     pub(crate) handle: Option<Fd>,
 }
 
 impl StagedFile {
-    /// Returns the metadata of the file as it was staged; `None` of one of the program's
+    /// Returns the metadata of the staged file; `None` for one of the program's
     /// [own](NewFile::finish_own).
     #[must_use]
     pub fn metadata(&self) -> Option<&Metadata> {
         self.metadata.as_ref()
     }
 
-    /// Returns the place where it waits.
+    /// Returns the present place of the file.
     #[must_use]
     pub fn spot(&self) -> &Spot {
         &self.spot
     }
 
-    /// Gives the file its name, which must not exist.
+    /// Gives the file its name, not yet taken.
     pub fn publish_new(self, place: &Spot) -> Result<(), Box<NotPublished>> {
         match self.spot.rename_new(place) {
             Ok(()) => Ok(()),
@@ -219,7 +219,7 @@ impl StagedFile {
         }
     }
 
-    /// Gives the file its name, replacing the file that has it. Only for the program's own files.
+    /// Gives the file its name in place of another file. Only for the program's own files.
     pub fn replace(self, place: &Spot) -> Result<(), Box<NotPublished>> {
         match sys::rename(self.spot.at(), place.at(), Rename::Replace) {
             Ok(()) => Ok(()),
@@ -230,9 +230,9 @@ impl StagedFile {
         }
     }
 
-    /// Swaps the file with the one at `place`. Returns the displaced file, which is now here.
+    /// Swaps the file with the one at `place`. Returns the displaced file, now here.
     ///
-    /// The caller must check that the displaced file is the one that it meant to displace.
+    /// The caller must check the displaced file: another one may have come in between.
     pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, Box<NotPublished>> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(DisplacedFile { spot: self.spot }),
@@ -250,7 +250,7 @@ fn not_exchanged(place: &Spot, source: std::io::Error) -> Error {
     }
 }
 
-/// A file that could not be published; it is still where it was staged.
+/// A file that could not be published, still at its staging place.
 #[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct NotPublished {
@@ -263,14 +263,14 @@ pub struct NotPublished {
 
 crate::debug::debug_is_display!(NotPublished);
 
-/// A file that was moved away from its place.
+/// A file moved away from its place.
 #[derive(Debug)]
 pub struct DisplacedFile {
     spot: Spot,
 }
 
 impl DisplacedFile {
-    /// Moves a file away from its place and keeps it at `slot`, where nothing may be.
+    /// Moves a file away from its place to `slot`, where nothing may be.
     pub fn take(place: &Spot, slot: &Spot) -> Result<Self, Error> {
         match place.rename_aside_raw(slot).map_err(|source| place.not_renamed(slot, source)) {
             Ok(()) => Ok(Self { spot: slot.clone() }),
@@ -279,7 +279,7 @@ impl DisplacedFile {
         }
     }
 
-    /// Returns the place where it is kept.
+    /// Returns the present place of the file.
     #[must_use]
     pub fn spot(&self) -> &Spot {
         &self.spot
@@ -290,7 +290,7 @@ impl DisplacedFile {
         self.spot.rename_new(place)
     }
 
-    /// Swaps the file with the one at `place`. The file that was there is kept here instead.
+    /// Swaps the file with the one at `place`. The other file is kept here instead.
     pub fn swap_back(self, place: &Spot) -> Result<Self, Error> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(self),
@@ -298,7 +298,7 @@ impl DisplacedFile {
         }
     }
 
-    /// Takes over a file that an earlier process displaced.
+    /// Takes over a file displaced by an earlier process.
     #[must_use]
     pub fn at(slot: &Spot) -> Self {
         Self { spot: slot.clone() }

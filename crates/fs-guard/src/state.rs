@@ -1,4 +1,4 @@
-//! The private directory, in the root or elsewhere, which no checked path reaches.
+//! The private directory, in the root or elsewhere, out of reach of every checked path.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -21,15 +21,15 @@ use crate::users::{Account, ROOT};
 impl Root {
     /// Opens the private directory; `None` if there is none.
     ///
-    /// It is trusted only if it is a directory (neither a link to one nor a mount point) that
-    /// belongs to this user and that others may not enter, unless the policy accepts that. While a
-    /// [lock](Self::hold_state) in it is held, it is not looked at again.
+    /// The directory is trusted only if it is one (neither a link nor a mount point), belongs to
+    /// this user, and is closed to others, unless the policy accepts an open one. While a
+    /// [lock](Self::hold_state) inside is held, no check is repeated.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(held) = known.as_ref().filter(|known| known.locked) {
             return Ok(Some(self.as_state(held)));
         }
-        // Checking that it still exists takes a third of the time of opening it again.
+        // A check for existence takes a third of the time of another opening.
         let still_there = known.take().and_then(|known| {
             let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
             now.same_inode(&known.seen).then_some(KnownState { seen: now, ..known })
@@ -43,7 +43,7 @@ impl Root {
         };
         let dir = self.as_state(&found);
         dir.require_own(&found.seen).map_err(|error| self.whose(error, &found.seen))?;
-        // On Windows an open directory keeps its name when it is removed.
+        // On Windows an open directory keeps its name after its removal.
         *known = Some(found).filter(|_| cfg!(unix) && self.private_dir.is_none());
         Ok(Some(dir))
     }
@@ -55,15 +55,15 @@ impl Root {
             .keeping(Arc::clone(kept))
     }
 
-    /// Returns whether the private directory was there when it was last looked at.
+    /// Returns whether the private directory was there at the last look.
     #[must_use]
     pub fn knows_state(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Opens the private directory to take a lock in it, and creates it if it is missing, like
-    /// [`create_state_dir`](Self::create_state_dir). One that is known is not looked at: with the
-    /// lock, [`hold_state`](Self::hold_state) does that.
+    /// Opens the private directory for a lock, and creates a missing one, like
+    /// [`create_state_dir`](Self::create_state_dir). A known directory is not checked: under the
+    /// lock, [`hold_state`](Self::hold_state) checks.
     pub fn state_dir_to_lock(&self) -> Result<(Dir, Option<FileTime>), Error> {
         let known = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match known {
@@ -72,15 +72,15 @@ impl Root {
         }
     }
 
-    /// Looks at the private directory now that a lock in `dir` is held. Returns whether that is
-    /// still the private directory: another process may have removed or moved it.
+    /// Checks the private directory under a lock held in `dir`. Returns whether `dir` is still the
+    /// private directory: another process may have removed or moved it.
     ///
-    /// If so, it is not looked at again until [`release_state`](Self::release_state): whoever wants
-    /// to remove it needs the lock.
+    /// If so, no check is repeated until [`release_state`](Self::release_state): a removal would
+    /// need the lock.
     ///
     /// # Errors
     ///
-    /// If it is not trusted any more.
+    /// If the directory is not trusted any more.
     pub fn hold_state(&self, dir: &Dir) -> Result<bool, Error> {
         let Some(now) = self.state_dir()? else { return Ok(false) };
         let is_same = now.is_same_handle(dir) || now.metadata()?.same_inode(&dir.metadata()?);
@@ -95,8 +95,8 @@ impl Root {
         known.iter_mut().for_each(|known| known.locked = false);
     }
 
-    /// Returns whose directory this is, if a private directory in it would keep that user out:
-    /// there is none yet, and this process runs as root.
+    /// Returns the owner of this directory, if a private directory inside would keep this owner
+    /// out: there is none yet, and this process runs as root.
     #[must_use]
     pub fn would_keep_out(&self) -> Option<Account> {
         let owner = self.metadata.uid;
@@ -145,13 +145,13 @@ impl Root {
         }
     }
 
-    /// Returns the error of opening the private directory, or who it belongs to if that is another
-    /// user.
+    /// Returns the error of opening the private directory, or the other user who owns the
+    /// directory.
     fn whose(&self, error: Error, seen: &Metadata) -> Error {
         if seen.uid == sys::user() || seen.kind != FileKind::Directory {
             return error;
         }
-        // A person may have to name it elsewhere.
+        // A person may have to name the directory elsewhere.
         let root =
             crate::named::real_path(self.path()).unwrap_or_else(|_| self.path().to_path_buf());
         Error::others(&root.join(self.state_path()).display().to_string(), seen.uid)
@@ -162,7 +162,7 @@ impl Root {
         Ok((Arc::new(handle), seen))
     }
 
-    /// Returns the path of the private directory: relative to the root, or absolute if it is
+    /// Returns the path of the private directory: relative to the root, or absolute for one
     /// elsewhere.
     #[must_use]
     pub fn state_path(&self) -> String {
@@ -171,8 +171,8 @@ impl Root {
             .map_or_else(|| self.policy().private_dir.to_string(), |dir| dir.display().to_string())
     }
 
-    /// Fails if the private directory is not trusted, or if there is none and it cannot be created
-    /// in the root.
+    /// Fails if the private directory is not trusted, or is missing and cannot be created in the
+    /// root.
     pub fn check_state_dir(&self) -> Result<(), Error> {
         if self.state_dir()?.is_none() && self.private_dir.is_none() {
             sys::may_write(&self.handle).at("create", self.state_path())?;
@@ -180,7 +180,7 @@ impl Root {
         Ok(())
     }
 
-    /// Opens the parent of the private directory, so that it can be synced.
+    /// Opens the parent of the private directory, for a sync.
     pub fn state_parent(&self) -> Result<Dir, Error> {
         let Some(dir) = &self.private_dir else {
             // Uses the handle that is open: a process that is confined to a directory of the
@@ -192,8 +192,8 @@ impl Root {
         Ok(Dir::new(sys::open_root(parent).at("open", &shown)?, &shown))
     }
 
-    /// Opens the private directory, and creates it if it is missing. If it was created, the root
-    /// directory's modification time from before is returned too, for [`Root::remove_state_dir`].
+    /// Opens the private directory, and creates a missing one. With a new directory comes the root
+    /// directory's modification time from before, for [`Root::remove_state_dir`].
     pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
         if let Some(dir) = self.state_dir()? {
             return Ok((dir, None));
@@ -208,7 +208,7 @@ impl Root {
         let before = root.metadata()?.mtime;
         match root.create_dir(&self.policy().private_dir) {
             Ok(dir) => {
-                // A default ACL of the root must not give others access to it.
+                // A default ACL of the root must not let others in.
                 let _ = sys::remove_xattr(&dir.handle, sys::DEFAULT_ACL);
                 Ok((dir, Some(before)))
             }
@@ -219,8 +219,8 @@ impl Root {
         }
     }
 
-    /// Moves the private directory, with all that is in it, to a name in another one, where nothing
-    /// is; in one step, which is synced.
+    /// Moves the private directory, with everything inside, to a free name in another one; in one
+    /// step, and with a sync.
     pub fn move_state_dir(&self, to: &Spot) -> Result<(), Error> {
         let from = self.as_dir("")?.spot(&self.policy().private_dir);
         from.rename_aside_raw(to).map_err(|error| from.not_renamed(to, error))?;
@@ -233,7 +233,7 @@ impl Root {
         Look::has(self, &format!("{dir}/{}", self.policy().private_dir))
     }
 
-    /// Removes the private directory if it is empty, and restores the modification time of the root
+    /// Removes an empty private directory, and restores the modification time of the root
     /// directory.
     pub fn remove_state_dir(&self, mtime: FileTime) -> Result<bool, Error> {
         if let Some(dir) = &self.private_dir {
@@ -247,43 +247,43 @@ impl Root {
         Ok(removed)
     }
 
-    /// Reads the indexes of the git repositories that enclose the root, innermost first, to find
-    /// out whether something is tracked there.
+    /// Reads the indexes of the git repositories around the root, innermost first, to find out
+    /// whether something is tracked there.
     ///
-    /// An index that is not a readable file, or has more than `limit` bytes, is returned empty (a
-    /// real index never is). This never blocks, even if the directory has a FIFO of that name.
+    /// An index without a readable file, or of more than `limit` bytes, is returned empty (a real
+    /// index never is). The call never blocks, not even for a FIFO of the same name.
     #[must_use]
     pub fn git_indexes(&self, limit: u64) -> Vec<Vec<u8>> {
         let mut indexes = Vec::new();
         let mut at = self.path().to_path_buf();
         let mut below = None;
         while let Ok(seen) = sys::open_root(&at).and_then(|dir| sys::stat(&dir)) {
-            // The parent of the topmost directory is that directory itself.
+            // The parent of the topmost directory is the same directory.
             if below.is_some_and(|below| seen.same_inode(&below)) {
                 break;
             }
             indexes.extend(git_index(&at.join(".git"), limit));
             below = Some(seen);
-            // By the name that the system knows it by: the path may end in a link.
+            // By the system's own name: the path may end in a link.
             at.push("..");
         }
         indexes
     }
 
-    /// Returns the root's own handle as a directory, so that it can be synced.
+    /// Returns the root's own handle as a directory, for a sync.
     pub fn as_dir(&self, path: &str) -> Result<Dir, Error> {
         let handle = sys::open_at(&self.handle, ".", Open::Directory).at("open", ".")?;
         Ok(Dir::new(handle, path))
     }
 }
 
-/// Returns the metadata of a directory that cannot be opened itself.
+/// Returns the metadata of a directory without permission to open.
 fn seen_in_parent(dir: &Path) -> Option<Metadata> {
     let parent = sys::open_root(dir.parent()?).ok()?;
     sys::stat_at(&parent, dir.file_name()?.to_str()?).ok()
 }
 
-/// Creates a directory that only this user can enter, with its parents.
+/// Creates a directory for this user alone, with its parents.
 pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -296,18 +296,18 @@ pub(crate) fn create_private(dir: &Path) -> std::io::Result<()> {
         .count();
     builder.create(dir)?;
     for above in dir.ancestors().skip(1).take(there + 1) {
-        // A directory that may not be listed cannot be synced.
+        // A directory without permission to list cannot be synced.
         let _ = sys::open_root(above).and_then(|above| sys::sync(&above));
     }
     Ok(())
 }
 
-/// Reads the index in a git directory; one that cannot be read is empty.
+/// Reads the index in a git directory; an unreadable one is empty.
 fn read_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
     crate::named::read_config(&git.join("index"), limit).unwrap_or_else(|_| Some(Vec::new()))
 }
 
-/// Reads the index of the repository that `git` is, or that it names.
+/// Reads the index of the repository at `git`, or of the one named there.
 fn git_index(git: &Path, limit: u64) -> Option<Vec<u8>> {
     match sys::open_root(git) {
         Ok(_) => read_index(git, limit),

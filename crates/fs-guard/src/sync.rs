@@ -10,9 +10,9 @@ use crate::error::{At as _, Error};
 use crate::stage::StagedFile;
 use crate::sys::{self, Fd, Open};
 
-/// The most files that are synced one by one.
+/// The most files synced one by one.
 const FEW_FILES: usize = 4;
-/// The most directories that are synced one by one.
+/// The most directories synced one by one.
 const FEW_DIRS: usize = 6;
 /// If the system has more unwritten data than this, `syncfs` would wait for other programs' data.
 const CALM: u64 = 64 << 20;
@@ -23,8 +23,8 @@ pub const SECTOR: usize = 512;
 
 /// Files and directories to be synced together.
 ///
-/// A few are synced one by one. More are synced by one call for the whole file system, where that
-/// is known to work and little other data is waiting; otherwise one by one, on several threads.
+/// A few are synced one by one. For more there is one call for the whole file system, if known to
+/// work and if little other data is waiting; otherwise several threads sync one by one.
 #[derive(Debug, Default)]
 pub struct SyncGroup<'f> {
     open: Vec<(&'f Fd, String)>,
@@ -73,20 +73,20 @@ impl<'f> SyncGroup<'f> {
         self.open.push((log.handle(), log.path().to_owned()));
     }
 
-    /// Adds a directory, that is, the names in it.
+    /// Adds a directory, to sync its names.
     pub fn dir(&mut self, dir: &Dir) {
         self.dirs.push(dir.clone());
     }
 
-    /// Adds every directory that `dirs` has opened.
+    /// Adds every directory opened by `dirs`.
     pub fn dirs_of(&mut self, dirs: &'f Dirs<'f>) {
         self.workspace = Some(dirs);
     }
 
     /// Waits until everything is durable.
     ///
-    /// `whole`: everything is on the file system of this directory, so that one call for the file
-    /// system is enough. That call cannot be given up.
+    /// `whole`: everything is on the file system of this directory, so one call for the file system
+    /// is enough. This call cannot be given up.
     pub fn sync(self, whole: Option<&Dir>) -> Result<(), Error> {
         self.cancellation.check()?;
         let dirs = self.dirs.len() + self.workspace.map_or(0, Dirs::count);
@@ -111,10 +111,10 @@ impl<'f> SyncGroup<'f> {
     }
 }
 
-/// One of the program's own small files of [`SECTOR`] bytes, open to be read and overwritten.
+/// One of the program's own small files of [`SECTOR`] bytes, open for reading and overwriting.
 ///
-/// A new inode for each version would be slow on ext4: each file that is created after that, within
-/// a minute, is looked for past those that were removed.
+/// A new inode for each version would be slow on ext4: for a minute, the search of an inode for each
+/// new file passes all removed ones.
 #[derive(Debug)]
 pub struct SectorFile {
     handle: sys::Fd,
@@ -122,7 +122,7 @@ pub struct SectorFile {
 }
 
 impl SectorFile {
-    /// Reads it.
+    /// Reads all bytes.
     pub fn read(&self) -> Result<[u8; SECTOR], Error> {
         let mut bytes = [0; SECTOR];
         match sys::read_at(&self.handle, &mut bytes, 0).at("read", &self.path)? {
@@ -131,7 +131,7 @@ impl SectorFile {
         }
     }
 
-    /// Overwrites it: completely or, after a crash, not at all. Whoever reads it meanwhile may see
+    /// Overwrites the file: completely or, after a crash, not at all. Readers meanwhile may see
     /// parts of both versions.
     pub fn overwrite(&self, bytes: &[u8; SECTOR], durable: bool) -> Result<(), Error> {
         sys::write_at_start(&self.handle, bytes).at("write", &self.path)?;
@@ -140,9 +140,8 @@ impl SectorFile {
 }
 
 impl Spot {
-    /// Opens one of the program's own small files of [`SECTOR`] bytes; `None` if there is none that
-    /// can be overwritten: it is missing, has another size or a second name, or is not ours to
-    /// write.
+    /// Opens one of the program's own small files of [`SECTOR`] bytes; `None` if the file is
+    /// missing, has another size or a second name, or is not ours to write.
     #[must_use]
     pub fn sector_file(&self) -> Option<SectorFile> {
         let handle = self.open_own(Open::Overwrite).ok()?;
@@ -156,7 +155,7 @@ impl Spot {
     pub fn write(&self, bytes: &[u8], durable: bool) -> Result<(), Error> {
         let draft = self.dir.spot(&format!("{}.new", self.name));
         let mut file = match draft.create(0o600) {
-            // Left by a process that was interrupted.
+            // Left by an interrupted process.
             Err(Error::AlreadyExists { .. }) => {
                 draft.remove()?;
                 draft.create(0o600)?

@@ -10,23 +10,23 @@ use crate::policy::{Access, Policy, unicode};
 use crate::rel_path::RelPath;
 use crate::rules::{self, Learnt, Look, NameStep, Real};
 
-/// Files that are not on a disk: in memory, in an archive, in another program. They are only read.
+/// Files outside any disk: in memory, in an archive, in another program. They are only read.
 ///
-/// Paths are relative, with `/` between components, and are looked up exactly as they are spelled;
-/// links are not followed. The answers of a tree must not change while it is used.
+/// Paths are relative, with `/` between components, and are looked up as spelled; links are not
+/// followed. The answers of a tree must not change during its use.
 ///
 /// [`GuardedTree`] adds the rules.
 pub trait Tree: fmt::Debug + Send + Sync {
-    /// Returns the metadata of what is at a path. `None` if nothing is there, or its directory does
-    /// not exist.
+    /// Returns the metadata of the entry at a path. `None` if nothing is there, or its directory
+    /// does not exist.
     ///
     /// # Errors
     ///
     /// If that cannot be determined.
     fn entry(&self, path: &str) -> io::Result<Option<Entry>>;
 
-    /// Reads a file, or the text of a symbolic link; of a submodule, the line that git's diffs have
-    /// of it: `Subproject commit`, and the id of its commit.
+    /// Reads a file, or the text of a symbolic link; of a submodule, its line in git's diffs:
+    /// `Subproject commit`, and the id of the commit.
     ///
     /// # Errors
     ///
@@ -57,8 +57,7 @@ pub trait Tree: fmt::Debug + Send + Sync {
     }
 }
 
-/// A tree and the rules for the files in it: the rules of a [`Root`](crate::Root), with the same
-/// errors.
+/// A tree and the rules for its files: the rules of a [`Root`](crate::Root), with the same errors.
 ///
 /// There are no mount points, devices or hard links. A file whose mode lets nobody write it is
 /// read-only.
@@ -97,7 +96,7 @@ impl GuardedTree {
         self.policy.check(path, access, |dir| Ok(self.metadata(dir)?.is_some()))
     }
 
-    /// Checks a path given as bytes, which must be UTF-8.
+    /// Checks a path given as bytes in UTF-8.
     ///
     /// # Errors
     ///
@@ -122,7 +121,7 @@ impl GuardedTree {
         Ok(seen)
     }
 
-    /// Returns the metadata of what is at the path, after applying the rules for `access` to it.
+    /// Returns the metadata of the entry at the path, after applying the rules for `access`.
     ///
     /// # Errors
     ///
@@ -219,8 +218,8 @@ impl GuardedTree {
             .at("list", path.map_or(".", RelPath::as_str))
     }
 
-    /// Finds an existing entry, at the path or at a directory on the way, that differs from it only
-    /// by case or Unicode normalisation.
+    /// Finds an existing entry, at the path or at a directory on the way, with a name different
+    /// only by case or Unicode normalisation.
     ///
     /// # Errors
     ///
@@ -233,7 +232,7 @@ impl GuardedTree {
         rules::collision(self, path, moved)
     }
 
-    /// Returns the directories that would have to be created for the path, outermost first.
+    /// Returns the directories to be created for the path, outermost first.
     ///
     /// # Errors
     ///
@@ -243,7 +242,7 @@ impl GuardedTree {
             .map(|missing| if self.tree.has_directories() { missing } else { Vec::new() })
     }
 
-    /// Refuses a set of new files that would make a directory a bare git repository.
+    /// Refuses new files that would make a directory a bare git repository.
     ///
     /// # Errors
     ///
@@ -271,17 +270,17 @@ impl GuardedTree {
         Ok(self.tree.entry(path.as_str()).at("look at", path)?.map(Metadata::of))
     }
 
-    /// Checks that a symbolic link to `target` may be made at the path, or changed to it.
+    /// Checks that a symbolic link to `target` may be made at the path, or an old link changed.
     ///
     /// # Errors
     ///
-    /// If that is not approved, or the link leads out of the root or to what may not be read.
+    /// Without approval, or for a link out of the root or to a forbidden path.
     pub fn check_link(&self, path: &RelPath, target: &[u8]) -> Result<(), Error> {
         let real = rules::check_link(self.policy(), path, target, |at| self.real_path(at))?;
         real.map_or(Ok(()), |real| self.check(&real, Access::Read).map(drop))
     }
 
-    /// Returns the error for a path with a link in it.
+    /// Returns the error for a path with a link inside.
     fn explain_link(&self, path: &RelPath) -> Error {
         self.real_path(path.as_str()).into_link_error(path)
     }

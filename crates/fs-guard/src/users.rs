@@ -1,4 +1,4 @@
-//! The system's list of users, as far as it is a file.
+//! The system's list of users, if kept in a file.
 
 use std::fmt;
 use std::io::Read as _;
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::metadata::Metadata;
 use crate::sys;
 
-/// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; where that names no
-/// directory, what the system's list of users says.
+/// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; without such a
+/// directory, the home in the system's list of users.
 #[must_use]
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn home() -> Option<PathBuf> {
     named_homes().find(|home| std::fs::metadata(home).is_ok()).or_else(listed_home)
 }
 
-/// Returns the metadata of the user's [home directory](home), if it can be looked at.
+/// Returns the metadata of the user's [home directory](home), if permitted.
 pub(crate) fn seen_home() -> Option<Metadata> {
     named_homes()
         .find_map(|home| sys::stat_path(&home).ok())
@@ -28,8 +28,7 @@ fn named_homes() -> impl Iterator<Item = PathBuf> {
     named.filter(|home| home.is_absolute())
 }
 
-/// Returns the home directory that the system's list of users has for the one who runs this
-/// process.
+/// Returns the home directory of this process's user in the system's list of users.
 #[must_use]
 pub fn listed_home() -> Option<PathBuf> {
     Some(PathBuf::from(user(sys::user())?.home)).filter(|home| home.is_absolute())
@@ -41,7 +40,7 @@ pub fn listed_home() -> Option<PathBuf> {
 pub struct Account {
     /// The number.
     pub uid: u32,
-    /// The name, if the system's list of users has it.
+    /// The name in the system's list of users, if any.
     pub name: Option<Box<str>>,
 }
 
@@ -109,7 +108,7 @@ struct User {
 /// a directory service.
 #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a file of the system")]
 fn user(uid: u32) -> Option<User> {
-    /// The largest list that is read, in bytes.
+    /// The most bytes of a list.
     const LIMIT: u64 = 1 << 20;
     let mut list = Vec::new();
     std::fs::File::open("/etc/passwd").ok()?.take(LIMIT).read_to_end(&mut list).ok()?;

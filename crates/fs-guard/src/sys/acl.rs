@@ -1,10 +1,9 @@
-//! Access lists of macOS, as bytes: what a new file inherits from its directory, and what would
-//! make a file impossible to move.
+//! Access lists of macOS, as bytes: the list of a new file from its directory, and entries that
+//! would make a file impossible to move.
 //!
 //! The format is that of `acl_copy_ext_native`, a `kauth_filesec` of `<sys/kauth.h>` in the
-//! machine's byte order: a magic number, two identities that are not used here, the number of
-//! entries, flags; then for each entry an identity, its flags and its rights. An empty slice means
-//! that there is no list.
+//! machine's byte order: a magic number, two identities without a use here, the number of entries,
+//! flags; then for each entry an identity, its flags and its rights. An empty slice means: no list.
 
 const MAGIC: u32 = 0x012C_C16D;
 const COUNT_AT: usize = 36;
@@ -44,7 +43,7 @@ pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.get(COUNT_AT..) == other.get(COUNT_AT..)
 }
 
-/// The list that a new file gets in a directory with this one.
+/// The list of a new file in a directory with this list.
 pub(super) fn passed_on(list: &[u8]) -> Vec<u8> {
     let mut new = vec![0; HEAD];
     let mut count = 0_u32;
@@ -62,7 +61,7 @@ pub(super) fn passed_on(list: &[u8]) -> Vec<u8> {
     new
 }
 
-/// Tells whether the list denies anyone to delete the file, and so to rename it.
+/// Returns whether the list denies anyone to delete the file, and so to rename it.
 pub(super) fn denies_deletion(list: &[u8]) -> bool {
     entries(list).any(|(_, flags, rights)| flags & KIND == DENY && rights & DELETE != 0)
 }

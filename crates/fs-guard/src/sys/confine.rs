@@ -1,4 +1,4 @@
-//! Landlock: the kernel takes rights from this thread, and from everything that it starts, for
+//! Landlock: the kernel takes rights from this thread, and from everything started from here, for
 //! good.
 
 use std::fmt;
@@ -18,8 +18,9 @@ use super::windows::Fd;
 pub struct Confined {
     /// The version of Landlock in the kernel.
     pub version: i32,
-    /// Whether it supports every requested right. Otherwise it lacks truncation (before version 3),
-    /// network (4), devices (5), or signals and abstract sockets (6); the others are enforced.
+    /// Whether the kernel supports every requested right. Otherwise it lacks truncation (before
+    /// version 3), network (4), devices (5), or signals and abstract sockets (6); the others are
+    /// enforced.
     pub complete: bool,
 }
 
@@ -35,7 +36,7 @@ impl fmt::Display for Confined {
 }
 
 /// Allows reading and writing beneath `root` and `dirs`, reading and writing the files `written`,
-/// reading the files `read` and beneath them, and nothing else. Files that do not exist are left out.
+/// reading the files `read` and beneath them, and nothing else. Missing files are left out.
 #[cfg(all(target_os = "linux", feature = "sandbox"))]
 pub(crate) fn confine(
     root: &Fd,
@@ -48,7 +49,7 @@ pub(crate) fn confine(
         Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
     };
 
-    // Everything that the newest of these versions supports is requested; what the kernel lacks is
+    // Everything in the newest of these versions is requested; rights missing from the kernel are
     // left out.
     let files = AccessFs::from_all(ABI::V5);
     let failed = |error: landlock::RulesetError| io::Error::other(error.to_string());

@@ -1,10 +1,10 @@
 //! A seam for tests: the k-th system call of this thread fails, or the "machine" stops there.
 //!
-//! Of a whole program the environment says what fails, in the first thread that makes a call, or
-//! the first one that does and has the name in `FS_GUARD_THREAD`: `FS_GUARD_FAULT` is a word, the
-//! number of the call and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`,
-//! `none 0 0`), `FS_GUARD_LACKS` has the words `exchange`, `no-replace`, `cross-device` and
-//! `count-late`, and the calls are listed in the file `FS_GUARD_CALLS`.
+//! For a whole program the environment sets the fault, in the first thread with a call, or the
+//! first of these named as in `FS_GUARD_THREAD`: `FS_GUARD_FAULT` is a word, the number of the call
+//! and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`, `none 0 0`),
+//! `FS_GUARD_LACKS` has the words `exchange`, `no-replace`, `cross-device` and `count-late`, and
+//! the calls are listed in the file `FS_GUARD_CALLS`.
 //!
 //! Without the feature `fault-injection` nothing of this is compiled in.
 
@@ -82,11 +82,11 @@ mod on {
         Once(i32),
         /// It and all later calls fail with this system error code.
         FromThenOn(i32),
-        /// It and all later calls do nothing: what is on disk stays as a kill would leave it.
+        /// This and all later calls do nothing: the disk stays as after a kill.
         Crash,
         /// As `Crash`, at the `at`-th call of this name.
         CrashAt(&'static str),
-        /// It and all later calls that need space on the disk fail with this system error code.
+        /// This and all later calls that need disk space fail with this system error code.
         FromThenOnWhereSpaceIsNeeded(i32),
         /// The process is killed there.
         Kill,
@@ -96,7 +96,7 @@ mod on {
 
     static ENVIRONMENT: Once = Once::new();
 
-    /// Does what the environment says, in the thread that it names.
+    /// Obeys the environment, in the thread named there.
     fn obey_environment() {
         if ENVIRONMENT.is_completed() {
             return;
@@ -132,7 +132,7 @@ mod on {
         });
     }
 
-    /// Lists a call in the file that the environment names.
+    /// Lists a call in the file named by the environment.
     fn list(call: &str, side: FaultSide) {
         let Some(path) = std::env::var_os("FS_GUARD_CALLS") else { return };
         #[allow(
@@ -187,8 +187,8 @@ mod on {
         }
     }
 
-    /// Lets others seem to have much unwritten data in the system, or none, whatever they have:
-    /// whether many files are synced at once depends on that.
+    /// Pretends that others have much unwritten data in the system, or none: one sync for many
+    /// files depends on this.
     pub fn busy(yes: Option<bool>) {
         BUSY.set(yes);
     }
@@ -207,8 +207,8 @@ mod on {
         CROSS_DEVICE.get()
     }
 
-    /// Lets every file seem to have a name more from when one got a second name until one is
-    /// counted again, as on FUSE file systems that remember a count for each name.
+    /// Lets every file seem to have one name more, from the moment one got a second name until the
+    /// next recount, as on FUSE file systems with a count for each name.
     pub fn count_late(yes: bool) {
         COUNT_LATE.set((yes, false));
     }
@@ -244,13 +244,12 @@ mod on {
         }
     }
 
-    /// Lets the `at`-th call (from 1) of this thread fail; only calls that change something count,
-    /// unless `reads_too`.
+    /// Lets the `at`-th call (from 1) of this thread fail; only changes count, unless `reads_too`.
     pub fn arm(fault: Fault, at: usize, reads_too: bool) {
         ARMED.set(Some(Armed { fault, at, reads_too, seen: Vec::new(), dead: false }));
     }
 
-    /// Ends it and returns the names of the calls counted.
+    /// Ends the fault and returns the names of the counted calls.
     pub fn disarm() -> Vec<&'static str> {
         ARMED.take().map(|armed| armed.seen).unwrap_or_default()
     }

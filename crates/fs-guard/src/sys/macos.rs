@@ -1,7 +1,7 @@
-//! The calls of macOS for access lists, with the unsafe code that they need.
+//! The calls of macOS for access lists, with their unsafe code.
 //!
 //! The lists are no extended attributes there, and no safe crate has the calls by handle: `exacl`
-//! takes paths, and `fcopyfile` leaves out what a file inherited. They are in the C library
+//! takes paths, and `fcopyfile` leaves inherited entries out. The calls are in the C library
 //! (`acl(3)`, `<sys/acl.h>`, `<sys/stat.h>`).
 
 #![allow(unsafe_code, reason = "calls of the C library, with nothing but the call in each block")]
@@ -49,7 +49,7 @@ impl List {
 
 impl Drop for List {
     fn drop(&mut self) {
-        // SAFETY: the list came from the library, which allocated it, and nobody else has it.
+        // SAFETY: the library allocated this list, and nobody else has it.
         unsafe { acl_free(self.0) };
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn list(fd: &impl AsFd) -> Result<Vec<u8>> {
     if acl::is_whole(&bytes) { Ok(bytes) } else { Err(Errno::INVAL) }
 }
 
-/// Gives a file or directory an access list, or removes the one that it has (an empty slice).
+/// Gives a file or directory an access list, or removes its list (an empty slice).
 pub(super) fn set_list(fd: &impl AsFd, bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() {
         return remove(fd);
@@ -89,13 +89,12 @@ pub(super) fn set_list(fd: &impl AsFd, bytes: &[u8]) -> Result<()> {
     if !acl::is_whole(bytes) {
         return Err(Errno::INVAL);
     }
-    // The library reads it as a structure of numbers of four bytes.
+    // The library reads the bytes as a structure of numbers of four bytes.
     let numbers: Vec<u32> = bytes
         .chunks_exact(4)
         .map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]]))
         .collect();
-    // SAFETY: the buffer is aligned, and has as many entries as it says (`is_whole`); it is only
-    // read.
+    // SAFETY: the buffer is aligned, has as many entries as stated (`is_whole`), and is only read.
     let list = List::new(unsafe { acl_copy_int_native(numbers.as_ptr().cast()) })?;
     // SAFETY: the descriptor is open as long as the borrow, and the list not yet freed.
     let done = unsafe { acl_set_fd_np(fd.as_fd().as_raw_fd(), list.0, ACL_TYPE_EXTENDED) };
@@ -108,8 +107,8 @@ fn remove(fd: &impl AsFd) -> Result<()> {
     if security.0.is_null() {
         return Err(last());
     }
-    // SAFETY: the settings are not yet freed; the value is one that the library compares, and does
-    // not follow.
+    // SAFETY: the settings are not yet freed; the library compares the value, and does not follow
+    // it.
     if unsafe { filesec_set_property(security.0, FILESEC_ACL, REMOVE) } != 0 {
         return Err(last());
     }

@@ -13,13 +13,13 @@ pub(crate) struct NameIn<'n, D> {
 pub(crate) enum Open {
     /// For reading, without waiting for a FIFO's writer.
     Read,
-    /// To sync it.
+    /// To sync the file.
     Sync,
     /// A directory, as the base of other calls and for syncing.
     Directory,
     /// A directory on the way to an entry.
     Step,
-    /// Without access, to look at the entry itself, even if it is a link.
+    /// Without access, for a look at the entry itself, even a link.
     Look,
     /// A new file for writing. Fails if anything is there.
     CreateNew(u32),
@@ -31,7 +31,7 @@ pub(crate) enum Open {
     Overwrite,
 }
 
-/// The treatment by a rename of an entry that has the new name.
+/// The treatment of an existing entry by a rename.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rename {
     /// Replace it.

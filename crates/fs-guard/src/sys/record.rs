@@ -1,10 +1,10 @@
-//! A seam for tests: what a thread wrote, call by call, so that the order of it can be proved.
+//! A seam for tests: the writes of a thread, call by call, to prove their order.
 //!
 //! Without the feature `fault-injection` nothing of this is compiled in.
 
 #[cfg(not(feature = "fault-injection"))]
 mod off {
-    /// The recorder that a thread hands to the threads that it starts.
+    /// The recorder passed by a thread to its child threads.
     #[derive(Clone)]
     pub(crate) struct CallRecorder;
 
@@ -29,16 +29,16 @@ mod on {
     pub struct RecordedName {
         /// The directory's inode.
         pub dir: u64,
-        /// Its path at that time, where the system tells it.
+        /// The path of the directory at the time, where the system tells it.
         pub path: String,
-        /// The name in it.
+        /// The name in the directory.
         pub name: String,
     }
 
-    /// Something that was done to the file system; inodes stand for files and directories.
+    /// An act in the file system; inodes stand for files and directories.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Act {
-        /// A file was opened by a name, which is new if nothing had it.
+        /// A file was opened by a name, perhaps a new one.
         Create(RecordedName, u64, u32),
         /// A directory was made.
         MakeDir(RecordedName, u64, u32),
@@ -48,7 +48,7 @@ mod on {
         Write {
             /// The file.
             ino: u64,
-            /// Its path at that time.
+            /// The path at the time.
             path: String,
             /// The bytes.
             bytes: Vec<u8>,
@@ -63,7 +63,7 @@ mod on {
         Rename(RecordedName, RecordedName),
         /// Two names swapped what they name.
         Exchange(RecordedName, RecordedName),
-        /// A name was taken away: a file's, or that of the empty directory of this inode.
+        /// A name was removed: a file's, or the name of the empty directory with this inode.
         Remove(RecordedName, Option<u64>),
         /// A file or directory, then at this path, was made durable.
         Sync(u64, String),
@@ -76,7 +76,7 @@ mod on {
     }
 
     impl Act {
-        /// Where it was done, if it was done somewhere.
+        /// The place of the act, if any.
         #[must_use]
         pub fn path(&self) -> Option<&str> {
             match self {
@@ -96,7 +96,7 @@ mod on {
         }
     }
 
-    /// The recorder that a thread hands to the threads that it starts.
+    /// The recorder passed by a thread to its child threads.
     #[derive(Clone)]
     pub(crate) struct CallRecorder(Option<Arc<Mutex<Vec<Act>>>>);
 
@@ -118,12 +118,12 @@ mod on {
         RECORDER.with_borrow(CallRecorder::clone)
     }
 
-    /// Notes what this thread, and those that it starts, write from now on.
+    /// Notes all writes of this thread and its child threads from now on.
     pub fn record() {
         CallRecorder(Some(Arc::default())).adopt();
     }
 
-    /// Ends it and returns what was written.
+    /// Ends the recording and returns the acts.
     pub fn recorded() -> Vec<Act> {
         let recorder = RECORDER.replace(CallRecorder(None));
         recorder.acts().map(|mut acts| std::mem::take(&mut *acts)).unwrap_or_default()

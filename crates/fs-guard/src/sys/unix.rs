@@ -46,7 +46,7 @@ pub(crate) mod code {
     pub(crate) const NODATA: i32 = Errno::NOATTR.raw_os_error();
 }
 
-/// A code that some systems return instead of another one with the same meaning.
+/// A code returned by some systems instead of another one with the same meaning.
 fn usual(error: rustix::io::Errno) -> rustix::io::Errno {
     #[cfg(target_os = "macos")]
     if error == rustix::io::Errno::NOTSUP {
@@ -55,7 +55,7 @@ fn usual(error: rustix::io::Errno) -> rustix::io::Errno {
     error
 }
 
-/// Makes a call, and repeats it if a signal interrupted it.
+/// Makes a call, and repeats it after a signal.
 fn call<T>(
     name: &'static str,
     side: FaultSide,
@@ -145,7 +145,7 @@ pub(crate) fn open_config(path: &Path) -> io::Result<Fd> {
     read("open", || fs::open(path, flags, Mode::empty()))
 }
 
-/// Opens a file for reading by an ordinary path, unless that ends in a link.
+/// Opens a file for reading by an ordinary path, unless the path ends in a link.
 pub(crate) fn open_no_link(path: &Path) -> io::Result<Fd> {
     let (flags, mode, side) = Open::Read.flags();
     call("open", side, || fs::open(path, flags, mode).map_err(link_in_the_way))
@@ -166,7 +166,7 @@ pub(crate) fn open_at(dir: &Fd, name: &str, how: Open) -> io::Result<Fd> {
     Ok(file)
 }
 
-/// The code for a link that is not followed. FreeBSD has its own.
+/// The code for a link in the way. FreeBSD has its own.
 fn link_in_the_way(error: rustix::io::Errno) -> rustix::io::Errno {
     if cfg!(target_os = "freebsd") && error == rustix::io::Errno::MLINK {
         rustix::io::Errno::LOOP
@@ -177,7 +177,7 @@ fn link_in_the_way(error: rustix::io::Errno) -> rustix::io::Errno {
 
 /// Opens `path` beneath `dir` in one call, through no link and no mount point.
 ///
-/// `None` if the kernel cannot do that.
+/// `None` without support in the kernel.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_beneath(dir: &Fd, path: &str, how: Open) -> Option<io::Result<Fd>> {
     use rustix::fs::ResolveFlags as R;
@@ -230,11 +230,10 @@ pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
     stat_at(dir, name).map(drop)
 }
 
-/// Counts the names of a file that seems to have several again, bypassing the kernel's cache.
+/// Counts the names of a file with seemingly several again, bypassing the kernel's cache.
 ///
-/// On some FUSE file systems the kernel caches the count for each name: a file that had two names
-/// for a moment, for instance while it was published by a link, seems to have two for another
-/// second.
+/// On some FUSE file systems the kernel caches the count for each name: a file with two names for a
+/// moment, for instance during its publication by a link, seems to have two for another second.
 #[cfg(target_os = "linux")]
 fn count_again(seen: Metadata, dir: &Fd, name: &str) -> Metadata {
     if seen.kind != FileKind::File || seen.nlink < 2 {
@@ -256,7 +255,7 @@ fn count_again(seen: Metadata, _: &Fd, _: &str) -> Metadata {
     seen
 }
 
-/// Does the same as [`stat_at`], for a name that need not be UTF-8.
+/// Does the same as [`stat_at`], for a name in any encoding.
 pub(crate) fn stat_at_bytes(dir: &Fd, name: &[u8]) -> io::Result<Metadata> {
     read("fstatat", || fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)).map(|stat| metadata(&stat))
 }
@@ -293,8 +292,8 @@ fn metadata(stat: &fs::Stat) -> Metadata {
     .observed_at(now())
 }
 
-/// Returns the second in which this machine started, by its clock as it is now; `None` on systems
-/// that do not say.
+/// Returns the second of this machine's start, by its present clock; `None` on systems that do not
+/// say.
 #[allow(clippy::unnecessary_wraps, reason = "not every platform tells")]
 pub(crate) fn started_at() -> Option<FileTime> {
     #[cfg(target_os = "linux")]
@@ -329,14 +328,14 @@ pub(crate) fn birth(_: &Fd) -> Option<FileTime> {
     None
 }
 
-/// Identifies the mount that `name` in `dir` (`None`: `dir` itself) belongs to, if that is known.
+/// Identifies the mount of `name` in `dir` (`None`: of `dir` itself), if known.
 #[cfg(target_os = "linux")]
 pub(crate) fn mount_id(dir: &Fd, name: Option<&str>) -> Option<u64> {
     use rustix::fs::StatxFlags;
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
     let seen = fs::statx(dir, name.unwrap_or(""), flags, StatxFlags::MNT_ID).ok()?;
     let known = seen.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    // qemu 7, in user mode, claims to know it but leaves it out.
+    // qemu 7, in user mode, claims to know the mount but leaves it out.
     known.then_some(seen.stx_mnt_id).filter(|&id| id != 0)
 }
 
@@ -399,7 +398,7 @@ pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
 
 /// Sets owner and group, if they are given.
 pub(crate) fn set_owner(fd: &Fd, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
-    // All ones mean "leave it" to the call, and never name an owner.
+    // All ones mean "keep the owner" to the call, and never name one.
     let uid = uid.filter(|&uid| uid != u32::MAX).map(fs::Uid::from_raw);
     let gid = gid.filter(|&gid| gid != u32::MAX).map(fs::Gid::from_raw);
     write("fchown", || fs::fchown(fd, uid, gid))
@@ -415,7 +414,7 @@ pub(crate) fn set_mtime(fd: &Fd, (seconds, nanos): FileTime) -> io::Result<()> {
     write("futimens", || fs::futimens(fd, &times))
 }
 
-/// Returns whether a file has extended attributes, if that is known.
+/// Returns whether a file has extended attributes, if known.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
     if cfg!(target_os = "macos") {
@@ -427,19 +426,18 @@ pub(crate) fn has_xattrs(fd: &Fd) -> Option<bool> {
 }
 
 const POSIX_ACL: &[u8] = b"system.posix_acl_access";
-/// The kernel's own name for it, which no program may use: [`xattr`] and the others make other
-/// calls for it.
+/// The kernel's own name for the list, forbidden to programs: [`xattr`] and the others make other
+/// calls instead.
 const APPLE_ACL: &[u8] = b"com.apple.system.Security";
 
-/// The attributes with the access list of a file, and with the list that a directory passes on to
-/// new files.
+/// The attributes with the access list of a file, and with a directory's list for new files.
 pub(crate) const ACL: &[u8] = if cfg!(target_os = "macos") { APPLE_ACL } else { POSIX_ACL };
 pub(crate) const DEFAULT_ACL: &[u8] = b"system.posix_acl_default";
-/// The attribute that is set last. On macOS a list may deny the file's owner to set the mode.
+/// The last attribute to set. On macOS a list may deny the file's owner to set the mode.
 pub(crate) const SET_LAST: Option<&[u8]> = if cfg!(target_os = "macos") { Some(ACL) } else { None };
 
-/// Returns whether an extended attribute is copied with the bytes, and whether it must be. (Set-id
-/// bits and capabilities are not.)
+/// Returns whether an extended attribute is copied with the bytes, and whether the copy is a must.
+/// (Set-id bits and capabilities are not copied.)
 pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
     if cfg!(target_os = "macos") { keeps_on_macos(name) } else { keeps_on_linux(name) }
 }
@@ -456,7 +454,8 @@ fn keeps_on_linux(name: &[u8]) -> Option<bool> {
 /// is no reason to trust a file.
 fn keeps_on_macos(name: &[u8]) -> Option<bool> {
     match name {
-        // The kernel records here which program created a file, and does not let programs set it.
+        // The kernel records here which program created a file, and lets no program set this
+        // attribute.
         b"com.apple.provenance" => None,
         APPLE_ACL | b"com.apple.quarantine" => Some(true),
         _ => Some(!name.starts_with(b"com.apple.")),
@@ -478,7 +477,7 @@ pub(crate) fn xattr_names(fd: &Fd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names.map(<[u8]>::to_vec).collect())
 }
 
-/// Reads one extended attribute; `None` if the file does not have it.
+/// Reads one extended attribute; `None` for a missing one.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
     #[cfg(target_os = "macos")]
@@ -548,7 +547,7 @@ fn set_list(fd: &Fd, list: &[u8]) -> io::Result<()> {
 pub(crate) fn remove_xattr(fd: &Fd, name: &[u8]) -> io::Result<()> {
     #[cfg(target_os = "macos")]
     if name == DEFAULT_ACL {
-        // A directory has one list, for itself and for new files in it.
+        // A directory has one list, for itself and for new files inside.
         return set_list(fd, &[]);
     }
     write("fremovexattr", || fs::fremovexattr(fd, name))
@@ -618,7 +617,7 @@ fn rename_with(_: NameIn<'_, &Fd>, _: NameIn<'_, &Fd>, _: Rename) -> io::Result<
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Only the state directory and what is in it are private; no test creates other private
+/// Only the state directory and its contents are private; no test creates other private
 /// directories.
 #[cfg(feature = "fault-injection")]
 fn between_state_and_files(one: &Fd, other: &Fd) -> bool {
@@ -729,7 +728,7 @@ pub(crate) fn list(dir: &Fd) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// Does the same through the handle itself, which nobody else lists meanwhile. A `fresh` one was
+/// Does the same through the handle itself, listed by nobody else meanwhile. A `fresh` handle was
 /// not listed before.
 #[cfg(target_os = "linux")]
 pub(crate) fn list_own(dir: &Fd, fresh: bool) -> io::Result<Vec<Vec<u8>>> {
@@ -760,9 +759,9 @@ fn add_name(names: &mut Vec<Vec<u8>>, name: &std::ffi::CStr) {
 
 /// Syncs one file, or one directory's list of names.
 ///
-/// On macOS `fsync` leaves the bytes in the cache of the drive, which loses them when the power
-/// fails; `F_FULLFSYNC` flushes it. Some file systems there, mostly network ones, do not support
-/// it.
+/// On macOS `fsync` leaves the bytes in the cache of the drive, to be lost when the power fails;
+/// `F_FULLFSYNC` flushes the cache. Some file systems there, mostly network ones, do not support
+/// this call.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     #[cfg(target_os = "macos")]
     match write("fcntl", || fs::fcntl_fullfsync(fd)) {
@@ -782,7 +781,8 @@ pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     Ok(())
 }
 
-/// Syncs everything written so far to the whole file system; `None` if that cannot be relied on.
+/// Syncs everything written so far to the whole file system; `None` where such a sync is not
+/// reliable.
 #[cfg(target_os = "linux")]
 pub(crate) fn sync_file_system(fd: &Fd) -> Option<io::Result<()>> {
     // Measured on ext2/3/4, xfs, btrfs, tmpfs and overlayfs. On FUSE syncfs does nothing.
@@ -805,7 +805,7 @@ pub(crate) fn sync_file_system(_: &Fd) -> Option<io::Result<()>> {
     None
 }
 
-/// Returns how many bytes are waiting to be written in the whole system, if that is known.
+/// Returns how many bytes wait for the disk in the whole system, if known.
 #[cfg(target_os = "linux")]
 pub(crate) fn dirty_bytes() -> Option<u64> {
     #[cfg(feature = "fault-injection")]

@@ -1,7 +1,7 @@
 //! Platforms without an implementation (browsers): everything compiles, every call fails.
 //!
-//! The calls that have to be written for a platform are here: opening beneath a handle without following links,
-//! renames from handle to handle, and the identity of files.
+//! A new platform needs these calls: opening beneath a handle without following links, renames from
+//! handle to handle, and the identity of files.
 #![allow(clippy::disallowed_types, reason = "a handle type that every platform has")]
 #![allow(clippy::unnecessary_wraps, reason = "the other platforms fail or not")]
 

@@ -1,5 +1,5 @@
-//! The properties that are kept of a file beside its bytes: whether it may be written, its access list, its marks,
-//! its time.
+//! The properties of a file to keep beside its bytes: its write permission, its access list, its
+//! marks, its time.
 
 use std::fs::FileTimes;
 use std::io;
@@ -15,13 +15,13 @@ use crate::metadata::FileTime;
 
 type Fd = std::fs::File;
 
-/// The attribute that stands for a file's access list and its marks (hidden and the like).
+/// The attribute for a file's access list and its marks (hidden and the like).
 pub(crate) const ACL: &[u8] = b"access list";
-/// The attribute of a directory that stands for the access list of new files in it.
+/// The attribute of a directory for the access list of new files inside.
 pub(crate) const DEFAULT_ACL: &[u8] = b"access list of new files";
 /// None has to be set after all else.
 pub(crate) const SET_LAST: Option<&[u8]> = None;
-/// The attribute that stands for the marks that are kept.
+/// The attribute for the marks to keep.
 const MARKS: &[u8] = b"marks";
 /// These are kept: hidden, system, to be archived, not to be indexed.
 const KEPT_MARKS: u32 = win::FILE_ATTRIBUTE_HIDDEN
@@ -29,7 +29,7 @@ const KEPT_MARKS: u32 = win::FILE_ATTRIBUTE_HIDDEN
     | win::FILE_ATTRIBUTE_ARCHIVE
     | win::FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
 
-/// Sets the one permission bit that Windows has: whether a file may be written at all.
+/// Sets the one permission bit of Windows: whether a file may be written at all.
 pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
     write("fchmod", || {
         let (attributes, _) = look::attributes(fd)?;
@@ -80,12 +80,12 @@ pub(crate) fn xattr_names(_: &Fd) -> io::Result<Vec<Vec<u8>>> {
     Ok(vec![ACL.to_vec(), MARKS.to_vec()])
 }
 
-/// Tells whether an attribute comes along when a file is replaced, and whether it has to.
+/// Returns whether an attribute comes along at the replacement of a file, and whether it has to.
 pub(crate) fn keeps(_: &[u8]) -> Option<bool> {
     Some(true)
 }
 
-/// Reads one of them; `None` when the file does not have it.
+/// Reads one attribute; `None` for a missing one.
 pub(crate) fn xattr(fd: &Fd, name: &[u8]) -> io::Result<Option<Vec<u8>>> {
     read("fgetxattr", || {
         Ok(match name {
@@ -114,7 +114,7 @@ pub(crate) fn set_xattr(fd: &Fd, name: &[u8], value: &[u8]) -> io::Result<()> {
     })
 }
 
-/// A directory that is made for this user alone has nothing that would have to be removed.
+/// A directory made for this user alone has no entries to remove.
 pub(crate) fn remove_xattr(_: &Fd, _: &[u8]) -> io::Result<()> {
     Ok(())
 }

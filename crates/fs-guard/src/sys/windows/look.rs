@@ -1,4 +1,4 @@
-//! The properties of an open file: its kind, numbers and times, and the name that the file system has for it.
+//! The properties of an open file: its kind, numbers and times, and its name in the file system.
 
 use std::fs::File;
 use std::io;
@@ -14,23 +14,23 @@ use super::layout::{bytes, name_bytes, text_at, u32_at, u64_at};
 use super::{nt, security, status};
 use crate::metadata::{FileKind, FileTime, Metadata, now};
 
-/// The bit of a reparse point's tag that says that it stands for another file or directory: links,
-/// junctions, mount points.
+/// The bit in the tag of a reparse point for another file or directory: links, junctions, mount
+/// points.
 const STANDS_FOR_ANOTHER: u32 = 0x2000_0000;
 /// 1601 to 1970.
 const SECONDS_BEFORE: i64 = 11_644_473_600;
 
-/// Tells what a name that was opened is.
+/// The kind of an opened name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenedHandle {
-    /// The entry that was asked for.
+    /// The named entry.
     Named,
-    /// A link or another reparse point: itself, or (in Wine) what it leads to.
+    /// A link or another reparse point: itself, or (in Wine) its target.
     Link,
 }
 
-/// How often a name is opened whose file has another name by the time it is asked, if each time it
-/// is another file.
+/// How often to open a name whose file has another name by the time of the check, if each time the
+/// file is another one.
 const ATTEMPTS: u32 = 100;
 
 fn query(file: &File, class: i32, length: usize) -> Result<Vec<u8>, nt::Status> {
@@ -47,7 +47,7 @@ fn small(bytes: &[u8], place: usize) -> io::Result<u32> {
     u32_at(bytes, place).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// The attributes of an open file, and the tag of a reparse point (0: it is none).
+/// The attributes of an open file, and the tag of a reparse point (0: none).
 pub(super) fn attributes(file: &File) -> io::Result<(u32, u32)> {
     let seen = query(file, wdk::FileAttributeTagInformation, 8).map_err(status::from)?;
     let attributes = small(&seen, 0)?;
@@ -66,7 +66,7 @@ pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
         0 if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 => FileKind::Directory,
         0 => FileKind::File,
         tag if tag & STANDS_FOR_ANOTHER != 0 => FileKind::Symlink,
-        // Without a tag (in Wine) it is a mount point.
+        // Without a tag (in Wine) the entry is a mount point.
         _ if attributes & FILE_ATTRIBUTE_DIRECTORY != 0 => FileKind::Symlink,
         _ => FileKind::Other,
     };
@@ -94,12 +94,12 @@ pub(super) fn metadata(file: &File) -> io::Result<Metadata> {
     .observed_at(now()))
 }
 
-/// The number of an open file, which no other file of its volume has while it is open.
+/// The number of an open file, unique on its volume while the file is open.
 fn inode(file: &File) -> io::Result<u64> {
     number(&query(file, wdk::FileInternalInformation, 8).map_err(status::from)?, 0)
 }
 
-/// The serial number of the volume; 0 where it has none.
+/// The serial number of the volume; 0 without one.
 fn volume(file: &File) -> io::Result<u32> {
     let mut words = [0; 80];
     match nt::volume_information(file, wdk::FileFsVolumeInformation, &mut words) {
@@ -109,19 +109,19 @@ fn volume(file: &File) -> io::Result<u32> {
     }
 }
 
-/// A time as Windows has it: since 1601, in steps of 100 ns.
+/// A time of Windows: since 1601, in steps of 100 ns.
 fn time(stamp: u64) -> FileTime {
     let stamp = stamp.cast_signed();
     let nanos = stamp.rem_euclid(10_000_000) * 100;
     (stamp.div_euclid(10_000_000) - SECONDS_BEFORE, u32::try_from(nanos).unwrap_or_default())
 }
 
-/// Opens what has exactly this name in the directory.
+/// Opens the entry with exactly this name in the directory.
 ///
 /// The file system is asked for the name: it takes `readme` and `READ~1.MD` for `README.md`, and
-/// here every file has one name, as elsewhere. A file that was renamed or replaced after it was
-/// opened has another name, too, so the name is opened again. There is nothing by it if that finds
-/// the same file: the first one stays open, so that no other has its number.
+/// here every file has one name, as elsewhere. A file renamed or replaced after the opening has
+/// another name, too, so the name is opened again. If the second try finds the same file, there is
+/// no such entry: the first file stays open, so that no other gets its number.
 pub(super) fn open_exactly(
     dir: &File,
     name: &[u16],
@@ -143,7 +143,8 @@ pub(super) fn open_exactly(
     error(status::code::NOENT)
 }
 
-/// Tells whether an open file has exactly this name; `None` if it has another one, or none.
+/// Returns the kind of an open file with exactly this name; `None` for a file with another name, or
+/// none.
 fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Option<OpenedHandle>> {
     if attributes(file)?.0 & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
         return Ok(Some(OpenedHandle::Link));
@@ -154,8 +155,8 @@ fn opened(dir: &File, name: &[u16], file: &File) -> io::Result<Option<OpenedHand
         Err(status) if status::is_gone(status) => return Ok(None),
         Err(status) => return Err(status::from(status)),
     }
-    // A file system without it (or Wine): by the name that the file was opened with, and by that in
-    // the directory.
+    // A file system without normalized names (or Wine): by the name at the opening, and by the name
+    // in the directory.
     let same = own_name(file, wdk::FileNameInformation).is_ok_and(|own| own == name);
     Ok(match entry(dir, name)? {
         Some((_, attributes)) if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 => {
@@ -174,7 +175,7 @@ fn own_name(file: &File, class: i32) -> Result<Vec<u16>, nt::Status> {
     Ok(path.rsplit(|&unit| unit == u16::from(b'\\')).next().unwrap_or_default().to_vec())
 }
 
-/// The name and the attributes of the entry of a directory that the file system finds by a name.
+/// The name and the attributes of a directory's entry, found by the file system under a name.
 fn entry(dir: &File, name: &[u16]) -> io::Result<Option<(Vec<u16>, u32)>> {
     let dir = again(dir).map_err(status::from)?;
     let mut words = [0; 128];

@@ -1,7 +1,6 @@
-//! Windows, by its native calls: each name is opened, renamed and removed in the open directory
-//! that it is in.
+//! Windows, by its native calls: each name is opened, renamed and removed in its open directory.
 //!
-//! The points where tests let a call fail have the names of the calls of Linux that do the same.
+//! The points where tests let a call fail are named after the same calls of Linux.
 #![allow(
     clippy::disallowed_types,
     reason = "the handle of an open file, with the calls that Rust's library has"
@@ -80,12 +79,12 @@ impl Open {
         };
         match self {
             Self::Read => vec![opening(win::FILE_GENERIC_READ, 0)],
-            // A file that is read-only was synced when it was made so.
+            // A read-only file was synced before it became one.
             Self::Sync => {
                 vec![opening(win::FILE_WRITE_DATA | SEE, 0), opening(win::FILE_GENERIC_READ, 0)]
             }
-            // To be synced, a directory has to be open for new names; to get its times back, for
-            // those.
+            // For a sync, a directory has to be open for new names; to get its times back, for
+            // attributes.
             Self::Directory => {
                 vec![
                     opening(list | win::FILE_ADD_FILE | win::FILE_WRITE_ATTRIBUTES, dir),
@@ -177,7 +176,7 @@ pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
     None
 }
 
-/// Looks at the directory that an ordinary path leads to.
+/// Looks at the directory of an ordinary path.
 pub(crate) fn stat_path(path: &Path) -> io::Result<Metadata> {
     stat(&open_root(path)?)
 }
@@ -217,7 +216,7 @@ pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
     }
 }
 
-/// As [`stat_at`], for a name that need not be UTF-8.
+/// Does the same as [`stat_at`], for a name in any encoding.
 pub(crate) fn stat_at_bytes(dir: &Fd, name: &[u8]) -> io::Result<Metadata> {
     std::str::from_utf8(name).map_or_else(|_| error(code::NOENT), |name| stat_at(dir, name))
 }
@@ -229,7 +228,7 @@ pub(crate) fn birth(_: &Fd) -> Option<crate::metadata::FileTime> {
     Some((0, 0))
 }
 
-/// Identifies a mount; the number of its volume does that here (`Metadata::dev`).
+/// Identifies a mount; here the number of the volume does (`Metadata::dev`).
 pub(crate) fn mount_id(_: &Fd, _: Option<&str>) -> Option<u64> {
     None
 }
@@ -282,8 +281,8 @@ pub(crate) fn write_at_start(fd: &Fd, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Makes one file durable. Of a directory that is tried: not every file system does it, and not for
-/// everybody.
+/// Makes one file durable. For a directory the sync is an attempt: not every file system can, and
+/// not for everybody.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     write("fsync", || match fd.sync_all() {
         Err(_) if matches!(look::attributes(fd), Ok((attributes, _)) if attributes & (win::FILE_ATTRIBUTE_DIRECTORY | win::FILE_ATTRIBUTE_READONLY) != 0) => {
@@ -325,7 +324,7 @@ pub(crate) fn open_files_limit() -> Option<usize> {
     None
 }
 
-/// Returns the number that files of this user have.
+/// Returns the number of this user's files.
 pub(crate) fn user() -> u32 {
     security::ME
 }
@@ -334,20 +333,20 @@ pub(crate) fn look_up_user() -> u32 {
     security::ME
 }
 
-/// Locks a file for this handle; `false` when another one has it.
+/// Locks a file for this handle; `false` while another handle has the lock.
 ///
-/// Locked bytes cannot be read by others here. So it is one that is not there, far behind those
-/// that say who holds the lock.
+/// Others cannot read locked bytes here. So the locked byte is beyond the end, far behind the bytes
+/// with the holder of the lock.
 pub(crate) fn try_lock(fd: &Fd) -> io::Result<bool> {
     nt::try_lock(fd, LOCKED)
 }
 
-/// Lets the lock go that a handle has.
+/// Releases the lock of a handle.
 pub(crate) fn unlock(fd: &Fd) -> io::Result<()> {
     nt::unlock(fd, LOCKED)
 }
 
-/// The byte that is locked.
+/// The locked byte.
 const LOCKED: u64 = 1 << 62;
 
 /// Tells whether a process of this number exists.

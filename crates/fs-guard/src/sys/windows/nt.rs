@@ -1,8 +1,8 @@
-//! The calls of Windows that Rust's library does not have, each behind a safe signature.
+//! The calls of Windows missing from Rust's library, each behind a safe signature.
 //!
 //! This is the only file of this crate with unsafe code, and there is none on other platforms:
-//! files beneath a handle cannot be opened, renamed or removed without these calls. What they take
-//! and give are slices; what the bytes mean is read elsewhere.
+//! files beneath a handle cannot be opened, renamed or removed without these calls. They take and
+//! give slices; other modules read the bytes.
 #![allow(unsafe_code, reason = "system calls, with nothing but the call in each block")]
 
 use std::ffi::c_void;
@@ -37,9 +37,9 @@ pub(super) type Status = NTSTATUS;
 /// How [`create`] opens or creates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Create<'s> {
-    /// The rights that are asked for, beside waiting.
+    /// The requested rights, beside waiting.
     pub(super) access: u32,
-    /// Whether it has to be there, may be, or may not.
+    /// Whether the file has to exist, may exist, or may not.
     pub(super) disposition: u32,
     /// `FILE_DIRECTORY_FILE` and the like; a reparse point is always opened itself.
     pub(super) options: u32,
@@ -49,13 +49,13 @@ pub(super) struct Create<'s> {
     pub(super) security: Option<&'s [u64]>,
 }
 
-/// A way to open what is there, by the rights that are asked for.
+/// A way to open an existing file, by the requested rights.
 pub(super) fn opening(access: u32, options: u32) -> Create<'static> {
     Create { access, disposition: wdk::FILE_OPEN, options, attributes: 0, security: None }
 }
 
 /// Opens or creates `name` in the open directory; no name is the directory itself. Everybody may go
-/// on to read, write, rename and remove it.
+/// on to read, write, rename and remove the file.
 pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, Status> {
     let length = u16::try_from(name.len() * 2).map_err(|_| STATUS_NAME_TOO_LONG)?;
     let name =
@@ -71,9 +71,9 @@ pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, 
     let mut handle: HANDLE = ptr::null_mut();
     let mut done = IO_STATUS_BLOCK::default();
     let options = how.options | wdk::FILE_SYNCHRONOUS_IO_NONALERT | wdk::FILE_OPEN_REPARSE_POINT;
-    // SAFETY: all pointers are to locals, or to slices that outlive the call; the name is only
-    // read. The security descriptor is one in a single piece (`security::descriptor`), which the
-    // system checks as it copies it.
+    // SAFETY: all pointers are to locals, or to slices with a longer life than the call; the name
+    // is only read. The security descriptor is in a single piece (`security::descriptor`), and the
+    // system checks it while copying.
     let status = unsafe {
         wdk::NtCreateFile(
             &raw mut handle,
@@ -96,7 +96,7 @@ pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, 
     Ok(File::from(unsafe { OwnedHandle::from_raw_handle(handle) }))
 }
 
-/// Reads what is known of an open file; returns how many bytes that are.
+/// Reads facts about an open file; returns their length in bytes.
 pub(super) fn information(file: &File, class: i32, into: &mut [u64]) -> Result<usize, Status> {
     let mut done = IO_STATUS_BLOCK::default();
     // SAFETY: the buffer is writable for as many bytes as are said, and aligned for every
@@ -126,7 +126,7 @@ pub(super) fn set_information(
     if status < 0 { Err(status) } else { Ok(()) }
 }
 
-/// Reads what is known of the volume that an open file is on.
+/// Reads facts about the volume of an open file.
 pub(super) fn volume_information(
     file: &File,
     class: i32,
@@ -209,8 +209,8 @@ pub(super) fn set_security(file: &File, parts: u32, descriptor: &[u64]) -> Resul
     if status < 0 { Err(status) } else { Ok(()) }
 }
 
-/// Reads a fact about the user that this process runs as; the address comes along at which it was,
-/// for it has pointers into itself.
+/// Reads a fact about the user of this process. The original address comes along, because the fact
+/// has pointers into itself.
 pub(super) fn token(class: TOKEN_INFORMATION_CLASS) -> io::Result<(Vec<u64>, usize)> {
     let mut token: HANDLE = ptr::null_mut();
     // SAFETY: the pointer is to a local; the handle of the process needs no closing.
@@ -246,7 +246,7 @@ pub(super) fn control(file: &File, code: u32, into: &mut [u64]) -> io::Result<us
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(length as usize) }
 }
 
-/// A place in a file, as the calls that lock take it.
+/// A place in a file, for the calls that lock.
 fn byte_at(at: u64) -> OVERLAPPED {
     let mut place = OVERLAPPED::default();
     place.Anonymous.Anonymous.Offset = (at & 0xFFFF_FFFF) as u32;
@@ -254,8 +254,8 @@ fn byte_at(at: u64) -> OVERLAPPED {
     place
 }
 
-/// Locks one byte of an open file, which need not be there, for this handle alone; `false` when
-/// another handle has it.
+/// Locks one byte of an open file, perhaps beyond its end, for this handle alone; `false` while
+/// another handle has the lock.
 pub(super) fn try_lock(file: &File, at: u64) -> io::Result<bool> {
     let mut place = byte_at(at);
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
@@ -313,14 +313,14 @@ pub(super) fn process_runs(pid: u32) -> io::Result<bool> {
     }
 }
 
-/// Ends this process at once, as a kill by the task manager does: nothing more runs in it.
+/// Ends this process at once, like a kill by the task manager: nothing more runs.
 #[cfg(feature = "fault-injection")]
 pub(crate) fn kill_this_process() {
     // SAFETY: the handle of the process needs no closing; the call does not return.
     unsafe { windows_sys::Win32::System::Threading::TerminateProcess(GetCurrentProcess(), 137) };
 }
 
-/// Gives the code that Rust's library and Windows' own messages know.
+/// Returns the code known to Rust's library and Windows' own messages.
 pub(super) fn plain_code(status: Status) -> u32 {
     // SAFETY: the call takes a number and gives one.
     unsafe { RtlNtStatusToDosError(status) }

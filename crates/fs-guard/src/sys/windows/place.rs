@@ -1,7 +1,7 @@
 //! Names in directories: given, changed, taken away.
 //!
 //! Windows cannot swap two names, and makes no hard links here: an exchange renames the old file
-//! aside, which recovery knows how to finish.
+//! aside, and recovery knows how to finish.
 
 use std::io;
 use std::os::windows::io::AsRawHandle as _;
@@ -20,7 +20,7 @@ use crate::sys::modes::{NameIn, Rename};
 
 type Fd = std::fs::File;
 
-/// Renames; `Unsupported` for an exchange, which Windows does not have.
+/// Renames; `Unsupported` for an exchange, unknown to Windows.
 pub(crate) fn rename(from: NameIn<'_, &Fd>, to: NameIn<'_, &Fd>, how: Rename) -> io::Result<()> {
     #[cfg(feature = "fault-injection")]
     if fault::crosses_device() && is_private(from.dir)? != is_private(to.dir)? {
@@ -46,7 +46,7 @@ pub(crate) fn rename(from: NameIn<'_, &Fd>, to: NameIn<'_, &Fd>, how: Rename) ->
         nt::set_information(&file, class, &layout::words(&given), given.len())
     };
     let result = if how == Rename::Replace {
-        // With these semantics a reader of the file that is replaced goes on reading it.
+        // With these semantics a reader of the replaced file goes on reading.
         let flags = wdk::FILE_RENAME_REPLACE_IF_EXISTS
             | wdk::FILE_RENAME_POSIX_SEMANTICS
             | wdk::FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
@@ -62,7 +62,7 @@ pub(crate) fn rename(from: NameIn<'_, &Fd>, to: NameIn<'_, &Fd>, how: Rename) ->
     result.map_err(status::from)
 }
 
-/// Opens what has exactly this name, to rename or to remove it.
+/// Opens the entry with exactly this name, to rename or to remove it.
 pub(super) fn named(place: NameIn<'_, &Fd>, access: u32, options: u32) -> io::Result<Fd> {
     let NameIn { dir, name } = place;
     let Some(wide) = wide(name) else { return error(code::NOENT) };
@@ -70,7 +70,7 @@ pub(super) fn named(place: NameIn<'_, &Fd>, access: u32, options: u32) -> io::Re
         status::patiently(|| nt::create(dir, &wide, opening(access, options)))
     })?;
     match opened {
-        // Wine opened the file that the link leads to.
+        // Wine opened the target of the link.
         OpenedHandle::Link
             if look::attributes(&file)?.0 & win::FILE_ATTRIBUTE_REPARSE_POINT == 0 =>
         {
@@ -85,9 +85,9 @@ fn is_private(dir: &Fd) -> io::Result<bool> {
     Ok(look::metadata(dir)?.mode & 0o077 == 0)
 }
 
-/// Second names are not used: a file that came in between would be replaced by the rename that
-/// follows. So an exchange takes the old file aside, by a rename that replaces nothing, and gives
-/// the new one its name in the same way.
+/// Second names are not used: the rename after them would replace a file from in between. So an
+/// exchange takes the old file aside, by a rename without replacement, and gives the new one its
+/// name in the same way.
 pub(crate) fn link(_: NameIn<'_, &Fd>, _: NameIn<'_, &Fd>) -> io::Result<()> {
     error(code::OPNOTSUPP)
 }
@@ -193,8 +193,8 @@ pub(crate) fn remove_dir(dir: &Fd, name: &str) -> io::Result<()> {
     })
 }
 
-/// Removes a directory whose files were just removed. Without POSIX semantics a file keeps its name
-/// until nobody has it open.
+/// Removes a directory right after its files. Without POSIX semantics a file keeps its name while
+/// anybody has the file open.
 pub(crate) fn remove_emptied_dir(dir: &Fd, name: &str) -> io::Result<()> {
     status::retry(|| remove_dir(dir, name), |error| error.raw_os_error() == Some(code::NOTEMPTY))
 }

@@ -1,5 +1,5 @@
-//! Owners and access lists, as far as the guard asks: is it this user's, and may others read or
-//! write it?
+//! Owners and access lists, as far as the guard asks: does the file belong to this user, and may
+//! others read or write it?
 //!
 //! A security descriptor in one piece is a head with places (owner, group, list), and the list has
 //! entries: who, and what may be done. See "Security Descriptor Definition" in Microsoft's
@@ -13,10 +13,10 @@ use windows_sys::Win32::Security as win;
 use super::layout::{bytes, u16_at, u32_at, u64_at, words};
 use super::nt;
 
-/// How this module numbers this user, and files that have no owner.
+/// The numbers of this module for this user, and for files without an owner.
 pub(super) const ME: u32 = 1;
 
-/// All that can be done with a file.
+/// All rights to a file.
 const ALL: u32 = 0x001F_01FF;
 /// To read its bytes, or a directory's names; also as a part of a general right.
 const READS: u32 = 0x1 | 0x8000_0000 | 0x1000_0000;
@@ -45,8 +45,7 @@ const CREATOR: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0];
 const CREATOR_GROUP: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0];
 const OWNER_RIGHTS: &[u8] = &[1, 1, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0];
 
-/// This user, and the owner of what this process creates, where that is someone else (the
-/// administrators).
+/// This user, and the owner of new files of this process, if someone else (the administrators).
 fn me() -> &'static [Vec<u8>] {
     static ME: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     ME.get_or_init(|| [win::TokenUser, win::TokenOwner].into_iter().filter_map(identity).collect())
@@ -60,7 +59,7 @@ fn identity(class: win::TOKEN_INFORMATION_CLASS) -> Option<Vec<u8>> {
     sid_at(&bytes, place).map(<[u8]>::to_vec)
 }
 
-/// The identity that begins at a place.
+/// The identity from a place on.
 fn sid_at(bytes: &[u8], place: usize) -> Option<&[u8]> {
     let rest = bytes.get(place..)?;
     rest.get(..8 + 4 * usize::from(*rest.get(1)?))
@@ -75,7 +74,7 @@ struct AclEntry {
     who: Vec<u8>,
 }
 
-/// The entries of a descriptor's list; `None` when it has none: then everybody may do everything.
+/// The entries of a descriptor's list; `None` without a list: then everybody may do everything.
 fn entries(descriptor: &[u8]) -> Option<Vec<AclEntry>> {
     let list = usize::try_from(u32_at(descriptor, 16)?).ok()?;
     if u16_at(descriptor, 2)? & PRESENT == 0 || list == 0 {
@@ -144,9 +143,9 @@ pub(super) fn private(is_dir: bool) -> Option<&'static [u64]> {
     both.as_ref().map(|both| &*both[usize::from(is_dir)])
 }
 
-/// Whose an open file is, and what others may do with it, as bits of a mode (`0o066` at most).
+/// The owner of an open file, and the rights of others, as bits of a mode (`0o066` at most).
 ///
-/// Where the file system knows neither, it is this user's, and open to everybody.
+/// If the file system knows neither, the file is this user's, and open to everybody.
 pub(super) fn owner_and_others(file: &File) -> (u32, u32) {
     let parts = win::OWNER_SECURITY_INFORMATION | win::DACL_SECURITY_INFORMATION;
     match nt::security(file, parts) {
@@ -162,7 +161,7 @@ fn judge(descriptor: &[u8]) -> (u32, u32) {
     let uid = match owner {
         None => ME,
         Some(owner) if me().iter().any(|mine| mine == owner) => ME,
-        // Any number but that one: it tells two others apart, most of the time.
+        // Any other number: two other users get different ones, most of the time.
         Some(owner) => {
             2 + owner.iter().fold(0_u32, |all, byte| all.wrapping_mul(31) + u32::from(*byte))
                 % 0x7FFF_FFFF
@@ -191,8 +190,7 @@ pub(super) fn list(file: &File) -> Option<Vec<u8>> {
     Some(bytes(&words, words.len() * 8))
 }
 
-/// The access list of a new file in an open directory, as the directory passes it on; `None` when
-/// it passes nothing on.
+/// The access list passed on by an open directory to a new file; `None` when nothing is passed on.
 pub(super) fn passed_on(dir: &File) -> Option<Vec<u8>> {
     let entries = entries(&list(dir)?)?;
     let for_files = entries.into_iter().filter(|entry| {
@@ -218,7 +216,7 @@ pub(super) fn passed_on(dir: &File) -> Option<Vec<u8>> {
     Some(bytes(&words, words.len() * 8))
 }
 
-/// General rights as those of a file.
+/// General rights as rights to a file.
 fn plain_rights(rights: u32) -> u32 {
     let general = [
         (0x1000_0000, ALL),
@@ -230,7 +228,7 @@ fn plain_rights(rights: u32) -> u32 {
     of.fold(rights & 0x0FFF_FFFF, |all, (_, plain)| all | plain)
 }
 
-/// Gives an open file an access list that was read or made here.
+/// Gives an open file an access list, read or made here.
 pub(super) fn set_list(file: &File, list: &[u8]) -> Result<(), nt::Status> {
     let protected = u16_at(list, 2).is_some_and(|control| control & PROTECTED != 0);
     let how = if protected {

@@ -1,5 +1,5 @@
-//! The answers of the native calls, as errors that the rest of the guard knows; and patience with
-//! those that pass.
+//! The answers of the native calls, as errors known to the rest of the guard; and patience with
+//! passing ones.
 
 use std::io;
 use std::thread::sleep;
@@ -9,7 +9,7 @@ use windows_sys::Win32::Foundation as win;
 
 use super::nt::{self, Status};
 
-/// The system error codes that are handled. Each stands for all that mean the same (`from`).
+/// The handled system error codes. Each stands for all of the same meaning (`from`).
 pub(crate) mod code {
     pub(crate) const NOENT: i32 = 2; // ERROR_FILE_NOT_FOUND
     pub(crate) const EXIST: i32 = 183; // ERROR_ALREADY_EXISTS
@@ -29,7 +29,7 @@ pub(crate) mod code {
     pub(crate) const MLINK: i32 = 1142; // ERROR_TOO_MANY_LINKS
 }
 
-/// The name is one that Windows does not let a file have, or reads as something else.
+/// The name is not allowed on Windows, or means something else.
 pub(super) const INVALID_NAME: i32 = 123; // ERROR_INVALID_NAME
 
 /// The error of a native call.
@@ -60,7 +60,7 @@ fn plain(error: io::Error) -> io::Error {
     }
 }
 
-/// Tells whether a file that is open has no name any more.
+/// Returns whether an open file has lost its name.
 pub(super) fn is_gone(status: Status) -> bool {
     matches!(status, win::STATUS_FILE_DELETED | win::STATUS_DELETE_PENDING)
         || from(status).raw_os_error() == Some(code::NOENT)
@@ -78,13 +78,12 @@ pub(super) fn is_unknown(status: Status) -> bool {
     )
 }
 
-/// How often a call is made that others are in the way of, and how long the pauses are together: 1,
-/// 2, 4 … 256 ms, half a second. Indexers and virus scanners hold a file that was just written for
-/// some milliseconds.
+/// How often a call is repeated while others are in its way, and the length of all pauses together:
+/// 1, 2, 4 … 256 ms, half a second. Indexers and virus scanners hold a new file for some
+/// milliseconds.
 const ATTEMPTS: u32 = 10;
 
-/// Makes a call again while another program has the file open and does not share it, or while it is
-/// being removed.
+/// Repeats a call while another program has the file open without sharing, or during its removal.
 pub(super) fn patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Result<T, Status> {
     retry(make, |&status| {
         matches!(
@@ -96,7 +95,8 @@ pub(super) fn patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Result<T,
     })
 }
 
-/// As `patiently`, for a call that is denied, too, while another program has open what it replaces.
+/// Does the same as `patiently`, and also repeats a denied call while another program has the
+/// replaced file open.
 pub(super) fn more_patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Result<T, Status> {
     retry(make, |&status| {
         matches!(
@@ -110,8 +110,8 @@ pub(super) fn more_patiently<T>(make: impl FnMut() -> Result<T, Status>) -> Resu
     })
 }
 
-/// Opens a path again while another program has it open and does not share it: so has one that is
-/// just making the directory.
+/// Opens a path again while another program has it open without sharing, for example during the
+/// creation of the directory.
 pub(super) fn open_patiently<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     retry(|| open().map_err(plain), is_passing)
 }
@@ -124,7 +124,7 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-/// Makes a call again, after a pause, while its error is one that passes.
+/// Repeats a call, after a pause, while its error may pass.
 pub(super) fn retry<T, E>(
     mut make: impl FnMut() -> Result<T, E>,
     passes: impl Fn(&E) -> bool,
