@@ -57,7 +57,7 @@ pub enum JournalProblem {
     /// It is incomplete.
     #[error("it is cut off or damaged")]
     Damaged,
-    /// All of it was written, and it is not that any more.
+    /// All of the journal was written, and has changed since.
     #[error("it was changed, or is damaged")]
     Altered,
     /// It is not signed, although journals are signed here.
@@ -66,19 +66,19 @@ pub enum JournalProblem {
          made it"
     )]
     NotSigned,
-    /// It is signed with a key that is not available here.
+    /// The signature is from a key that is not available here.
     #[error("it is signed with the key {0}, which is not here")]
     OtherKey(Fingerprint),
-    /// It names a key that is available here, but is not signed with it.
+    /// The journal names an available key without its signature.
     #[error("it is not signed with the key that it names")]
     Forged,
-    /// It cannot be checked, because there is no place for a key: anyone could have written it.
+    /// Without a place for a key the journal cannot be checked: anyone could have written it.
     #[error("there is no place for a key here to check it with, and anyone can have written it")]
     NoKey,
     /// It belongs to another transaction.
     #[error("it belongs to another transaction")]
     Misplaced,
-    /// The state directory is tracked by git, so it came with a repository.
+    /// Git tracks the state directory, so the directory came with a repository.
     #[error("the state directory is tracked by git")]
     Tracked,
     /// There is none.
@@ -87,8 +87,8 @@ pub enum JournalProblem {
 }
 
 impl JournalProblem {
-    /// Returns whether a person may decide to trust it: the journal is complete, and was made with
-    /// another key, or without one.
+    /// Returns whether a person may decide to trust the journal: the journal is complete, and was
+    /// made with another key, or without one.
     #[must_use]
     pub fn can_be_trusted(&self) -> bool {
         matches!(self, Self::NotSigned | Self::OtherKey(_))
@@ -117,7 +117,7 @@ impl Error {
         }
     }
 
-    /// Returns whether it says that a finished transaction does not count as this user's.
+    /// Returns whether the error means that a finished transaction does not count as this user's.
     pub(crate) fn is_distrust(&self) -> bool {
         matches!(
             self,
@@ -128,7 +128,7 @@ impl Error {
         )
     }
 
-    /// Returns the path that the error is about.
+    /// Returns the path of the error.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         match self {

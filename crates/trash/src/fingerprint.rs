@@ -2,7 +2,7 @@
 
 use fs_guard::Sha256;
 
-/// Identifies a key. It may be public: nothing about the key follows from it.
+/// Identifies a key. Fingerprints may be public: nothing about the key follows from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint([u8; 8]);
 

@@ -16,8 +16,7 @@ const LAST: Timestamp = Timestamp::constant(253_402_207_200, 999_999_000);
 
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
-/// The id of a transaction: the time it began and a random tail, as
-/// `20261121-014233-123456-9f3ac1d2`.
+/// The id of a transaction: its start and a random tail, as `20261121-014233-123456-9f3ac1d2`.
 ///
 /// Ids sort by time, and are safe as file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,18 +46,18 @@ impl TransactionId {
         Self { time, tail }
     }
 
-    /// Returns whether the id lies in the future, by more than a day: a clock that was set back by
-    /// hours does not count.
+    /// Returns whether the id lies in the future, by more than a day: a clock set back by hours
+    /// does not count.
     #[must_use]
     pub fn is_ahead_of(self, now: SystemTime) -> bool {
         self.time() > now + AHEAD
     }
 
-    /// How many characters of an id name it at least: fewer are soon those of another one, too.
+    /// The least characters of an id that name a transaction: fewer soon name several.
     pub const NAMED_BY: usize = 4;
 
     /// Returns whether the id, or its [short form](Self::short), begins with a text, or the id ends
-    /// with it: of [`NAMED_BY`](Self::NAMED_BY) characters at least.
+    /// with the text: of [`NAMED_BY`](Self::NAMED_BY) characters at least.
     #[must_use]
     pub fn is_named(self, part: &str) -> bool {
         let name = self.to_string();
@@ -66,7 +65,7 @@ impl TransactionId {
         part.len() >= Self::NAMED_BY && (begins || name.ends_with(part))
     }
 
-    /// Returns the end of the id, which people use as its name: `9f3ac1d2`.
+    /// Returns the end of the id, its name for people: `9f3ac1d2`.
     #[must_use]
     pub fn short(self) -> String {
         format!("{:08x}", self.tail)

@@ -1,31 +1,32 @@
 //! The index of the trash: commits and readers find the newest and the oldest transactions without
 //! listing all of them.
 //!
-//! The file `index` has a first line that says of which folder it is, and then a line of the same
-//! length for each finished transaction, the oldest first. A commit appends one under the lock,
-//! once its folder is in the trash. The line has the id, the bytes that were displaced up to and
-//! with this transaction, the bytes of those that were purged, the number of the first line that
-//! was not, a mark of the turn, whether it undid another one, the hash of the patch text, and a
-//! stamp of the folder `trash`: its inode, times, size and number of links as they are then.
+//! The file `index` begins with a line about its folder. Then comes a line of the same length for
+//! each finished transaction, the oldest first. A commit appends one under the lock, once its
+//! folder is in the trash. The line has the id, the bytes displaced up to and with this
+//! transaction, the bytes purged since, the number of the first unpurged line, a mark of the turn,
+//! whether the transaction undid another one, the hash of the patch text, and a stamp of the folder
+//! `trash`: its inode, times, size and number of links at the time.
 //!
-//! The index is believed if the stamp of its last line is that of the folder now: every change of
-//! the names in a folder moves its times. Otherwise the folder is listed: a process was killed
-//! between the move and the line, another version of the program was at work, a person removed a
-//! folder, the state was copied, or the line is torn. Readers have no lock, and list it each time;
-//! the next transaction writes the index anew. It uses the lines of a folder with this inode again,
-//! so that only the journals of the other names are read.
+//! The index is believed if the stamp in its last line matches the folder now: every change of the
+//! names in a folder moves its times. Otherwise the folder is listed: a process was killed between
+//! the move and the line, another version of the program was at work, a person removed a folder,
+//! the state was copied, or the line is torn. Readers have no lock, and list the folder each time;
+//! the next transaction writes the index anew. Lines of a folder with this inode are used again, so
+//! only the journals of the other names are read.
 //!
-//! It only says where to look. Journals are read and checked as ever, and an id that is gone is
+//! The index only says where to look. Journals are read and checked as ever, and missing ids are
 //! passed over. With a forged line the oldest transactions are purged earlier, or newer ones do not
-//! show until the folder changes: who can write it could as well remove their folders.
+//! show until the folder changes: whoever can write a line could as well remove the folders.
 //!
-//! Limitations: what a person does in the folder between a commit's first look at it and the move
-//! is not noticed. Some kernels stamp a folder with the time of the last timer tick, and on some
-//! file systems its size and links do not change with the number of names (ext4 counts 65 000).
-//! A transaction that an older version of the program commits there within the tick of the last commit is in the
-//! trash, but does not show until the index is written anew, as `purge` does. File systems that
-//! store whole seconds are not believed. Nor is Windows, where nothing promises that the time of a
-//! folder is written at once: there the names are compared with the folder's at each transaction.
+//! Limitations: a person's changes to the folder between a commit's first look and the move are not
+//! noticed. Some kernels stamp a folder with the time of the last timer tick, and on some file
+//! systems its size and links do not change with the number of names (ext4 counts 65 000). A
+//! transaction committed there by an older version of the program, within the tick of the last
+//! commit, is in the trash, but does not show until the index is written anew, for example by
+//! `purge`. File systems with times in whole seconds are not believed. Nor is Windows, where
+//! nothing promises that the time of a folder is written at once: there the names are compared with
+//! the folder's at each transaction.
 
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub(crate) const LINE: usize = 162;
 const TEXT: usize = 80;
 /// How many lines are read at first. A patch text is looked for in these.
 const TAIL: u32 = 256;
-/// How many lines are read at once after that.
+/// How many lines each later read takes.
 const BLOCK: u32 = 8192;
 
 /// The entry of the index for one transaction.
@@ -53,7 +54,7 @@ pub(crate) struct Indexed {
     pub(crate) bytes: u64,
     /// The mark of its turn.
     pub(crate) turn: Option<u32>,
-    /// Whether it undid another one.
+    /// Whether the transaction undid another one.
     pub(crate) undoes: bool,
     /// The hash of the patch text.
     pub(crate) text: Option<Sha256>,
@@ -78,16 +79,16 @@ fn mark(turn: &str) -> u32 {
 pub(crate) struct Summary {
     /// The number of lines.
     pub(crate) lines: u32,
-    /// The number of the first line that was not purged.
+    /// The number of the first unpurged line.
     pub(crate) first: u32,
     /// Displaced bytes of all transactions.
     pub(crate) bytes: u64,
-    /// Displaced bytes of those that were purged.
+    /// Displaced bytes of the purged transactions.
     pub(crate) purged: u64,
-    /// Whether the trash has transactions that the index has not, because their journals are not
+    /// Whether the trash has transactions missing from the index, because their journals are not
     /// trusted.
     pub(crate) others: bool,
-    /// The stamp of the folder; `None` if it tells nothing.
+    /// The stamp of the folder; `None` if the stamp tells nothing.
     pub(crate) stamp: Option<u64>,
     pub(crate) last: Option<TransactionId>,
 }
@@ -101,7 +102,7 @@ impl Summary {
         self.bytes.saturating_sub(self.purged)
     }
 
-    /// Returns whether the folder is as it was.
+    /// Returns whether the folder is unchanged.
     pub(crate) fn is_of(&self, trash: &Dir) -> bool {
         trash.metadata().is_ok_and(|trash| stamp(&trash) == self.stamp)
     }
@@ -185,9 +186,9 @@ pub(crate) fn stamp(trash: &Metadata) -> Option<u64> {
 /// The file of the index.
 #[derive(Debug)]
 enum IndexFile {
-    /// As a reader has it.
+    /// The file of a reader.
     Read(OpenFile),
-    /// As the one writer has it, who adds a line later.
+    /// The file of the one writer, who adds a line later.
     Append(Arc<AppendFile>),
 }
 
@@ -205,11 +206,11 @@ impl IndexFile {
 pub(crate) struct Index {
     file: IndexFile,
     pub(crate) summary: Summary,
-    /// The lines that were read last; at first its last ones.
+    /// The lines of the last read; at first the end of the file.
     tail: IndexBlock,
 }
 
-/// Lines that were read together.
+/// Lines of one read.
 #[derive(Debug, Default)]
 pub(crate) struct IndexBlock {
     /// The number of the first.
@@ -231,7 +232,7 @@ impl Index {
         Self::of(IndexFile::Read(file), seen.size)
     }
 
-    /// Does the same with a file that can be appended to.
+    /// Does the same with a file open for appending.
     pub(crate) fn of_writer(file: &Arc<AppendFile>) -> Option<Self> {
         Self::of(IndexFile::Append(Arc::clone(file)), file.opened_size())
     }
@@ -250,13 +251,13 @@ impl Index {
         (first < lines).then_some(index)
     }
 
-    /// Opens the index, where the folder tells anything, if it is believed.
+    /// Opens the index, where the folder's stamp tells anything, and the index matches.
     pub(crate) fn believed(trash: &Metadata, open: impl FnOnce() -> Option<Self>) -> Option<Self> {
         let now = stamp(trash)?;
         open().filter(|index| index.summary.stamp == Some(now))
     }
 
-    /// Returns those of the last transactions that were asked for with a patch text, newest first.
+    /// Returns the last transactions of a patch text, newest first.
     pub(crate) fn asked_for_with(&self, text: &Sha256) -> impl Iterator<Item = TransactionId> {
         let hash = text.hex();
         let (lines, _) = self.tail.bytes.as_chunks::<LINE>();
@@ -278,8 +279,8 @@ impl Index {
         Some(IndexBlock { start, bytes })
     }
 
-    /// Returns the transactions that are newer than this one, and `more` before them, the oldest
-    /// first; `None` where a line cannot be read.
+    /// Returns the transactions newer than this one, and `more` before them, the oldest first;
+    /// `None` for an unreadable line.
     fn after(self, id: TransactionId, more: u32) -> Option<OldestFirst> {
         let Summary { first, lines, .. } = self.summary;
         let mut start = first;
@@ -296,7 +297,7 @@ impl Index {
         Some(OldestFirst { index: self, next: start.saturating_sub(more).max(first) })
     }
 
-    /// Returns its lines that were not purged, from the last one on.
+    /// Returns the unpurged lines, from the last one on.
     fn backwards(self) -> Backwards {
         Backwards { end: self.summary.lines, index: self }
     }
@@ -311,7 +312,7 @@ struct Backwards {
 }
 
 impl Iterator for Backwards {
-    /// `None` for a line that cannot be read.
+    /// `None` for an unreadable line.
     type Item = Option<IndexLine>;
 
     fn next(&mut self) -> Option<Option<IndexLine>> {
@@ -397,7 +398,7 @@ impl Iterator for NewestFirst<'_> {
 pub struct Totals {
     /// The number of finished transactions.
     pub transactions: usize,
-    /// The bytes of the files that they displaced.
+    /// The bytes of the displaced files.
     pub bytes: u64,
 }
 
@@ -411,8 +412,8 @@ impl Store<'_> {
         }
     }
 
-    /// Returns how large the history is, as far as that is known without reading it; journals that
-    /// were damaged since they were written count.
+    /// Returns the size of the history, as far as known without reading the journals; damaged
+    /// journals count.
     pub fn totals(&self) -> Result<Option<Totals>, Error> {
         Ok(self.index()?.map(|index| Totals {
             transactions: index.summary.count() as usize,
@@ -420,8 +421,8 @@ impl Store<'_> {
         }))
     }
 
-    /// Returns the transactions that may be part of a turn with this name, newest first: all that
-    /// are, and few others. `None` if that is not known without reading all journals.
+    /// Returns the transactions that may be part of a turn with this name, newest first: all of the
+    /// turn, and few others. `None` if only the journals can tell.
     pub fn of_turn(&self, turn: &str) -> Result<Option<Vec<TransactionId>>, Error> {
         let Some(index) = self.index()? else { return Ok(None) };
         let wanted = Some(mark(turn));
@@ -433,8 +434,8 @@ impl Store<'_> {
         Ok(Some(found))
     }
 
-    /// Returns the transactions after this one that undid others, newest first. `None` if that is
-    /// not known without reading all journals.
+    /// Returns the undos after this transaction, newest first. `None` if only the journals can
+    /// tell.
     pub fn undos_after(&self, id: TransactionId) -> Result<Option<Vec<TransactionId>>, Error> {
         let Some(index) = self.index()? else { return Ok(None) };
         let mut found = Vec::new();
@@ -454,8 +455,8 @@ impl Store<'_> {
         Ok(self.index()?.and_then(|index| index.after(id, more)))
     }
 
-    /// Returns whether one of the newest `count` transactions is part of a turn; `None` if that is
-    /// not known without reading their journals.
+    /// Returns whether one of the newest `count` transactions is part of a turn; `None` if only
+    /// their journals can tell.
     pub fn has_turns(&self, count: usize) -> Result<Option<bool>, Error> {
         let Some(index) = self.index()? else { return Ok(None) };
         for line in index.backwards().take(count) {
@@ -469,12 +470,12 @@ impl Store<'_> {
     }
 
     /// Finds the newest finished transaction of a patch text, among the last 256 of all. `None`
-    /// where journals are not signed: anyone could claim that a text was applied.
+    /// without signed journals: anyone could claim that a text was applied.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
         self.applied_in(Index::open(&self.dir).as_ref(), text)
     }
 
-    /// Does the same with the index, which need not be believed. Without one the journals are read.
+    /// Does the same with the index, believed or not. Without one the journals are read.
     pub(crate) fn applied_in(
         &self,
         index: Option<&Index>,
@@ -497,7 +498,7 @@ impl Store<'_> {
         Ok(None)
     }
 
-    /// Opens the index if it is believed and has all that the trash has.
+    /// Opens the index if it is believed and complete.
     fn index(&self) -> Result<Option<Index>, Error> {
         let Some((_, trash)) = self.dir.open_dir_seen(TRASH)? else { return Ok(None) };
         let index = Index::believed(&trash, || Index::open(&self.dir));

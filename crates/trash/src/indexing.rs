@@ -12,16 +12,16 @@ use crate::locked::LockedStore;
 use crate::retention::{Retention, finish_removing, remove_folder};
 use crate::store::{TRASH, transactions_of};
 
-/// The most transactions that one commit removes.
+/// The most transactions removed by one commit.
 const STEP: u32 = 64;
-/// One in so many commits looks for transactions that are too old, or too many.
+/// One in so many commits looks for transactions beyond the age or the count.
 const LOOK: u32 = 16;
-/// The longest index that is read as a whole.
+/// The most bytes of an index to be read as a whole.
 const LIMIT: u64 = 4 << 30;
 
 impl LockedStore<'_> {
-    /// Finds what the trash has: from the index, or from the folder if that is not believed. The
-    /// index is then written anew.
+    /// Finds the transactions in the trash: from the index, or from the folder if the index is not
+    /// believed. The index is then written anew.
     pub(crate) fn look(&self) -> Result<(Dir, NewestFirst<'_>), Error> {
         let trash = match self.dir.open_dir_seen(TRASH)? {
             Some((trash, seen)) => {
@@ -45,7 +45,7 @@ impl LockedStore<'_> {
     /// index not written, the next transaction tries again.
     pub(crate) fn write_index(&self, trash: &Dir) -> Result<Vec<TransactionId>, Error> {
         self.known.set(None);
-        // Windows replaces no file that is open.
+        // Windows replaces no open file.
         drop((self.index_file.take(), self.last_read.take()));
         let (seen, ids) = loop {
             let seen = trash.metadata()?;
@@ -58,7 +58,7 @@ impl LockedStore<'_> {
         Ok(ids)
     }
 
-    /// Opens the index, which stays open until a line is added or it is written anew.
+    /// Opens the index, until a line is added or the index is written anew.
     pub(crate) fn open_index(&self) -> Option<Index> {
         let mut file = self.index_file.borrow_mut();
         if file.is_none() {
@@ -106,7 +106,7 @@ impl LockedStore<'_> {
             }
             return Some(Summary { stamp, ..summary });
         };
-        // Nothing is to be written where only the names can tell that.
+        // Nothing is to be written where only the names can tell about changes.
         if stamp.is_none() && same && old.next().is_none() {
             return Index::open(&self.dir).map(|index| Summary { stamp, ..index.summary });
         }
@@ -117,8 +117,8 @@ impl LockedStore<'_> {
         Some(summary)
     }
 
-    /// Returns the transactions of the index, oldest first, whether it is believed or not, if it is
-    /// of this folder; `None` if there is no index.
+    /// Returns the transactions of this folder's index, oldest first, believed or not; `None`
+    /// without an index.
     fn lines_of(&self, trash: &Metadata) -> Option<Vec<(TransactionId, Indexed)>> {
         let bytes = match self.dir.spot(INDEX).read(LIMIT) {
             Ok((bytes, _)) => bytes,
@@ -144,15 +144,16 @@ impl LockedStore<'_> {
         Some(lines)
     }
 
-    /// Removes a transaction whose journal is trusted, if it is there.
+    /// Removes a transaction in the trash, if its journal is trusted.
     fn purge_one(&self, trash: &Dir, id: TransactionId) -> Result<(), Error> {
         let Some(folder) = trash.open_dir(&id.to_string())? else { return Ok(()) };
         self.journal_in(&folder, id, false)?;
         remove_folder(trash, folder, id)
     }
 
-    /// Adds a transaction that was just moved into the trash, and purges if `keep` says so. `next`
-    /// is what the index has. Returns what it has then; `None` if it is not to be believed.
+    /// Adds a transaction just moved into the trash, and purges if `keep` says so. `next` is the
+    /// present state of the index. Returns the new state; `None` if the index is not to be
+    /// believed.
     pub(crate) fn note(
         &self,
         trash: &Dir,
@@ -201,8 +202,8 @@ impl LockedStore<'_> {
         Some(next)
     }
 
-    /// Removes the oldest transactions, at most [`STEP`], if there are some that are not kept.
-    /// `written` is the number of lines in the file.
+    /// Removes the oldest transactions, at most [`STEP`], if some are not kept. `written` is the
+    /// number of lines in the file.
     fn purge_some(
         &self,
         trash: &Dir,
@@ -230,8 +231,8 @@ impl LockedStore<'_> {
                 break;
             }
             if let Err(error) = self.purge_one(trash, id) {
-                // It was trusted when the index was written: with another key, or before someone
-                // changed it. All are looked at again.
+                // The journal was trusted when the index was written: with another key, or before
+                // someone changed the journal. All journals are checked again.
                 if error.is_distrust() {
                     self.dir.spot(INDEX).remove().ok()?;
                 }

@@ -1,6 +1,6 @@
 //! The journal of a transaction, which later serves as its manifest.
 //!
-//! It is lines of text, so that a person can read it after an accident:
+//! Lines of text, for a person to read after an accident:
 //!
 //! ```text
 //! trash journal 1
@@ -17,9 +17,9 @@
 //! hmac 9f1c04d2a7b85e63 b0344c…
 //! ```
 //!
-//! The checksum shows whether the journal is complete. The keyed hash, under the key with that
-//! fingerprint, shows whether this program wrote it for this user, or a repository shipped it.
-//! Without a key the last line is `hmac -`.
+//! The checksum shows whether the journal is complete. The keyed hash, under the key of the
+//! fingerprint, shows whether this program wrote the journal for this user, or a repository shipped
+//! it. Without a key the last line is `hmac -`.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ use crate::fingerprint::Fingerprint;
 use crate::id::TransactionId;
 use crate::signer::Signer;
 
-/// The file that tells what a transaction left, if that is not in the journal.
+/// The file about everything the transaction left, if not in the journal.
 pub(crate) const LEFT: &str = "left";
 
 const FIRST_LINE: &str = "trash journal 1";
@@ -45,24 +45,22 @@ const BYTES_AT_ONCE: usize = 256 << 10;
 pub struct Journal {
     /// The transaction's id and context.
     pub header: Header,
-    /// The directories it creates, outermost first, with their modes where these are not the
-    /// default.
+    /// The created directories, outermost first, with their modes where these are not the default.
     pub created_dirs: Vec<(String, Option<u32>)>,
-    /// The directories it removes when they are empty at its end, innermost first, with their
-    /// modes.
+    /// The directories removed at the end if they are empty, innermost first, with their modes.
     pub removed_dirs: Vec<(String, u32)>,
-    /// The changes to files, in the order in which they are made.
+    /// The changes to files, in order.
     pub records: Vec<Record>,
-    /// The files that moved: the number of the record that removes the old path, and of the one
-    /// that adds the new path.
+    /// The moved files: the number of the record that removes the old path, and the number of the
+    /// record that adds the new path.
     pub moved: Vec<(u32, u32)>,
-    /// The hunks that were located in another version of a file and carried to the current one.
+    /// The hunks located in another version of a file and carried to the current one.
     pub carried: Vec<Carried>,
-    /// The identity of the files that it left, apart from those that it displaced.
+    /// The identity of the files left by the transaction, apart from the displaced ones.
     pub left: Kept,
 }
 
-/// Bytes that are kept with a transaction, [packed](crate::packed).
+/// Bytes of a transaction, [packed](crate::packed).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Kept {
     /// There are none.
@@ -75,7 +73,7 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// The most bytes that are in the journal, where they cost no file of their own.
+    /// The most bytes in the journal, without a file of their own.
     pub const MOST_HERE: usize = 1024;
 
     /// Returns their hash; `None` if there are none.
@@ -91,30 +89,30 @@ impl Kept {
 
 /// The signature of a journal, as read.
 pub(crate) struct JournalSignature<'j> {
-    /// The key that it names.
+    /// The key of the signature.
     pub(crate) key: Fingerprint,
     hash: Sha256,
     signed: &'j [u8],
 }
 
 impl JournalSignature<'_> {
-    /// Checks it with the key that it names.
+    /// Checks the signature with its key.
     pub(crate) fn check(&self, signer: &Signer) -> Result<(), JournalProblem> {
         if signer.matches(self.signed, &self.hash) { Ok(()) } else { Err(JournalProblem::Forged) }
     }
 }
 
-/// A hunk that was carried from one version of a file to another.
+/// A hunk carried from one version of a file to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
     /// The file.
     pub path: String,
     /// The hunk of its section, counted from 0.
     pub hunk: usize,
-    /// The lines where it was located, counted from 1, inclusive. An end before the start means a
+    /// The lines of the place found, counted from 1, inclusive. An end before the start means a
     /// gap.
     pub from: (usize, usize),
-    /// The lines where it was applied, or stood already.
+    /// The lines of the place applied to, or with the text already.
     pub to: (usize, usize),
     /// Whether the file had the change already.
     pub already_there: bool,
@@ -125,21 +123,21 @@ pub struct Carried {
 pub struct Header {
     /// The transaction's id.
     pub id: TransactionId,
-    /// The tool that made the change.
+    /// The tool of the change.
     pub tool: Option<String>,
-    /// The agent that asked for it.
+    /// The agent behind the change.
     pub agent: Option<String>,
     /// The session of the call.
     pub session: Option<String>,
-    /// The turn of that session that it is part of.
+    /// The turn of the session.
     pub turn: Option<String>,
-    /// The transaction that it undoes.
+    /// The undone transaction.
     pub undo_of: Option<TransactionId>,
-    /// More transactions that it undoes, as one with that.
+    /// More transactions undone together with the first.
     pub also_undo_of: Vec<TransactionId>,
-    /// Whether it undoes only a part of that.
+    /// Whether only a part is undone.
     pub partial: bool,
-    /// Whether it counts only once it is [marked](crate::Pending::mark_done) as done.
+    /// Whether the transaction counts only once it is [marked](crate::Pending::mark_done) as done.
     pub unverified: bool,
     /// The hash of the patch text, if there was one.
     pub text: Option<Sha256>,
@@ -167,7 +165,7 @@ impl Header {
 /// The change of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The number of the file in the transaction's folder: the new file until it is published, the
+    /// The number of the file in the transaction's folder: the new file before its publication, the
     /// displaced file from then on.
     pub slot: u32,
     /// The path.
@@ -176,7 +174,7 @@ pub struct Record {
     pub before: Option<FileState>,
     /// The file after the change.
     pub after: Option<FileState>,
-    /// The name of the new file, if it is staged beside the path and not in the transaction's
+    /// The name of the new file, if the file is staged beside the path and not in the transaction's
     /// folder.
     pub sibling: Option<String>,
 }
@@ -184,7 +182,7 @@ pub struct Record {
 /// The identity of a version of a file or link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
-    /// Whether it is a symbolic link.
+    /// Whether the file is a symbolic link.
     pub link: bool,
     /// SHA-256 of the bytes, or of the link's text.
     pub sha256: Sha256,
@@ -261,7 +259,7 @@ impl Record {
 }
 
 impl Journal {
-    /// Returns the records of each file that moved: of its old path, and of its new one.
+    /// Returns the two records of each moved file: of the old path, and of the new one.
     #[must_use]
     pub fn moves(&self) -> Vec<(&Record, &Record)> {
         if self.moved.is_empty() {
@@ -272,7 +270,7 @@ impl Journal {
         self.moved.iter().filter_map(|(from, to)| Some((*of.get(from)?, *of.get(to)?))).collect()
     }
 
-    /// Creates the journal of a transaction that creates and removes no directories.
+    /// Creates the journal of a transaction without new or removed directories.
     #[must_use]
     pub fn new(header: Header, records: Vec<Record>) -> Self {
         Self {
@@ -297,8 +295,8 @@ impl Journal {
         text
     }
 
-    /// Passes its text to `out`, signed if there is a signer, in pieces, so that a long journal
-    /// takes little memory.
+    /// Passes the text to `out`, signed if there is a signer, in pieces, to save memory for a long
+    /// journal.
     ///
     /// # Errors
     ///
@@ -315,7 +313,7 @@ impl Journal {
         self.write_header(&mut text).expect(WHOLE);
         for record in &self.records {
             write_record(&mut text, record).expect(WHOLE);
-            // With room for one more record, so that it does not grow.
+            // With room for one more record: the text never grows.
             if text.len() + 1024 >= BYTES_AT_ONCE {
                 hasher.update(text.as_bytes());
                 signing.iter_mut().for_each(|(_, signing)| signing.update(text.as_bytes()));
@@ -413,7 +411,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Reads a journal and checks that it is complete and, if there is a signer, signed.
+    /// Reads a journal and checks its completeness and, with a signer, its signature.
     pub fn parse(bytes: &[u8], signer: Option<&Signer>) -> Result<Self, JournalProblem> {
         let (journal, signature) = Self::read(bytes)?;
         match (signer, signature) {
@@ -429,8 +427,7 @@ impl Journal {
         }
     }
 
-    /// Reads a journal and checks that it is complete. The caller has to check its signature, if it
-    /// has one.
+    /// Reads a journal and checks its completeness. The caller has to check the signature, if any.
     pub(crate) fn read(
         bytes: &[u8],
     ) -> Result<(Self, Option<JournalSignature<'_>>), JournalProblem> {
@@ -438,8 +435,8 @@ impl Journal {
         read.ok_or_else(|| problem_of(bytes))
     }
 
-    /// Returns how many bytes the transaction keeps: those of displaced files, and of the file that
-    /// tells what it left.
+    /// Returns how many bytes the transaction keeps: the displaced files, and the file about
+    /// everything left.
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
         let left = if let Kept::InFile(size, _) = self.left { size } else { 0 };
@@ -449,7 +446,7 @@ impl Journal {
 }
 
 /// Takes the checksum and the signature off a journal; `None` if they are missing, or the checksum
-/// is that of other bytes.
+/// is wrong.
 fn sealed(bytes: &[u8]) -> Option<(&str, Option<JournalSignature<'_>>)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (rest, signature) = text.strip_suffix('\n')?.rsplit_once("\nhmac ")?;
@@ -467,8 +464,8 @@ fn sealed(bytes: &[u8]) -> Option<(&str, Option<JournalSignature<'_>>)> {
     Some((body, Some(JournalSignature { key, hash: hash(by_key)?, signed })))
 }
 
-/// Returns the fault of a journal that cannot be read. One that was cut off has no last line,
-/// or zeros where the disk did not get its bytes.
+/// Returns the fault of an unreadable journal. A journal that was cut off has no last line, or
+/// zeros in place of bytes that never reached the disk.
 fn problem_of(bytes: &[u8]) -> JournalProblem {
     let mut windows = bytes.windows(6).rev().take(200);
     let has_last_line = bytes.ends_with(b"\n") && windows.any(|window| window == b"\nhmac ");
@@ -494,8 +491,7 @@ fn write_record(text: &mut String, record: &Record) -> std::fmt::Result {
     }
 }
 
-/// Written without format strings, which would take longer than everything else that is done to a
-/// record.
+/// Written without format strings, slower than everything else about a record.
 fn write_state(text: &mut String, state: Option<&FileState>) -> std::fmt::Result {
     let Some(state) = state else { return text.write_str("- ") };
     text.push_str(if state.link { "link:" } else { "file:" });
@@ -724,7 +720,7 @@ mod tests {
             assert!(parts.len() > 2, "{}", parts.len());
             assert!(parts.iter().all(|part| part.len() <= BYTES_AT_ONCE), "{}", parts.len());
             assert_eq!(Journal::parse(parts.concat().as_bytes(), key), Ok(long.clone()));
-            // Nothing is passed on after a piece that could not be written.
+            // After a failed piece nothing more is passed on.
             let mut given = 0;
             let full = long.write(key, |_| {
                 given += 1;
@@ -815,7 +811,7 @@ mod tests {
         let problem = Journal::parse(other.as_bytes(), Some(&one)).unwrap_err();
         assert_eq!(problem, JournalProblem::OtherKey(two.fingerprint()));
         assert!(problem.can_be_trusted());
-        // Naming a key that is available does not make it a signature of that key.
+        // The name of an available key is no signature with this key.
         let named = other.replace(&two.fingerprint().to_string(), &one.fingerprint().to_string());
         let problem = Journal::parse(named.as_bytes(), Some(&one)).unwrap_err();
         assert_eq!(problem, JournalProblem::Forged);

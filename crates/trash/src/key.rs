@@ -1,4 +1,4 @@
-//! The keys that journals are signed with.
+//! The keys for signatures of journals.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ pub enum KeyPlace {
     /// `key` in the directory of this name in `$XDG_STATE_HOME`, else in `%LOCALAPPDATA%` on
     /// Windows, else in `~/.local/state`. Root makes none in the directory of another user, but in
     /// its own home. If there are several, signatures are checked with the keys of all: a program
-    /// that is started without `$XDG_STATE_HOME` signs with the other one.
+    /// started without `$XDG_STATE_HOME` signs with the other one.
     User(&'static str),
     /// `key` in this directory.
     Directory(PathBuf),
@@ -25,19 +25,19 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Reads the key to sign with, and creates it at the first use. `None` if there is no place for
-    /// one.
+    /// Reads the key for signatures, and creates the key at the first use. `None` if there is no
+    /// place for one.
     ///
     /// # Errors
     ///
-    /// If it exists but cannot be used, or cannot be created although that should be possible.
+    /// If the key exists but cannot be used, or cannot be created although that should be possible.
     pub fn signer(&self) -> Result<Option<Signer>, Error> {
         Ok(self.made()?.map(|(_, key)| Signer::with_key(&key)))
     }
 
     fn made(&self) -> Result<Option<(PathBuf, [u8; 32])>, Error> {
-        // One that is there and can be used is this user's own: then it does not matter whose the
-        // other directories are.
+        // An existing usable key is this user's own: the owners of the other directories do not
+        // matter then.
         if let Some(dir) = self.candidates().into_iter().next()
             && let Ok(Some(key)) = fs_guard::existing_secret(&dir, KEY)
         {
@@ -51,8 +51,8 @@ impl KeyPlace {
         Ok(None)
     }
 
-    /// Returns the directories that have a key, after creating the one to sign with if it is
-    /// missing; none if there is no place for one.
+    /// Returns the directories with keys, after creating a missing key for signatures; none if
+    /// there is no place for one.
     ///
     /// A process needs them before it is confined.
     ///
@@ -65,7 +65,7 @@ impl KeyPlace {
         Ok(own.iter().cloned().chain(others).collect())
     }
 
-    /// Returns the directories that have a key that can be used.
+    /// Returns the directories with usable keys.
     fn with_keys(&self) -> Vec<PathBuf> {
         let mut dirs = self.directories();
         dirs.retain(|dir| matches!(fs_guard::existing_secret(dir, KEY), Ok(Some(_))));
@@ -86,12 +86,12 @@ impl KeyPlace {
         Ok(dirs.into_iter().map(|dir| dir.join(KEY)).collect())
     }
 
-    /// Looks for the key to sign with and creates none. Returns its directory and whether it
+    /// Looks for the key for signatures and creates none. Returns its directory and whether the key
     /// exists; `None` if there is no place for one.
     ///
     /// # Errors
     ///
-    /// If it exists but cannot be used.
+    /// If the key exists but cannot be used.
     pub fn find(&self) -> Result<Option<(PathBuf, bool)>, Error> {
         for dir in self.directories() {
             match fs_guard::find_secret(&dir, KEY)? {
@@ -119,7 +119,7 @@ impl KeyPlace {
         all
     }
 
-    /// Returns the directories that the environment names, whoever they belong to.
+    /// Returns the directories named by the environment, whoever they belong to.
     fn candidates(&self) -> Vec<PathBuf> {
         match self {
             Self::Directory(dir) => vec![dir.clone()],
@@ -133,8 +133,8 @@ impl KeyPlace {
         }
     }
 
-    /// Returns the key of one of the directories, if it has one. A key that cannot be used is an
-    /// error only in the first one: the others may belong to another user.
+    /// Returns the key in one of the directories, if any. An unusable key is an error only in the
+    /// first one: the others may belong to another user.
     fn existing(&self, place: usize) -> Result<Option<Signer>, Error> {
         let Some(dir) = self.directories().into_iter().nth(place) else { return Ok(None) };
         match fs_guard::existing_secret(&dir, KEY) {
@@ -144,7 +144,7 @@ impl KeyPlace {
     }
 }
 
-/// The key to sign with, read or created at its first use. Clones share it.
+/// The key for signatures, read or created at its first use. Clones share the key.
 #[derive(Debug, Clone)]
 pub struct OwnKey {
     place: KeyPlace,
@@ -158,7 +158,7 @@ impl From<KeyPlace> for OwnKey {
 }
 
 impl OwnKey {
-    /// Returns where it is kept.
+    /// Returns the place of the key.
     #[must_use]
     pub fn place(&self) -> &KeyPlace {
         &self.place
@@ -177,13 +177,13 @@ impl OwnKey {
     }
 }
 
-/// The keys that signatures are checked with. They are read when they are needed; none is created.
+/// The keys for checks of signatures. They are read when needed; none is created.
 #[derive(Debug)]
 pub struct Keys {
     place: KeyPlace,
-    /// The key to sign with, if it was asked for.
+    /// The key for signatures, if requested.
     own: Option<Signer>,
-    /// The keys in each of the directories that were looked at.
+    /// The keys in the directories read so far.
     known: Vec<Option<Signer>>,
     can_be_made: Option<bool>,
 }
@@ -195,7 +195,7 @@ impl Keys {
         Self { place, own: None, known: Vec::new(), can_be_made: None }
     }
 
-    /// Stores the key to sign with, so that it is not read again.
+    /// Stores the key for signatures, to save another read.
     pub fn set_own(&mut self, own: &Signer) {
         if self.own.is_none() {
             self.own = Some(own.clone());
@@ -227,8 +227,8 @@ impl Keys {
         Ok(None)
     }
 
-    /// Returns whether there is a key to sign with, or could be one: then a text that is not signed
-    /// with a key of this user was not written for this user. If there is no place for a key,
+    /// Returns whether there is a key for signatures, or could be one: then a text without a
+    /// signature of this user's keys was not written for this user. Without a place for a key,
     /// nobody can tell.
     ///
     /// # Errors
@@ -241,8 +241,8 @@ impl Keys {
         Ok(self.own.is_some() || self.can_be_made == Some(true))
     }
 
-    /// Returns whether a text may be this user's: it is signed with an available key, or there is
-    /// no place for one.
+    /// Returns whether a text may be this user's: signed with an available key, or without a place
+    /// for one.
     ///
     /// # Errors
     ///
@@ -259,7 +259,7 @@ impl Keys {
     }
 }
 
-/// The path in a variable of the environment, if it is absolute.
+/// The path in a variable of the environment, if absolute.
 fn absolute(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

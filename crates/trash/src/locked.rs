@@ -19,25 +19,25 @@ pub(crate) const GITIGNORE: &str = ".gitignore";
 
 /// The store, with the workspace's lock held.
 ///
-/// If the state directory was created for this lock and nothing was committed, it is removed again
-/// at the end, so that a failed first call leaves no file behind.
+/// A state directory created for this lock is removed at the end if nothing was committed: a failed
+/// first call leaves no file behind.
 #[derive(Debug)]
 pub struct LockedStore<'r> {
     store: Store<'r>,
     lock: RefCell<Option<LockFile>>,
     root_mtime: Option<FileTime>,
     keep: Cell<bool>,
-    /// The folder of unfinished transactions, once it was opened.
+    /// The folder of unfinished transactions, once opened.
     pub(crate) pending: OnceCell<Dir>,
-    /// The summary of the index, if it is believed, since the last transaction began.
+    /// The summary of the index, if believed, since the beginning of the last transaction.
     pub(crate) known: Cell<Option<Summary>>,
-    /// Whether transactions were purged, and it is time to do what goes with that.
+    /// Whether transactions were purged, and their other files are due for a purge.
     pub(crate) purged: Cell<bool>,
     /// Whether the directories below were looked through for states when the lock was taken.
     pub(crate) searched: OnceCell<bool>,
-    /// The file of the index, while it is open.
+    /// The open file of the index.
     pub(crate) index_file: RefCell<Option<Arc<AppendFile>>>,
-    /// The index as it was last read.
+    /// The index at the last read.
     pub(crate) last_read: RefCell<Option<Index>>,
 }
 
@@ -50,7 +50,7 @@ impl<'r> Deref for LockedStore<'r> {
 }
 
 impl<'r> LockedStore<'r> {
-    /// Takes the lock, waiting if necessary, and creates the state directory if it is missing.
+    /// Takes the lock, waiting if necessary, and creates a missing state directory.
     pub fn lock(
         root: &'r Root,
         key: impl Into<OwnKey>,
@@ -63,7 +63,7 @@ impl<'r> LockedStore<'r> {
         loop {
             let (dir, root_mtime) =
                 if first { root.state_dir_to_lock()? } else { root.create_state_dir()? };
-            // The numbers that were known of it may be old.
+            // The known numbers of the directory may be old.
             let may_try_again = std::mem::take(&mut first) || start.elapsed() < timeout;
             let left = timeout.saturating_sub(start.elapsed());
             let left = Wait { timeout: left, cancellation: cancellation.clone() };
@@ -85,14 +85,14 @@ impl<'r> LockedStore<'r> {
                         index_file: RefCell::default(),
                         last_read: RefCell::default(),
                     };
-                    // The file that says so was made later than the one for git: one look is
+                    // The file of the search was made later than the file for git: one look is
                     // enough.
                     if !(root.is_work_tree() && locked.has_searched()?) {
                         locked.ignore_in_git()?;
                     }
                     return Ok(locked);
                 }
-                // The previous process removed the directory that it had created.
+                // The previous process removed its new directory.
                 Err(FilesError::Io { source, .. })
                     if source.kind() == std::io::ErrorKind::NotFound && may_try_again => {}
                 Err(error) => {
@@ -127,12 +127,12 @@ impl<'r> LockedStore<'r> {
         self
     }
 
-    /// Opens the parent of the state directory, so that it can be synced.
+    /// Opens the parent of the state directory, for a sync.
     pub fn parent_dir(&self) -> Result<Dir, Error> {
         Ok(self.root.state_parent()?)
     }
 
-    /// Returns whether journals are signed here. Creates the key if it is missing.
+    /// Returns whether journals are signed here. Creates a missing key.
     ///
     /// # Errors
     ///
@@ -146,8 +146,7 @@ impl<'r> LockedStore<'r> {
         self.keep.set(true);
     }
 
-    /// Does what [`Store::applied`] does. The next transaction looks into the index as it was read
-    /// here.
+    /// Does the same as [`Store::applied`]. The next transaction uses the index of this read.
     pub fn applied(&self, text: &Sha256) -> Result<Option<Journal>, Error> {
         // The index would be created, and stay.
         if self.is_new() && !self.keep.get() {
@@ -163,7 +162,7 @@ impl<'r> LockedStore<'r> {
         Ok(self.dir.open_or_create_dir(TRASH)?)
     }
 
-    /// Removes the state directory if it has nothing but what `lock` created.
+    /// Removes a state directory with no other entries than from `lock`.
     fn tidy(&self, root_mtime: FileTime) -> Result<(), Error> {
         let dir = self.store.dir();
         for name in [TRASH, PENDING] {
@@ -176,8 +175,7 @@ impl<'r> LockedStore<'r> {
         self.remove_empty(root_mtime)
     }
 
-    /// Removes the state directory, which has nothing but the lock and the file for git. Releases
-    /// the lock.
+    /// Removes the state directory with only the lock and the file for git. Releases the lock.
     pub(crate) fn remove_empty(&self, root_mtime: FileTime) -> Result<(), Error> {
         self.store.dir().spot(GITIGNORE).remove()?;
         if let Some(lock) = self.lock.take() {
@@ -194,7 +192,7 @@ impl Drop for LockedStore<'_> {
         if let Some(mtime) = self.root_mtime
             && !self.keep.get()
         {
-            // Nothing depends on it: the next lock finds an empty state directory.
+            // An error here does no harm: the next lock finds an empty state directory.
             let _ = self.tidy(mtime);
         }
     }

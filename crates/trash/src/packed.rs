@@ -24,7 +24,8 @@ pub fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
     (code == ReturnCode::Ok).then_some(packed)
 }
 
-/// Decompresses what [`packed`] made; `None` if it is something else, or longer than `limit`.
+/// Decompresses the bytes from [`packed`]; `None` for other bytes, or for a text longer than
+/// `limit`.
 #[must_use]
 pub fn unpacked(packed: &[u8], limit: u64) -> Option<Vec<u8>> {
     let (length, stream) = packed.split_at_checked(8)?;
@@ -57,7 +58,7 @@ mod tests {
                 assert_eq!(unpacked(&packed[..cut], 1 << 20), None, "{cut} of {}", packed.len());
             }
         }
-        // A length that nobody can hold.
+        // A length beyond all memory.
         assert_eq!(unpacked(&[0xff; 30], u64::MAX - 1), None);
     }
 }

@@ -16,8 +16,8 @@ use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, slot_in};
 
 /// The folder of a running transaction.
 ///
-/// It ends in one of two ways: [`finish`](Self::finish) makes it a trash entry,
-/// [`discard`](Self::discard) removes it. If neither happens, recovery deals with it.
+/// There are two ends: [`finish`](Self::finish) makes the folder a trash entry,
+/// [`discard`](Self::discard) removes it. Without either, recovery deals with the folder.
 #[derive(Debug)]
 pub struct Pending<'s> {
     store: &'s LockedStore<'s>,
@@ -34,19 +34,19 @@ pub struct Pending<'s> {
 pub struct Unfinished<'s> {
     /// Its folder.
     pub pending: Pending<'s>,
-    /// Its journal; `None` if the interruption came before it was complete, so that nothing was
+    /// The journal; `None` if the interruption came before its completion, so nothing was
     /// published.
     pub journal: Option<Journal>,
-    /// Whether it was being rolled back, or was not verified yet.
+    /// Whether the transaction was being rolled back, or was not verified yet.
     pub aborted: bool,
-    /// Whether it was [marked](Pending::mark_done) as done.
+    /// Whether the transaction was [marked](Pending::mark_done) as done.
     pub done: bool,
 }
 
 impl LockedStore<'_> {
     /// Starts a transaction, with an empty folder for its files.
     pub fn begin(&self) -> Result<Pending<'_>, Error> {
-        // A key that cannot be read should be an error now, not when files are staged.
+        // An unreadable key should be an error now, not when files are staged.
         self.signer()?;
         let now = SystemTime::now();
         let (trash, newest_first) = self.look()?;
@@ -60,11 +60,11 @@ impl LockedStore<'_> {
         Ok(Pending::new(self, id, pending, folder).with_trash(trash))
     }
 
-    /// Returns the newest transaction, if the id of a new one has to follow it although the clock
-    /// is not past it.
+    /// Returns the newest transaction, if the id of a new one has to follow although the clock is
+    /// not past yet.
     ///
-    /// Only one whose journal is trusted, and not one from the future: a folder with such a name
-    /// proves nothing.
+    /// The transaction must have a trusted journal, and not be from the future: the name of a
+    /// folder proves nothing.
     fn last_ahead(
         &self,
         newest_first: NewestFirst<'_>,
@@ -90,9 +90,9 @@ impl LockedStore<'_> {
 
     /// Returns the interrupted transactions, oldest first.
     ///
-    /// Fails if there is an entry that is not a transaction, because it may hold displaced files;
-    /// and if a complete journal is not signed with a key of this user, because carrying it out
-    /// would let anyone who can create a folder write files.
+    /// Fails for an entry other than a transaction, because it may hold displaced files; and for a
+    /// complete journal without a signature of this user's keys, because carrying it out would let
+    /// anyone with the right to create a folder write files.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some((pending, names)) = self.dir.open_and_list(PENDING)? else {
             return Ok(Vec::new());
@@ -106,7 +106,7 @@ impl LockedStore<'_> {
             })?;
             let Some(folder) = pending.open_dir(&name)? else { continue };
             let read = match self.read_journal(&folder, &Prefix::default(), id, false) {
-                // Interrupted while it was being written: the commit point was not reached.
+                // Interrupted while writing: the commit point was not reached.
                 Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
                 Err(Error::Journal { path, problem, .. }) => {
                     return Err(Error::Unfinished { path, problem });
@@ -115,7 +115,7 @@ impl LockedStore<'_> {
             };
             let done = folder.spot(DONE).metadata()?.is_some();
             let (journal, aborted) = match read {
-                // A program must not decide to carry it out.
+                // A program must not decide to go on.
                 Some(found) if !found.authentic => {
                     return Err(Error::Unfinished {
                         path: folder.path().into(),
@@ -197,15 +197,15 @@ impl<'s> Pending<'s> {
         Ok(file.finish_own(true))
     }
 
-    /// Writes what tells the files that the transaction leaves, if the journal has no room for it. It
-    /// is not synced yet.
+    /// Writes the note about the files left by the transaction, if the journal has no room. The
+    /// note is not synced yet.
     pub fn write_left(&self, bytes: &[u8]) -> Result<StagedFile, Error> {
         let mut file = self.folder.spot(LEFT).create(0o600)?;
         file.write(bytes)?;
         Ok(file.finish_own(true))
     }
 
-    /// Adds to a group what has to be synced so that the folder is found again.
+    /// Adds the directories to sync for the folder to be found again.
     pub fn add_dirs(&self, group: &mut SyncGroup<'_>) {
         group.dir(&self.folder);
         group.dir(&self.parent);
@@ -227,10 +227,10 @@ impl<'s> Pending<'s> {
     /// Marks the transaction, durably if wanted, as done: from here on it counts, whatever others
     /// do to its files.
     ///
-    /// This is for those whose files were verified, and for those that were reported as done
-    /// although the folder is not in the trash yet. All others are done when the folder is there.
+    /// This is for transactions with verified files, and for those reported as done before the
+    /// folder reached the trash. All others are done when the folder is there.
     pub fn mark_done(&self, durable: bool) -> Result<(), Error> {
-        // The command that verified the files may have changed the trash.
+        // The command for the verification may have changed the trash.
         let known = self.store.known.take();
         self.store
             .known
@@ -246,7 +246,7 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Removes the folder and everything in it.
+    /// Removes the folder and everything inside.
     ///
     /// The journal is removed first: without it recovery discards the folder.
     pub fn discard(self) -> Result<(), Error> {
@@ -256,15 +256,15 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Turns the folder, which now holds the displaced files, into a trash entry.
+    /// Turns the folder, now with the displaced files, into a trash entry.
     pub fn finish(&self) -> Result<(), Error> {
         self.finish_keeping(None)
     }
 
     /// Does the same, and removes some of the oldest transactions if `retention` does not keep
-    /// them; a later commit goes on. What it removes, an interruption leaves a history without
-    /// gaps. Returns whether it is time to purge also what goes with transactions elsewhere: one
-    /// commit in a few that remove any says so.
+    /// them; a later commit goes on. An interruption leaves a history without gaps. Returns whether
+    /// other files of purged transactions are due for a purge: one commit in a few with removals
+    /// says yes.
     pub fn finish_and_purge(&self, retention: &Retention, now: SystemTime) -> Result<bool, Error> {
         self.finish_keeping(Some((retention, now)))?;
         Ok(self.store.purged.take())

@@ -1,13 +1,13 @@
 //! Converts paths of a directory to paths of the enclosing project, and back.
 //!
-//! Journals have the paths of the project; a store takes and gives those of its directory, so that
+//! Journals have the paths of the project; a store takes and gives the paths of its directory, and
 //! little else knows of the difference.
 
 use crate::journal::Journal;
 
-/// The path of a directory beneath its project; git has the same word for it.
+/// The path of a directory beneath its project, in git's words a prefix.
 ///
-/// Recorded paths are relative to the project, so that they mean the same wherever they are read.
+/// Recorded paths are relative to the project, so they mean the same for every reader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prefix(String);
 
@@ -42,8 +42,8 @@ impl Prefix {
         if above.is_empty() { below.to_owned() } else { format!("{above}/{below}") }
     }
 
-    /// Converts a path of the project to one relative to the directory, with leading `..` if it
-    /// lies outside.
+    /// Converts a path of the project to one relative to the directory, with leading `..` for a
+    /// path outside.
     #[must_use]
     pub fn relative(&self, path: &str) -> String {
         let mut above = String::new();
@@ -62,7 +62,7 @@ impl Prefix {
         above + below
     }
 
-    /// Returns whether a path relative to the directory leads out of it.
+    /// Returns whether a path relative to the directory leads out.
     #[must_use]
     pub fn leads_out(path: &str) -> bool {
         path.starts_with("../")
@@ -109,7 +109,7 @@ mod tests {
             ("a/b", "a/b/c/d", "c/d"),
             ("a/b", "a/c", "../c"),
             ("a/b", "c", "../../c"),
-            // A file that was in the place of the directory.
+            // A file in the place of the directory.
             ("a/b", "a", "../../a"),
         ] {
             let prefix = Prefix::new(prefix);

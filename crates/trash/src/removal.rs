@@ -1,16 +1,15 @@
 //! Removes a state for good.
 //!
-//! All that the program keeps there moves into one folder, [`REMOVED`], in which nothing is looked
-//! for, and that folder is removed. The state directory itself stays where it is until it is empty:
-//! under another name, neither the guard nor git would know it. Each thing moves in one step, in an
-//! order that leaves a true history after every step: first what was never in it, then all
-//! transactions at once, last the logs, which say what was applied and not what can be undone. So a
-//! removal that was cut off leaves a state whose history is whole or empty, and the next removal
-//! finishes it.
+//! Everything of the program moves into one folder, [`REMOVED`], where nobody looks for anything,
+//! and this folder is removed. The state directory itself stays in place until empty: under another
+//! name, neither the guard nor git would know it. Each entry moves in one step, in an order with a
+//! true history after every step: first everything outside the history, then all transactions at
+//! once, last the logs, which say what was applied and not what can be undone. So a removal that
+//! was cut off leaves a state whose history is whole or empty, and the next removal finishes the
+//! work.
 //!
-//! Files that the program did not make stay, at any depth: in [`REMOVED`] only what has the name of
-//! something of the program is removed, and what is left moves back to where it was, with the
-//! directories above it.
+//! Other files stay, at any depth: in [`REMOVED`] only names of the program are removed, and the
+//! rest moves back to its old place, with the directories above.
 
 use fs_guard::Dir;
 
@@ -26,7 +25,7 @@ use crate::take_over::BELOW;
 /// The folder of what is being removed.
 const REMOVED: &str = "removed";
 
-/// The entries of the store, in the order in which they are removed.
+/// The entries of the store, in the order of their removal.
 const KEPT: [&str; 6] = [BELOW, TRASH, PENDING, INDEX, FROM, SEARCHED];
 
 /// The outcome of the removal of a state.
@@ -34,17 +33,17 @@ const KEPT: [&str; 6] = [BELOW, TRASH, PENDING, INDEX, FROM, SEARCHED];
 pub enum Removal {
     /// It is gone.
     Done,
-    /// The directory stays, with these paths in it: the program did not make them.
+    /// The directory stays, with these paths inside: they are not the program's.
     Others(Vec<String>),
     /// Nothing was removed: a transaction is unfinished.
     Unfinished,
 }
 
 impl LockedStore<'_> {
-    /// Removes the state: what the store keeps, then what else the program does (`also`, names in
-    /// the state directory), and the directory if it is empty then. Of what is in these, only what
-    /// the store makes is removed, and the paths that `is_own` knows, which begin in the state
-    /// directory. Links are removed, not followed.
+    /// Removes the state: the entries of the store, then the program's other entries (`also`, names
+    /// in the state directory), and finally the directory, if empty. Inside these entries, only the
+    /// store's own files are removed, and the paths known to `is_own`, given from the state
+    /// directory on. Links are removed, not followed.
     ///
     /// # Errors
     ///
@@ -64,7 +63,7 @@ impl LockedStore<'_> {
         remove_moved(dir, is_own)?;
         let removed = dir.create_dir(REMOVED)?;
         for name in KEPT.iter().chain(also) {
-            // The draft of a file, from a program that was killed.
+            // The draft of a file, from a killed program.
             for name in [(*name).to_owned(), format!("{name}.new")] {
                 let spot = dir.spot(&name);
                 if spot.metadata()?.is_some() {
@@ -73,7 +72,7 @@ impl LockedStore<'_> {
             }
             dir.sync()?;
         }
-        // On Windows an open directory keeps its name when it is removed.
+        // On Windows an open directory keeps its name after its removal.
         drop(removed);
         let mut others = remove_moved(dir, is_own)?;
         let mut beside = dir.names()?;
@@ -93,8 +92,8 @@ impl LockedStore<'_> {
     }
 }
 
-/// Removes what was moved into [`REMOVED`], and moves what is left of it back. Returns the paths of
-/// that.
+/// Removes everything moved into [`REMOVED`], and moves the rest back. Returns the paths of the
+/// rest.
 fn remove_moved(dir: &Dir, also: &dyn Fn(&str) -> bool) -> Result<Vec<String>, Error> {
     let left =
         dir.remove_own(REMOVED, &|path| inside(path).is_none_or(|path| is_own(path, also)))?;
@@ -118,14 +117,14 @@ fn inside(path: &str) -> Option<&str> {
     path.split_once('/').map(|(_, inner)| inner)
 }
 
-/// Returns whether a path in the state directory is that of something that the program makes; `also`
-/// knows what others than the store make.
+/// Returns whether a path in the state directory belongs to the program; `also` knows the paths
+/// from outside the store.
 fn is_own(path: &str, also: &dyn Fn(&str) -> bool) -> bool {
     let (top, rest) = parted(path);
     match (top, rest) {
         (TRASH | PENDING | BELOW, None) => true,
         (TRASH | PENDING, Some(rest)) => is_of_transaction(rest) || also(path),
-        // A state that was taken over.
+        // A state taken over.
         (BELOW, Some(rest)) => {
             let (number, rest) = parted(rest);
             number.parse::<u32>().is_ok()
@@ -136,8 +135,8 @@ fn is_own(path: &str, also: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Returns whether a path in the trash, or beside it, is that of a transaction or of something in
-/// its folder.
+/// Returns whether a path in the trash, or beside it, is of a transaction or of an entry in its
+/// folder.
 fn is_of_transaction(path: &str) -> bool {
     let (id, name) = parted(path);
     let id = id.strip_suffix(retention::REMOVED).unwrap_or(id);

@@ -11,7 +11,7 @@ use crate::locked::LockedStore;
 /// The suffix of a transaction's folder while its files are being removed.
 pub(crate) const REMOVED: &str = ".removed";
 
-/// The part of the trash that commits keep when they purge it.
+/// The part of the trash that commits keep.
 ///
 /// The newest transactions are kept whatever their age and size; older ones are removed once they
 /// pass one of the other limits. An unfinished transaction is never touched.
@@ -19,11 +19,11 @@ pub(crate) const REMOVED: &str = ".removed";
 pub struct Retention {
     /// How many of the newest transactions are always kept.
     pub keep_last: usize,
-    /// The age after which older transactions are removed.
+    /// The age beyond which older transactions are removed.
     pub max_age: Duration,
-    /// The size in bytes above which the oldest transactions are removed.
+    /// The size in bytes beyond which the oldest transactions are removed.
     pub max_bytes: u64,
-    /// The most transactions that are kept.
+    /// The most transactions to keep.
     pub max_count: usize,
 }
 
@@ -39,8 +39,8 @@ impl Default for Retention {
 }
 
 impl Retention {
-    /// Returns whether a transaction passes a limit that is not `keep_last`: there are `newer`
-    /// ones, and together with them it has `bytes`.
+    /// Returns whether a transaction passes a limit other than `keep_last`: there are `newer` ones,
+    /// with `bytes` in all of them together.
     pub(crate) fn is_over(
         &self,
         newer: usize,
@@ -57,17 +57,17 @@ impl Retention {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Purged {
-    /// The transactions that were removed.
+    /// The removed transactions.
     pub transactions: Vec<TransactionId>,
     /// How many bytes of displaced files they had.
     pub bytes: u64,
 }
 
 impl LockedStore<'_> {
-    /// Removes what `retention` does not keep, oldest first. With `dry_run` it only returns what
-    /// that would be.
+    /// Removes everything beyond `retention`, oldest first. With `dry_run` nothing is removed, and
+    /// the answer is the same.
     ///
-    /// Folders whose journals are not trusted are left for a person to look at, and do not count.
+    /// Folders without trusted journals are left for a person to judge, and do not count.
     pub fn purge(
         &self,
         retention: &Retention,
@@ -86,7 +86,7 @@ impl LockedStore<'_> {
             };
             let all = kept_bytes.saturating_add(bytes);
             // Everything older than the first removed transaction is removed too: a history has no
-            // gaps. By size none is removed that is always kept.
+            // gaps. The limit of size never removes a transaction that is always kept.
             let counted = if index >= retention.keep_last { all } else { 0 };
             over |= retention.is_over(index, id, counted, now);
             if index < retention.keep_last || !over {
@@ -100,7 +100,7 @@ impl LockedStore<'_> {
         if !dry_run {
             let trash = self.trash()?;
             finish_removing(&trash, &trash.names()?)?;
-            // The order makes sure that an interrupted purge leaves a history without gaps.
+            // In this order an interrupted purge leaves a history without gaps.
             purged.transactions.iter().rev().try_for_each(|&id| self.remove(id))?;
             self.write_index(&trash)?;
         }
@@ -117,9 +117,9 @@ impl LockedStore<'_> {
     }
 }
 
-/// Removes the folder of a finished transaction, which was just opened.
+/// Removes the folder of a finished transaction, just opened.
 pub(crate) fn remove_folder(trash: &Dir, folder: Dir, id: TransactionId) -> Result<(), Error> {
-    // Windows renames no directory that is open.
+    // Windows renames no open directory.
     let folder = Some(folder).filter(|_| cfg!(unix));
     // Not by way of the pending transactions: recovery would finish or revert it again, over later
     // changes.
@@ -132,7 +132,7 @@ pub(crate) fn remove_folder(trash: &Dir, folder: Dir, id: TransactionId) -> Resu
     Ok(())
 }
 
-/// Returns whether a folder has the name of a transaction that is being removed.
+/// Returns whether a folder has the name of a transaction in removal.
 fn is_removed(name: &str) -> bool {
     name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok())
 }

@@ -34,8 +34,8 @@ impl Signer {
         self.fingerprint
     }
 
-    /// Returns the signature of `text`, which is of the kind `kind`. A signature of one kind is not
-    /// valid for another (journals begin with `trash journal`).
+    /// Returns the signature of `text`, of kind `kind`. A signature of one kind is not valid for
+    /// another (journals begin with `trash journal`).
     #[must_use]
     pub fn sign(&self, kind: &str, text: &[u8]) -> Sha256 {
         self.hash(&[b"trash ", kind.as_bytes(), b"\n", text])
@@ -63,7 +63,7 @@ impl Signer {
     }
 }
 
-/// The keyed hash of a text that is being passed in parts.
+/// The keyed hash of a text in parts.
 pub(crate) struct Signing(Hmac<sha2::Sha256>);
 
 impl Signing {

@@ -1,4 +1,4 @@
-//! The store for readers: finished transactions and the files that they displaced.
+//! The store for readers: finished transactions and their displaced files.
 
 use std::cell::RefCell;
 use std::time::SystemTime;
@@ -17,14 +17,13 @@ pub(crate) const JOURNAL: &str = "journal";
 /// The journal's name once the transaction is being rolled back: a rename needs no space on the
 /// disk.
 pub(crate) const ABORTED: &str = "journal.aborted";
-/// A file that makes a transaction count although its journal says that it is unverified.
+/// A file that makes a transaction with an unverified journal count.
 pub(crate) const DONE: &str = "done";
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
-/// The file that says that the directories below were looked through for states.
+/// The mark of a finished search for states in the directories below.
 pub(crate) const SEARCHED: &str = "searched";
-/// The file, in the folder of a transaction that was taken over, with the path of the directory
-/// that its paths are relative to.
+/// The file, in the folder of a transaction taken over, with the directory of its relative paths.
 pub(crate) const FROM: &str = "from";
 /// The same file while the folder is on its way from one state to another. It counts if both are
 /// there.
@@ -34,8 +33,8 @@ pub(crate) const MAX_FROM: u64 = 8192;
 const JOURNAL_LIMIT: u64 = 256 << 20;
 const INDEX_LIMIT: u64 = 1 << 30;
 
-/// The state directory of a project, seen from one of its directories: all paths are relative to
-/// that one.
+/// The state directory of a project, seen from one of its directories, the base of all relative
+/// paths.
 #[derive(Debug)]
 pub struct Store<'r> {
     pub(crate) root: &'r Root,
@@ -50,7 +49,7 @@ pub(crate) struct FoundJournal {
     pub(crate) journal: Journal,
     /// Whether the transaction is being, or was, rolled back.
     pub(crate) aborted: bool,
-    /// Whether an available key proves that this user's program wrote it.
+    /// Whether an available key proves that this user's program wrote the journal.
     pub(crate) authentic: bool,
 }
 
@@ -58,17 +57,17 @@ pub(crate) struct FoundJournal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrashEntry {
-    /// The transaction that displaced it.
+    /// The transaction of the displacement.
     pub id: TransactionId,
     /// Its number in the transaction.
     pub slot: u32,
     /// Its former path.
     pub path: String,
-    /// When it was displaced.
+    /// The time of the displacement.
     pub time: SystemTime,
     /// Whether its path was removed. Otherwise a new version replaced the file.
     pub deleted: bool,
-    /// Whether it is a symbolic link.
+    /// Whether the file is a symbolic link.
     pub link: bool,
     /// Its length in bytes.
     pub size: u64,
@@ -126,7 +125,7 @@ impl<'r> Store<'r> {
         Self { prefix, ..self }
     }
 
-    /// Returns the directory that paths are relative to.
+    /// Returns the base of relative paths.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
@@ -171,14 +170,15 @@ impl<'r> Store<'r> {
     }
 
     /// Reads a finished transaction's journal. Also returns whether an available key proves that
-    /// this user's program wrote it.
+    /// this user's program wrote the journal.
     ///
-    /// With `trust` this accepts a journal that is signed with an unknown key, or unsigned, if git
-    /// does not track it. It is then no more than a claim: each of its paths has to pass the guard.
+    /// With `trust`, a journal with an unknown key's signature, or without any, is accepted, if git
+    /// does not track it. Such a journal is no more than a claim: each of its paths has to pass the
+    /// guard.
     ///
     /// # Errors
     ///
-    /// If it cannot be read or is not trusted.
+    /// If the journal cannot be read or is not trusted.
     pub fn journal_if(&self, id: TransactionId, trust: bool) -> Result<(Journal, bool), Error> {
         self.journal_in(&self.folder(id)?, id, trust)
     }
@@ -205,8 +205,8 @@ impl<'r> Store<'r> {
         Ok(slot_in(&self.folder(id)?, slot))
     }
 
-    /// Returns what tells the files that a finished transaction left, [packed](crate::packed);
-    /// `None` if nothing does, if they are more bytes than `most`, or not those that were written.
+    /// Returns the note about the files left by a finished transaction, [packed](crate::packed);
+    /// `None` for a missing note, more than `most` bytes, or changed ones.
     #[must_use]
     pub fn left_by(&self, journal: &Journal, most: u64) -> Option<Vec<u8>> {
         match &journal.left {
@@ -238,7 +238,7 @@ impl<'r> Store<'r> {
         Ok((entries, refused))
     }
 
-    /// Lists the files that one transaction displaced.
+    /// Lists the files displaced by one transaction.
     ///
     /// # Errors
     ///
@@ -291,8 +291,8 @@ impl<'r> Store<'r> {
         Ok(signer)
     }
 
-    /// Returns whether a transaction in the trash was rolled back, as far as that was possible. The
-    /// files that could not be restored are kept there.
+    /// Returns whether a transaction in the trash was rolled back, as far as possible. Files that
+    /// could not be restored are kept in its folder.
     pub fn is_aborted(&self, id: TransactionId) -> Result<bool, Error> {
         Ok(self.folder(id)?.spot(ABORTED).metadata()?.is_some())
     }
@@ -329,8 +329,8 @@ impl<'r> Store<'r> {
         Ok(Some(FoundJournal { journal: self.prefix.relative_to(journal), aborted, authentic }))
     }
 
-    /// Returns whether an available key proves that this user's program signed a journal. If there
-    /// is no place for a key, nobody can tell, and the journal is not refused for that.
+    /// Returns whether an available key proves that this user's program signed a journal. Without a
+    /// place for a key, nobody can tell, and the journal is not refused.
     fn check(
         &self,
         signature: Option<&JournalSignature<'_>>,
@@ -373,8 +373,7 @@ impl<'r> Store<'r> {
     }
 }
 
-/// Returns the directory that the paths of a transaction are relative to, seen from the one that
-/// has the state.
+/// Returns the base of a transaction's paths, relative to the directory of the state.
 fn taken_from(folder: &Dir) -> Result<Prefix, Error> {
     for name in [NEXT, FROM] {
         match folder.spot(name).read(MAX_FROM) {

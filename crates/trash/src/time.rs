@@ -22,7 +22,7 @@ fn local(time: SystemTime, zone: TimeZone) -> String {
     timestamp(time).to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S %z").to_string()
 }
 
-/// The same time; the last one that can be written, if it is later.
+/// The same time, or the last one that can be written.
 pub(crate) fn timestamp(time: SystemTime) -> Timestamp {
     Timestamp::try_from(time).unwrap_or(Timestamp::MAX)
 }

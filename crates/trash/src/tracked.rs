@@ -2,7 +2,7 @@
 
 /// Returns whether a path in the index starts with `prefix`.
 ///
-/// An index that cannot be read counts as tracking everything.
+/// An unreadable index counts as tracking everything.
 pub(crate) fn tracks(index: &[u8], prefix: &str) -> bool {
     tracks_or_none(index, prefix.as_bytes()).unwrap_or(true)
 }
@@ -14,8 +14,8 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
     };
     match version {
         2 | 3 => Some(contains(index, prefix)),
-        // Its hashes have one of these lengths. With the other length it cannot be parsed, or has
-        // no such name.
+        // The hashes have one of these lengths. With the other length the index cannot be parsed,
+        // or has no such name.
         4 => match [20, 32].map(|hash| names(index, prefix, hash)) {
             [None, None] => None,
             found => Some(found.contains(&Some(true))),
@@ -24,9 +24,9 @@ fn tracks_or_none(index: &[u8], prefix: &[u8]) -> Option<bool> {
     }
 }
 
-/// Index version 4 stores a name without the beginning that it shares with the name before, which
-/// can be most of the prefix, so names have to be put together. `None` if the index cannot be
-/// parsed with hashes of this length.
+/// Index version 4 stores a name without the beginning common to the name before, perhaps most of
+/// the prefix, so names have to be put together. `None` if the index cannot be parsed with hashes
+/// of this length.
 fn names(index: &[u8], prefix: &[u8], hash: usize) -> Option<bool> {
     let count = u32::from_be_bytes(index.get(8..12)?.try_into().ok()?);
     let mut rest = &index[12..];
@@ -73,8 +73,8 @@ mod tests {
         assert!(!tracks(b"DIRC\0\0\0\x02\0\0\0\x01 src/my-notes/x", ".my-notes/"));
         assert!(tracks(b"no index", ".my-notes/"));
     }
-    /// The beginning that a name shares with the one before is not repeated in the index, even if
-    /// it is most of the prefix.
+    /// The common beginning of a name and the one before is not repeated in the index, even for
+    /// most of the prefix.
     #[test]
     fn finds_the_prefix_where_names_are_shortened() {
         let long = format!("{}/.my-notes/lock", "d".repeat(300));
@@ -114,7 +114,7 @@ mod tests {
                     last = name;
                 }
                 assert_eq!(tracks(&index, ".my-notes/"), tracked, "{names:?} {hash} {flags}");
-                // It ends within a name, so it cannot be parsed.
+                // The index ends within a name, so parsing fails.
                 index.pop();
                 assert!(
                     tracks(&index, ".my-notes/") || names.is_empty(),
