@@ -1,4 +1,4 @@
-//! `--approve`: a person at the terminal sees the plan and decides about it.
+//! `--approve`: a person at the terminal sees the plan and decides.
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
@@ -18,9 +18,9 @@ use crate::{interrupt, render};
 /// How many lines of the diff are shown before the question.
 const SHOWN: usize = 60;
 
-/// Returns when a person is asked by default: about dangerous changes, if someone sees the output
-/// and the terminal can be opened; otherwise never, so that no program waits for an answer.
-/// Standard input may be the patch.
+/// Returns the default for asking a person: about dangerous changes, if someone sees the output and
+/// the terminal can be opened; otherwise never, so that no program waits for an answer. Standard
+/// input may be the patch.
 pub(crate) fn preset() -> ApprovalPolicy {
     let seen = *outside::STDOUT_IS_TERMINAL && *outside::STDERR_IS_TERMINAL;
     if seen && outside::terminal().is_ok() {
@@ -33,7 +33,7 @@ pub(crate) fn preset() -> ApprovalPolicy {
 /// An answer other than yes and no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Instead {
-    /// Edit the patch, and plan it again.
+    /// Edit the patch, and plan again.
     Edit,
     /// Nothing: there is no terminal to ask at.
     NoTerminal,
@@ -41,7 +41,7 @@ pub(crate) enum Instead {
     Nothing(ErrorKind),
 }
 
-/// Says why there is no answer, for an error of reading it.
+/// Says why there is no answer, after an error of reading.
 pub(crate) fn no_answer(error: ErrorKind) -> String {
     match error {
         ErrorKind::UnexpectedEof => {
@@ -56,9 +56,9 @@ pub(crate) fn no_answer(error: ErrorKind) -> String {
 pub(crate) struct Prompt {
     /// Whether `e` is offered.
     pub(crate) may_edit: bool,
-    /// Whether the person was asked about every file that is deleted.
+    /// Whether the person was asked about every deleted file.
     deletes_approved: Cell<bool>,
-    /// The changes of the plan that the person edited first.
+    /// The changes of the plan before the person's edit.
     proposal: RefCell<Option<TurnDiff>>,
     instead: Cell<Option<Instead>>,
 }
@@ -68,18 +68,18 @@ impl Prompt {
         Self { may_edit, ..Self::default() }
     }
 
-    /// Sets whether the person was asked about every file that a plan deletes, so that deleting is
-    /// no reason to ask again.
+    /// Sets whether the person was asked about every file deleted by a plan: then deletions are no
+    /// reason to ask again.
     pub(crate) fn deletes_approved(&self, yes: bool) {
         self.deletes_approved.set(yes);
     }
 
-    /// The changes of the plan that the person edited first, if they edited one.
+    /// The changes of the plan before the person's edit, if any.
     pub(crate) fn proposal(&self) -> Option<TurnDiff> {
         self.proposal.borrow().clone()
     }
 
-    /// Why the plan was declined, when it was not by a plain no.
+    /// Why the plan was declined, other than by a plain no.
     pub(crate) fn instead(&self) -> Option<Instead> {
         self.instead.take()
     }
@@ -100,7 +100,7 @@ impl Prompt {
         };
         let diff = request.plan.images().diffs()?;
         Ok(self.ask(&mut BufReader::new(terminal), request, &diff).unwrap_or_else(|error| {
-            // A terminal that goes away during the question does not count as a yes.
+            // The end of the terminal during the question does not count as a yes.
             self.instead.set(Some(Instead::Nothing(error.kind())));
             Decision::Decline
         }))
@@ -153,10 +153,10 @@ impl Prompt {
 
 const PROMPT: Style = AnsiColor::Blue.on_default().bold();
 
-/// Asks for a line, and returns it without the blanks around it. The end of the input is an error.
+/// Asks for a line, and returns the line without blanks around. The end of the input is an error.
 pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io::Result<String> {
     interrupt::waiting(|| {
-        // As that of `git add -p`.
+        // Like the prompt of `git add -p`.
         let text = format!("{PROMPT}{prompt}{PROMPT:#}");
         write_coloured(terminal.get_mut(), text.as_bytes())?;
         let mut line = String::new();
@@ -167,7 +167,7 @@ pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io:
     })
 }
 
-/// Asks a question at the terminal that `y` answers with yes.
+/// Asks a yes-or-no question at the terminal.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     let answer = outside::terminal()
         .and_then(|terminal| line(&mut BufReader::new(terminal), &format!("{question} [y/N] ")));
@@ -178,7 +178,7 @@ pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Asks which of several patches is meant; `several` lists them.
+/// Asks which of several patches is meant, with the list `several`.
 pub(crate) fn which(several: &str) -> Result<Part, Failure> {
     match ask_which(several) {
         Ok(Some(part)) => Ok(part),

@@ -1,5 +1,5 @@
-//! Where the paths of a patch begin that a person applies in a directory below the top of a work
-//! tree, without `-C`: there or here.
+//! The base of the paths in a patch applied below the top of a work tree, without `-C`: the top or
+//! the working directory.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::args::From;
 use crate::failure::Failure;
 use crate::input::Input;
 
-/// The directory that a person is in, and the top of the work tree around it.
+/// The working directory, and the top of the work tree around.
 #[derive(Debug)]
 pub(crate) struct Below<'r> {
     here: &'r Root,
@@ -30,7 +30,8 @@ enum Place {
 }
 
 impl<'r> Below<'r> {
-    /// Returns where a directory is, if that is below the top of a work tree of the same owner.
+    /// Returns the place of a directory below the top of a work tree with the same owner; `None`
+    /// for others.
     pub(crate) fn of(here: &'r Root) -> Option<Self> {
         if here.is_work_tree() {
             return None;
@@ -56,7 +57,7 @@ impl<'r> Below<'r> {
         let mut patches = Vec::with_capacity(sent.len());
         for input in sent {
             let text = PatchText::read(&input.sent.text, &how, &options.parse).ok();
-            // A text that does not parse is refused wherever its paths begin.
+            // A text that does not parse is refused under any base.
             let Some(patch) = text.and_then(|text| text.parse(&options).ok()) else {
                 return Ok(None);
             };
@@ -115,7 +116,7 @@ fn is_new(section: &Section<'_>) -> bool {
     }
 }
 
-/// Returns whether the file is there that a section reads, by one of its names.
+/// Returns whether the file of a section exists, under one of its names.
 fn has_file_of(root: &Root, section: &Section<'_>) -> bool {
     let names = section.old_name.iter().chain([&section.path]);
     names.into_iter().any(|name| {
@@ -124,7 +125,7 @@ fn has_file_of(root: &Root, section: &Section<'_>) -> bool {
     })
 }
 
-/// Returns what is at a path that may be read.
+/// Returns the kind of the readable entry at a path.
 pub(crate) fn kind_at(root: &Root, path: &str) -> Option<FileKind> {
     let path = root.check(path, Access::Read).ok()?;
     Some(root.metadata(&path).ok()??.kind)

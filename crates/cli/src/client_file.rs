@@ -1,4 +1,4 @@
-//! The settings that the configuration file of a client needs, as they are printed.
+//! The settings for the configuration file of a client, as printed.
 
 use serde_json::Value;
 

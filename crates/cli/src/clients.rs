@@ -1,4 +1,4 @@
-//! The settings with which each client of the Model Context Protocol starts the server.
+//! The settings for each client of the Model Context Protocol to start the server.
 
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ choices! { false:
 pub(crate) enum ConfigScope {
     /// In every project of the user.
     User,
-    /// In one project, for everyone who works on it.
+    /// In one project, for everyone at work there.
     Project,
 }
 
@@ -54,17 +54,17 @@ pub(crate) struct Server {
     pub(crate) project: String,
     /// Who approves changes.
     pub(crate) approve: ApprovalPolicy,
-    /// The variables that the program reads.
+    /// The variables read by the program.
     pub(crate) variables: Vec<String>,
-    /// Those of them that are set, and to what.
+    /// The variables with values, and these values.
     pub(crate) set: Map<String, Value>,
-    /// The tools that only read, and all tools.
+    /// The read-only tools, and all tools.
     pub(crate) readers: Vec<String>,
     pub(crate) tools: Vec<String>,
 }
 
 impl Server {
-    /// The tools that the client need not ask about.
+    /// The tools that need no question by the client.
     fn unasked(&self, approve: ApprovalPolicy) -> &[String] {
         if approve == Never { &self.tools } else { &self.readers }
     }
@@ -87,16 +87,16 @@ pub(crate) enum Way {
     File(Snippet),
 }
 
-/// The settings that a file needs.
+/// The settings for a file.
 #[derive(Debug)]
 pub(crate) struct Snippet {
-    /// The file; `None` for a client that is not known.
+    /// The file; `None` for an unknown client.
     pub(crate) file: Option<ClientFile>,
     pub(crate) format: ConfigFormat,
     pub(crate) settings: Vec<Setting>,
 }
 
-/// A file of a client: a directory that belongs to it, and a path beneath.
+/// A file of a client: a directory of the client, and a path beneath.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientFile {
     /// `None` for the project.
@@ -148,8 +148,8 @@ impl Setting {
 }
 
 impl Client {
-    /// Where it is configured unless asked for otherwise: in the project, where its editor knows
-    /// the project by the place of the file; else for the user.
+    /// The default place of the configuration: the project, if the client's editor knows the
+    /// project by the place of the file; else the user's file.
     pub(crate) fn usual_scope(self) -> ConfigScope {
         match self {
             Self::Claude | Self::Cursor | Self::VsCode => ConfigScope::Project,
@@ -157,8 +157,8 @@ impl Client {
         }
     }
 
-    /// Its file; `None` when it has none for that scope, its own command writes it, or there is no
-    /// home.
+    /// The file; `None` without a file for this scope, if the client's own command writes the file,
+    /// or without a home.
     fn file(self, scope: ConfigScope) -> Option<ClientFile> {
         match (self, scope) {
             (Self::Codex, ConfigScope::User) => match absolute("CODEX_HOME") {
@@ -187,7 +187,7 @@ impl Client {
         }
     }
 
-    /// Whether it has a file for that scope; the unknown client has none, and any will do.
+    /// Whether there is a file for this scope; the unknown client has none, and any will do.
     pub(crate) fn has(self, scope: ConfigScope) -> bool {
         match self {
             Self::Zed | Self::Windsurf | Self::Cline | Self::Goose => scope == ConfigScope::User,
@@ -195,22 +195,22 @@ impl Client {
         }
     }
 
-    /// How the server finds the project: an argument of `--root`, or nothing where the client
-    /// starts the server in it or names its roots.
+    /// How the server finds the project: an argument of `--root`, or nothing for a client that
+    /// starts the server in the project or names its roots.
     fn root(self, scope: ConfigScope, project: &str) -> Option<String> {
         match (self, scope) {
             (Self::Cursor | Self::VsCode, ConfigScope::Project) => {
                 Some("${workspaceFolder}".into())
             }
-            // It has one file for all projects, documents neither where it starts servers nor
-            // roots, and interpolates only `${env:…}` and `${file:…}`, none of which is the open
+            // Windsurf has one file for all projects, documents neither the server's working
+            // directory nor roots, and interpolates only `${env:…}` and `${file:…}`, never the open
             // project.
             (Self::Windsurf, _) => Some(project.to_owned()),
             _ => None,
         }
     }
 
-    /// Whether it can show the questions of a server.
+    /// Whether the client can show the questions of a server.
     fn shows_questions(self) -> bool {
         matches!(
             self,
@@ -218,7 +218,7 @@ impl Client {
         )
     }
 
-    /// The settings for its files, or the command that makes them.
+    /// The settings for the files, or the command in their place.
     pub(crate) fn setup(self, scope: ConfigScope, server: &Server) -> Setup {
         let mut notes = Vec::new();
         let root = self.root(scope, &server.project);
@@ -274,8 +274,8 @@ impl Client {
         Setup { way, notes }
     }
 
-    /// The client's own command that adds the server, if it has one that can set what is needed:
-    /// that of codex cannot set who approves, and those of opencode and goose ask a person.
+    /// The client's own command for a new server, if sufficient: codex's command cannot set who
+    /// approves, and the commands of opencode and goose ask a person.
     fn command(
         self,
         scope: ConfigScope,
@@ -320,8 +320,8 @@ impl Client {
         };
         let settings = match self {
             Self::Codex => {
-                // It starts servers with a few variables and those that are named; and where no one
-                // can be asked, it refuses whatever it would ask about.
+                // Codex starts servers with a few variables and the named ones; and where no one
+                // can be asked, every question counts as a no.
                 plain["env_vars"] = json!(server.variables);
                 plain["default_tools_approval_mode"] = json!("approve");
                 vec![Setting::new(&["mcp_servers", NAME], plain)]
@@ -342,7 +342,7 @@ impl Client {
                 let command: Vec<_> = std::iter::once(program).chain(args).collect();
                 let local = json!({ "type": "local", "command": command, "enabled": true });
                 let mut settings = vec![Setting::new(&["mcp", NAME], local)];
-                // The last rule that matches counts, so those of single tools come last.
+                // The last matching rule counts, so rules for single tools come last.
                 let all = if approve == Never { "allow" } else { "ask" };
                 settings.push(Setting::new(&["permission", &format!("{NAME}_*")], json!(all)));
                 settings.extend(server.readers.iter().filter(|_| all == "ask").map(|tool| {
@@ -426,13 +426,13 @@ impl Client {
     }
 }
 
-/// The beginning of the command of a client that adds a server.
+/// The beginning of a client's command for a new server.
 fn adding(client: &str, scope: ConfigScope) -> [String; 5] {
     let scope = if scope == ConfigScope::User { "user" } else { "project" };
     [client, "mcp", "add", "--scope", scope].map(str::to_owned)
 }
 
-/// The tools that claude does not ask about, which its command cannot set.
+/// The tools that claude runs without a question, not set by its command.
 fn allowed(scope: ConfigScope, approve: ApprovalPolicy, server: &Server) -> String {
     let tools = match approve {
         OnRequest => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),

@@ -1,4 +1,4 @@
-//! The text that was copied, from the program that reads the clipboard here.
+//! The copied text, from a program for the clipboard.
 
 use std::env;
 use std::io::{ErrorKind, Read as _};
@@ -8,7 +8,7 @@ use apply_patch_api::engine::MAX_PATCH_SIZE;
 
 use crate::failure::Failure;
 
-/// A program that prints the clipboard, and the variable without which it has none.
+/// A program that prints the clipboard, and the variable without which there is none.
 type Reader = (&'static str, &'static [&'static str], Option<&'static str>);
 
 const READERS: [Reader; 6] = [
@@ -36,7 +36,7 @@ fn failed(program: &str, why: impl std::fmt::Display) -> Failure {
     Failure::Input(format!("cannot read the clipboard: {program}: {why}"))
 }
 
-/// Reads the clipboard with the first program that is there.
+/// Reads the clipboard with the first program found.
 pub(crate) fn read() -> Result<Vec<u8>, Failure> {
     for (program, args, _) in READERS.iter().filter(|(.., variable)| variable.is_none_or(is_set)) {
         let mut command = Command::new(program);

@@ -1,5 +1,5 @@
-//! Completion in shells: a script registers the program, which then says itself what can stand
-//! where the cursor is.
+//! Completion in shells: a script registers the program, and the program lists the words for the
+//! place of the cursor.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 use crate::exit::Exit;
 use crate::render;
 
-/// The variable with the name of the shell that asks; the words of the line follow `--`.
+/// The variable with the name of the shell; the words of the line follow `--`.
 pub(crate) const VARIABLE: &str = "_APPLY_PATCH_COMPLETE";
 
 const NAME: &str = "apply-patch";
@@ -43,14 +43,14 @@ impl CompletionShell {
         }
     }
 
-    /// The script that registers the program, which is found in PATH.
+    /// The script that registers the program, found in PATH.
     pub(crate) fn script(self) -> Vec<u8> {
         let mut script = Vec::new();
         let written = self.completer().write_registration(VARIABLE, NAME, NAME, NAME, &mut script);
         written.expect("memory takes what is written");
         if self == Self::Zsh {
-            // Where zsh loads the script from a folder, it does so at the first completion, and
-            // wants that one answered.
+            // If zsh loads the script from a folder, it does so at the first completion, and wants
+            // an answer.
             script.extend_from_slice(
                 b"[[ \"${funcstack[1]}\" == _apply-patch ]] && _clap_dynamic_completer_apply_patch \
                   \"$@\"\n",
@@ -60,8 +60,8 @@ impl CompletionShell {
     }
 }
 
-/// Prints what can stand where the cursor is, as the script of this shell reads it. Whatever goes
-/// wrong, nothing is offered.
+/// Prints the words for the place of the cursor, in the form of the shell's script. After any
+/// error, nothing is offered.
 pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit {
     let words = args
         .iter()
@@ -71,8 +71,8 @@ pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit
     let shell = shell.to_str().and_then(|name| CompletionShell::from_str(name, false).ok());
     let Some(shell) = shell.filter(|_| !words.is_empty()) else { return Exit::Usage };
     let at = index().unwrap_or(words.len() - 1);
-    // Commands and files come first. Flags, and the commands that the help does not list, are
-    // offered to who has begun one, or where nothing else can stand.
+    // Commands and files come first. Flags, and commands left out of the help, are offered once one
+    // is begun, or where nothing else can stand.
     let mut program = with_values(program, &root(words));
     if words.get(at).is_none_or(|word| word.is_empty()) {
         program = without_flags(program).disable_help_flag(true).disable_version_flag(true);
@@ -107,7 +107,7 @@ fn with_plain_root(words: &[OsString]) -> Vec<OsString> {
     words
 }
 
-/// Which word is completed, where the shell says so; it is the last otherwise.
+/// The index of the word to complete, if the shell tells; otherwise the last word.
 fn index() -> Option<usize> {
     std::env::var("_CLAP_COMPLETE_INDEX").ok()?.parse().ok()
 }
@@ -119,7 +119,7 @@ fn without_flags(command: Command) -> Command {
         .mut_subcommands(without_flags)
 }
 
-/// Answers bash, for which `=` is a word of its own.
+/// Answers bash, where `=` is a word of its own.
 fn bash(
     program: &mut Command,
     words: &[OsString],
@@ -144,7 +144,7 @@ fn bash(
     Ok(())
 }
 
-/// The directory that `-C` names on the line.
+/// The directory of `-C` on the line.
 fn root(words: &[OsString]) -> PathBuf {
     let mut words = words.iter();
     let mut root = PathBuf::from(".");
@@ -194,7 +194,7 @@ fn tools() -> Vec<String> {
     Tool::usual().map(|tool| tool.as_str().to_owned()).collect()
 }
 
-/// Names in a workspace, each with what it stands for.
+/// Names in a workspace, each with its meaning.
 fn described(arg: Arg, root: &Path, names: fn(&Path) -> Vec<(String, String)>) -> Arg {
     let root = root.to_owned();
     arg.add(ArgValueCandidates::new(move || {

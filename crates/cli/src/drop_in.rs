@@ -34,19 +34,19 @@ const HOW: &str = if cfg!(windows) {
     "give the patch as the only argument, or on standard input"
 };
 
-/// Whether a patch that was an argument may have lost its end on the way: it does not parse, and
-/// has a length that some shell cuts at.
+/// Whether the end of a patch in an argument may be lost: the patch does not parse, and has the
+/// length at which some shells cut.
 fn may_be_cut(failure: &Failure, length: usize) -> bool {
     cfg!(windows) && length >= 8000 && matches!(failure, Failure::Parse(_))
 }
 
-/// Whether the program was called by the name of that tool.
+/// Whether the program was called by the name of the other tool.
 pub(crate) fn is_called(args: &[OsString]) -> bool {
     let name = args.first().and_then(|name| Path::new(name).file_stem()?.to_str());
     matches!(name, Some("apply_patch" | "applypatch"))
 }
 
-/// Applies the patch that is the only argument, or stands on standard input.
+/// Applies the patch in the only argument, or on standard input.
 pub(crate) fn run(args: &[OsString]) -> Exit {
     if args.len() == 1 && source::is_terminal() {
         render::message(source::READS_TERMINAL);
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
 }
 
 fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
-    // The profile is this tool's own; only the workspace can make it stricter.
+    // The profile is this tool's own; only the workspace can be stricter.
     let profile = Profile::Codex;
     let flags = Layer { profile: Some(profile), ..Layer::default() };
     let sources = Sources::load(global.root())?.checked()?;
@@ -133,7 +133,7 @@ fn apply(global: &mut Global, input: Input) -> Result<(), Failure> {
     let session = session(global)?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, false);
-    // Guarded files stay refused: a program names those that it allows.
+    // Guarded files stay refused: a program names the allowed ones.
     let mut approvals = Approvals::new(global.settings.approve);
     let applied = session.apply(
         "apply_patch",

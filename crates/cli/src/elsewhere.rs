@@ -1,5 +1,4 @@
-//! Files that a patch names and that are not there, but are relative to a directory around the
-//! root.
+//! Missing files of a patch whose paths are relative to a directory around the root.
 
 use std::path::Path;
 
@@ -10,8 +9,8 @@ use crate::below::kind_at;
 use crate::failure::Failure;
 use crate::global::Global;
 
-/// The value of `-C` with which all the files are found that a patch names and that are not there;
-/// `None` when there is none. It is never used without the person's word.
+/// The value of `-C` for which all missing files of a patch exist; `None` when there is none. The
+/// value is never used without the person's word.
 pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     let rejects: &Rejects = match failure {
         Failure::Rejected(rejected) => &rejected.1,
@@ -21,7 +20,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
         },
         _ => return None,
     };
-    // Each path that is missing, and the kind that it has to have elsewhere.
+    // Each missing path, and the kind of file wanted elsewhere.
     let missing = rejects.iter().map(|reject| match &reject.problem {
         Problem::Missing | Problem::SectionApplied(SectionDone::Deleted) => {
             Some((reject.path.as_str(), FileKind::File))
@@ -43,7 +42,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     }
     for Enclosing { root: above, way, .. } in root.enclosing(&policy) {
         let path = way?;
-        // No one means a file in a directory that this user does not own.
+        // No one means a file in a directory of another user.
         if above.path().parent().is_none() || !above.is_writable_as(&root) {
             return None;
         }

@@ -9,7 +9,7 @@ use apply_patch_api::tools::{SessionName, ToolError, envelope};
 use crate::failure::Failure;
 use crate::{args, json};
 
-/// The events that the command line asks for, if it does.
+/// The events wanted on the command line, if any.
 pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<Events<'static>> {
     let form = args.events?;
     let form = match form {
@@ -35,7 +35,7 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Ends the events of a call that failed.
+/// Ends the events of a failed call.
 pub(crate) fn fail(events: &mut Option<Events<'static>>, error: ToolError) {
     if let Some(events) = events {
         let message = error.message.clone();
@@ -43,7 +43,7 @@ pub(crate) fn fail(events: &mut Option<Events<'static>>, error: ToolError) {
     }
 }
 
-/// The id of the call: the one that was given, or a random one.
+/// The id of the call: the given one, or a random one.
 pub(crate) fn call_id(args: &args::Reporting) -> Result<String, Failure> {
     match &args.call_id {
         Some(id) => Ok(id.clone()),

@@ -63,7 +63,7 @@ impl From<FailureClass> for Exit {
 }
 
 impl Exit {
-    /// Ends the process. Nothing is freed and no file is closed: the system does that.
+    /// Ends the process. Freeing memory and closing files is left to the system.
     pub(crate) fn now(self) -> ! {
         platform::exit(self as i32)
     }

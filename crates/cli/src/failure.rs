@@ -1,4 +1,4 @@
-//! Why a command ends without doing what it should.
+//! Why a command ends without its result.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use apply_patch_api::tools::{ErrorKind, FailureClass, Kept, ToolError};
 
 use crate::input::Input;
 
-/// Why a command ends without doing what it should.
+/// Why a command ends without its result.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command line makes no sense.
     Usage(String),
     /// The patch cannot be read.
     Input(String),
-    /// The input is not what it should be.
+    /// The input cannot be used.
     Unreadable(String),
     /// It was not approved.
     Refused(String),
@@ -31,9 +31,9 @@ pub(crate) enum Failure {
     Workspace(Box<commit::Error>),
     /// A plan could not be committed.
     Commit(Box<commit::CommitError>),
-    /// The report of a library, as programs see it.
+    /// The report of a library, for programs.
     Tool(Box<ToolError>),
-    /// Why a patch was not applied, or not all of it.
+    /// Why a patch was not applied, or only in part.
     Failed(Box<(Input, Failed)>),
 }
 
@@ -65,7 +65,7 @@ impl From<apply_patch_api::files::GlobError> for Failure {
 }
 
 impl Failure {
-    /// Something is asked for that was left out of this program when it was built.
+    /// A requested feature was left out of this build.
     #[cfg(not(all(feature = "git", feature = "mcp", feature = "shell")))]
     pub(crate) fn built_without(what: &str) -> Self {
         Self::Usage(format!(
@@ -81,7 +81,7 @@ impl Failure {
         Self::Rejected(Box::new((input.clone(), rejects.into())))
     }
 
-    /// The failure as programs see it.
+    /// The failure in the form for programs.
     pub(crate) fn error(&self) -> ToolError {
         let error = match self {
             Self::Usage(message) => {
@@ -115,7 +115,7 @@ impl Failure {
         error.kept_as(self.kept().cloned())
     }
 
-    /// The part that would be applied of a patch that does not apply as a whole.
+    /// The part to be applied, of a patch that does not apply as a whole.
     pub(crate) fn planned(&self) -> Option<&Plan> {
         match self {
             Self::Failed(failed) if failed.1.dry_run => {

@@ -15,8 +15,8 @@ use crate::global::Global;
 use crate::input::{Input, names};
 use crate::source::Source;
 
-/// Finds the patch in the input, and notes how. `options` are those that it will be parsed with. Of
-/// several patches a person chooses one, if there is a terminal to ask at.
+/// Finds the patch in the input, with notes on the search. `options` are for the parser. Of several
+/// patches a person chooses one, if there is a terminal.
 pub(crate) fn chosen(
     global: &Global,
     input: Input,
@@ -35,7 +35,7 @@ pub(crate) fn chosen(
     }
 }
 
-/// The same for all inputs that were named; several are joined to one patch, in their order.
+/// The same for all named inputs; several are joined to one patch, in their order.
 pub(crate) fn all_chosen(
     global: &Global,
     inputs: Vec<Source>,
@@ -77,7 +77,7 @@ fn found(input: Input, sent: Result<PatchText, InputError>) -> Result<Input, Fai
     Ok(Input::of(sent, input.name))
 }
 
-/// Parses the patch of an input, and reverses it where that is wanted.
+/// Parses the patch of an input, and reverses the patch on request.
 pub(crate) fn parsed(input: &Input, options: &Options) -> Result<Patch, Failure> {
     input.sent.parse(options).map_err(|error| failure(input, error))
 }
@@ -97,7 +97,7 @@ pub(crate) fn failure(input: &Input, error: InputError) -> Failure {
     }
 }
 
-/// The error as programs see it, with the name of the input.
+/// The error in the form for programs, with the name of the input.
 fn tool_error(input: &Input, error: &InputError) -> ToolError {
     let mut error = error.tool_error(input.bytes());
     error.message = format!("{}: {}", input.name, error.message);

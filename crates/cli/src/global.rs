@@ -46,28 +46,28 @@ pub(crate) struct Global {
     /// The settings; until they are read, the defaults.
     #[arg(skip = Settings::preset(Profile::default(), ApprovalPolicy::Never))]
     pub(crate) settings: Settings,
-    /// The layers that they were made of.
+    /// The layers under the settings.
     #[arg(skip)]
     pub(crate) layers: Layers,
-    /// The input, if it was read already to find out where its paths begin.
+    /// The input, if already read for the base of its paths.
     #[arg(skip)]
     pub(crate) read: Mutex<Option<Vec<Input>>>,
     /// The paths of the patch begin at the top of the work tree, which is the root, and the person
     /// is below.
     #[arg(skip)]
     pub(crate) is_below: bool,
-    /// The workspace, if it is open already and was not taken yet.
+    /// The workspace, if already open and not yet taken.
     #[arg(skip)]
     pub(crate) opened: Mutex<Option<Root>>,
 }
 
 impl Global {
-    /// Returns the workspace's root as it was given, or else the working directory.
+    /// Returns the given root of the workspace, or else the working directory.
     pub(crate) fn root(&self) -> &Path {
         self.root.as_deref().unwrap_or(Path::new("."))
     }
 
-    /// Opens the input that is named, or takes what was read of it.
+    /// Opens the named input, or takes the part read before.
     pub(crate) fn sources(&self, named: &Inputs) -> Result<Vec<Source>, Failure> {
         match self.read.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(read) => Ok(read.into_iter().map(|input| Source::Read(Box::new(input))).collect()),
@@ -75,7 +75,7 @@ impl Global {
         }
     }
 
-    /// Takes the workspace if it is open already. Only the first caller gets it.
+    /// Takes the workspace if already open. Only the first caller gets the workspace.
     pub(crate) fn take_root(&self) -> Option<Root> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -1,4 +1,4 @@
-//! The text of a patch, and what is known of it.
+//! The text of a patch, and facts about the text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,20 +10,20 @@ use apply_patch_api::tools::ops::CallLines;
 use apply_patch_api::tools::received::NotReceived;
 use apply_patch_api::tools::{ChangedBy, Kept};
 
-/// A text and the name it goes by in messages.
+/// A text and its name in messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {
     pub(crate) sent: PatchText,
     pub(crate) name: String,
-    /// Who changed the files last that were found changed.
+    /// Who last changed the files found changed.
     pub(crate) changed_by: BTreeMap<String, ChangedBy>,
-    /// How the patch is kept after it was refused.
+    /// The record of the refused patch.
     pub(crate) kept: Option<Kept>,
-    /// Where it was written here, from several files or from calls: each of them.
+    /// The sources of a text written here, from several files or from calls.
     pub(crate) parts: Vec<InputPart>,
 }
 
-/// One of several texts that are read as one patch.
+/// One of several texts read as one patch.
 #[derive(Debug, Clone)]
 pub(crate) struct InputPart {
     pub(crate) name: String,
@@ -72,8 +72,8 @@ impl Input {
         Ok(Self { parts, ..Self::of(sent, names(&all)) })
     }
 
-    /// Returns the name of the text that a line of the patch was sent in, and how many lines further up
-    /// it is there; both lines count from 1. `None` for a line that was not sent.
+    /// Returns the name of the sent text with a line of the patch, and how many lines further up
+    /// the line is there; both lines count from 1. `None` for a line that was not sent.
     pub(crate) fn place(&self, line: usize) -> Option<(&str, isize)> {
         let part = self.parts.iter().find(|part| part.lines.contains(&line));
         match part {
@@ -84,12 +84,12 @@ impl Input {
         }
     }
 
-    /// Returns the bytes of the patch, without what is around it.
+    /// Returns the bytes of the patch, without the text around.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.sent.text.as_bytes()
     }
 
-    /// Reads it as an envelope.
+    /// Reads the patch as an envelope.
     pub(crate) fn parse(&self, options: &ParseOptions) -> Result<Patch, ParseError> {
         apply_patch_api::engine::parse(self.sent.text.clone(), options)
     }

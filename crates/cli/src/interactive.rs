@@ -24,12 +24,12 @@ use crate::render;
 /// How many lines are shown of a new file.
 const SHOWN: usize = 60;
 
-/// The parts of a patch that the person took.
+/// The accepted parts of a patch.
 #[derive(Debug)]
 pub(crate) struct Chosen {
-    /// The patch of what was taken, in the form of the whole; `None` when that is nothing.
+    /// The patch of the accepted parts, in the form of the whole; `None` for no parts.
     pub(crate) patch: Option<Input>,
-    /// The names of the parts that were left out.
+    /// The names of the omitted parts.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl PatchForm {
         if input.sent.diff.is_some() { Self::Diff } else { Self::Envelope }
     }
 
-    /// The header of a section of which this is taken: that it goes elsewhere, or has another mode.
+    /// The header of a section, for its accepted changes: a new path, or another mode.
     fn header(
         self,
         section: &Section<'_>,
@@ -92,7 +92,7 @@ impl PatchForm {
         out
     }
 
-    /// The section of a binary file: its bytes are text that is taken as it is.
+    /// The section of a binary file: its bytes are unchanged text.
     fn binary(self, patch: &Patch, section: &Section<'_>, binary: &Binary<'_>) -> Vec<u8> {
         let moves = section.destination().is_some();
         let mut out = self.header(section, moves, section.executable, false);
@@ -141,7 +141,7 @@ fn push_git_line(out: &mut Vec<u8>, from: &str, to: &str) {
     out.push(b'\n');
 }
 
-/// Writes the modes of a file that is made, deleted or made executable.
+/// Writes the modes of a file to make, to delete or to make executable.
 fn push_modes(out: &mut Vec<u8>, section: &Section<'_>, mode: Option<bool>) {
     let lines = match (&section.operation, mode) {
         (SectionOperation::Delete(_), _) => "deleted file mode 100644\n".to_owned(),
@@ -206,7 +206,7 @@ const KEYS: &[(char, &str)] = &[
     ('e', "edit it in $VISUAL or $EDITOR, and take what comes out"),
 ];
 
-/// Asks about every part of `patch`, which is of this form. `plan` says where its hunks go.
+/// Asks about every part of `patch`, in its form. `plan` tells the places of the hunks.
 pub(crate) fn choose(
     patch: &Patch,
     form: PatchForm,
@@ -220,7 +220,7 @@ pub(crate) fn choose(
     let mut text = Vec::new();
     let mut last = None;
     for (index, section) in patch.sections().iter().enumerate() {
-        // A mail reads the files as those before it left them.
+        // A mail starts from the files as left by the mails before.
         let is_parted = last.is_some_and(|last| are_parted(patch, last, section));
         if is_parted && form == PatchForm::Diff && !text.is_empty() {
             text.extend_from_slice(NEXT_DIFF);
@@ -240,12 +240,12 @@ struct Person {
     places: Places,
     /// Nothing more is taken, and nothing asked.
     quit: bool,
-    /// The names of the parts that were left out.
+    /// The names of the omitted parts.
     left_out: Vec<String>,
 }
 
 impl Person {
-    /// Returns the part of a section that is taken, as text.
+    /// Returns the accepted part of a section, as text.
     fn section(&mut self, patch: &Patch, index: usize) -> Result<Vec<u8>, Failure> {
         let section = &patch.sections()[index];
         let path = &section.path.text;
@@ -409,7 +409,7 @@ impl Person {
         Ok(())
     }
 
-    /// The hunk that the person names by its number.
+    /// The hunk with the person's number.
     fn numbered(
         &mut self,
         texts: &[HunkText],
@@ -442,7 +442,7 @@ impl Person {
         Ok(nth)
     }
 
-    /// The first hunk from this one on, and then from the first, that matches.
+    /// The first match from this hunk on, and then from the first.
     fn found(
         &mut self,
         texts: &[HunkText],
@@ -475,7 +475,7 @@ impl Person {
         Ok(found)
     }
 
-    /// Asks about a change that is taken or left as a whole.
+    /// Asks about a change as a whole.
     fn takes(&mut self, shown: &[u8], name: String, question: &str) -> Result<bool, Failure> {
         let lines: Vec<_> = shown
             .split_inclusive(|&byte| byte == b'\n')
@@ -484,7 +484,7 @@ impl Person {
         let mut diff = Vec::new();
         if !lines.is_empty() {
             let cut: Vec<u8> = lines.iter().take(SHOWN).flat_map(|line| *line).copied().collect();
-            // Memory takes all that is written, here and below.
+            // Writing to memory never fails, here and below.
             let _ = render::write_diff(&mut diff, &[b"@@\n", &cut[..]].concat());
         }
         if lines.len() > SHOWN {
@@ -497,8 +497,8 @@ impl Person {
         Ok(taken)
     }
 
-    /// Shows what a question is about, in colour, and asks until there is an answer: one of `keys`,
-    /// and what follows it. Where the terminal goes away, nothing is taken.
+    /// Shows the subject of a question, in colour, and asks until there is an answer: one of
+    /// `keys`, and the text after. If the terminal goes away, nothing is accepted.
     fn ask(
         &mut self,
         shown: &[u8],
@@ -542,7 +542,7 @@ fn no_answer(error: std::io::Error) -> Failure {
     Failure::Refused(approve::no_answer(error.kind()))
 }
 
-/// A hunk, or a part of one that was split, and what the person did with it.
+/// A hunk, or a part of a split one, with the person's decision.
 #[derive(Debug)]
 struct HunkPiece {
     hunk: usize,
@@ -582,7 +582,7 @@ fn undecided_after(pieces: &[HunkPiece], at: usize) -> Option<usize> {
     pieces[at + 1..].iter().position(HunkPiece::is_undecided).map(|nth| at + 1 + nth)
 }
 
-/// The answers that make sense to the question about the piece at `at`.
+/// The answers with a meaning for the piece at `at`.
 fn offered_keys(pieces: &[HunkPiece], at: usize) -> Vec<char> {
     KEYS.iter()
         .map(|(key, _)| *key)
@@ -598,24 +598,23 @@ fn offered_keys(pieces: &[HunkPiece], at: usize) -> Vec<char> {
         .collect()
 }
 
-/// How many lines of the file are shown around a hunk that has none of its own there.
+/// How many lines of the file stand around a hunk without context of its own.
 const AROUND: usize = 3;
 
-/// Where a hunk goes: its lines in the file, and the first of them when the hunks before it are
-/// applied.
+/// The place of a hunk: its lines in the file, and its first line after the hunks before.
 #[derive(Debug, Clone)]
 struct HunkPlace {
     old: usize,
     new: usize,
-    /// The lines of the file before and after it, as context.
+    /// The lines of the file before and after the hunk, as context.
     around: [Vec<Vec<u8>>; 2],
 }
 
-/// The place of each hunk, by section and hunk, or why it has none.
+/// The place of each hunk, by section and hunk, or the reason for none.
 type Places = HashMap<(usize, usize), Result<HunkPlace, String>>;
 
-/// Finds where hunks go. Where the whole patch does not fit, each file is looked at for itself,
-/// without what does not fit in it.
+/// Finds the places of hunks. If the whole patch does not fit, each file is planned alone, without
+/// its unfit hunks.
 fn places(patch: &Patch, plan: &dyn Fn(&Patch) -> Result<Plan, Rejects>) -> Places {
     let mut places = Places::new();
     if let Ok(plan) = plan(patch) {
@@ -683,7 +682,7 @@ fn with_hunks<'p>(section: &Section<'p>, kept: &[usize]) -> Section<'p> {
     section
 }
 
-/// Adds the places of the kept hunks of a section, which is number `in_plan` of the plan.
+/// Adds the places of the kept hunks of a section, number `in_plan` of the plan.
 fn placed(
     places: &mut Places,
     patch: &Patch,
@@ -731,14 +730,14 @@ fn context(lines: &[&[u8]], range: Range<usize>) -> Vec<Vec<u8>> {
     lines[range].iter().map(|line| [b" ", without_end(line), b"\n"].concat()).collect()
 }
 
-/// A hunk as text, taken apart: a part is a run of changed lines with the unchanged ones after it,
-/// and before it for the first.
+/// A hunk as text, taken apart: a part is a run of changed lines with the unchanged ones after, and
+/// before in the first part.
 #[derive(Debug)]
 struct HunkText {
-    /// Where it goes, or why it has no place.
+    /// The place, or why there is none.
     place: Result<HunkPlace, String>,
     whole: Vec<u8>,
-    /// The lines that open it.
+    /// The opening lines.
     head: Vec<u8>,
     /// The header, without line numbers.
     header: String,
@@ -791,8 +790,8 @@ impl HunkText {
         Self { place, whole: text, head, header, parts, tail }
     }
 
-    /// Parts in colour, with the unchanged lines before them, and where they go. Where the hunk has
-    /// no unchanged lines at its beginning or end, those of the file are shown.
+    /// Parts in colour, with the unchanged lines before, and their place. A hunk without unchanged
+    /// lines at its beginning or end gets lines of the file there.
     fn shown(&self, parts: Range<usize>) -> Vec<u8> {
         let before = self.parts[..parts.start].iter().flatten();
         let mut context: Vec<&Vec<u8>> = match parts.start.checked_sub(1) {
@@ -816,7 +815,7 @@ impl HunkText {
             }
         }
         let lines = [context, lines].concat();
-        // Memory takes all that is written.
+        // Writing to memory never fails.
         let mut shown = Vec::new();
         let header = match &self.place {
             Ok(place) => {
@@ -840,10 +839,10 @@ impl HunkText {
         shown
     }
 
-    /// The hunk of what was taken of its parts; empty when that is nothing.
+    /// The hunk of the accepted parts; empty for none.
     ///
-    /// Of a part that is left out the lines to delete become context, so that the hunk has the
-    /// place of the whole.
+    /// In an omitted part, the lines to delete become context, so that the place of the hunk stays
+    /// the same.
     fn text(&self, parts: &[PartDecision], form: PatchForm) -> Vec<u8> {
         let mut lines: Vec<u8> = Vec::new();
         for (part, of) in parts.iter().zip(&self.parts) {
@@ -874,7 +873,7 @@ fn count_without(lines: impl Iterator<Item: AsRef<[u8]>>, sign: u8) -> usize {
     lines.filter(|line| line.as_ref()[0] != sign).count()
 }
 
-/// A range of lines as a hunk has it.
+/// A range of lines in the form of a hunk.
 fn range(first: usize, count: usize) -> String {
     match count {
         0 => format!("{},0", first.saturating_sub(1)),
@@ -901,7 +900,7 @@ fn counted(text: Vec<u8>, form: PatchForm) -> Vec<u8> {
     }
 }
 
-/// The hunk of a diff with as many lines in its header as it has; `None` where there is no header.
+/// The hunk of a diff with the right counts in its header; `None` without a header.
 fn renumbered(text: &[u8]) -> Option<Vec<u8>> {
     let first = text.split_inclusive(|&byte| byte == b'\n').next()?;
     let header = std::str::from_utf8(first).ok()?.strip_prefix("@@ -")?;

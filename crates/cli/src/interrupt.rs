@@ -1,6 +1,7 @@
-//! SIGINT, SIGTERM and SIGHUP, and what Windows has for them: they cancel a change until its commit
-//! point, with everything as it was before; after it the change is finished. Before a change begins
-//! they end the program at once, and at a question it says so.
+//! SIGINT, SIGTERM and SIGHUP, and their counterparts on Windows: before the commit point of a
+//! change they cancel the change, and leave everything unchanged; after the commit point the change
+//! is finished. Before a change begins they end the program at once; during a question, with a
+//! message.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,14 +15,14 @@ use crate::exit::Exit;
 use crate::platform::{self, HUNG_UP};
 use crate::{outside, render};
 
-/// The signals that end the program, and how.
+/// The signals that end the program, and the exits.
 const SIGNALS: [(i32, Exit); 3] = [
     (signal_hook::consts::SIGINT, Exit::Interrupted),
     (signal_hook::consts::SIGTERM, Exit::Terminated),
     (HUNG_UP, Exit::HungUp),
 ];
 
-/// The code of the signal that came, as the program ends by it; 0 before.
+/// The exit code of the signal received; 0 before.
 static CAME: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Sets the handlers.
@@ -36,8 +37,8 @@ static WATCHER: Once = Once::new();
 /// Whether a part of the patch was applied.
 static CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// Watches for signals from now on: they cancel the change, and do not end the program. What
-/// follows a change only says what became of it.
+/// Watches for signals from now on: they cancel the change, and do not end the program. After the
+/// change only its outcome is told.
 pub(crate) fn watch() {
     HANDLERS.call_once(|| {
         let ignored = platform::ignored_signals();
@@ -51,7 +52,7 @@ pub(crate) fn watch() {
     });
 }
 
-/// Waits for a person: meanwhile a signal ends the program, which says what has happened.
+/// Waits for a person: meanwhile a signal ends the program, with a message about past changes.
 pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     watch();
     WAITS.store(true, Ordering::SeqCst);
@@ -81,7 +82,7 @@ fn end_at_signal() {
 
 /// Ends the program because of a signal.
 fn end(exit: Exit) -> ! {
-    // The line of the question has the text that was typed last, and the terminal's `^C`.
+    // The line of the question has the last typed text, and the terminal's `^C`.
     if let Ok(mut terminal) = outside::terminal() {
         let _ = writeln!(terminal);
     }
@@ -99,7 +100,7 @@ pub(crate) fn changed() {
     CHANGED.store(true, Ordering::SeqCst);
 }
 
-/// How the program ends because of the signal that came.
+/// The exit for the signal received.
 pub(crate) fn came() -> Option<Exit> {
     let code = CAME.load(Ordering::SeqCst);
     SIGNALS.into_iter().map(|(_, exit)| exit).find(|exit| *exit as usize == code)

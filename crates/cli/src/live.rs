@@ -47,7 +47,7 @@ pub(crate) fn read(options: &ParseOptions) -> Result<Input, Failure> {
     Ok(Input::new(bytes, "standard input"))
 }
 
-/// Whether the advice would be to read another form, with a flag that `--stream` does not allow.
+/// Whether the advice would be another form, with a flag that `--stream` does not allow.
 fn is_diff(error: &ParseError) -> bool {
     Remedy::of_parse(error).contains(&Remedy::Set(Setting::AnyForm))
 }
@@ -58,7 +58,8 @@ fn of_diff() -> Failure {
     Failure::Usage(message.into())
 }
 
-/// The lines on standard error: on a terminal one that changes, else one for each finished section.
+/// The lines on standard error: on a terminal one changing line, else one for each finished
+/// section.
 struct View {
     live: bool,
     /// A letter and the path or paths, for each section.

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 // The command line: arguments in, rendering out, nothing else.
 #![forbid(unsafe_code)]
-// This is the one crate that prints.
+// This is the only crate allowed to print.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod approve;

@@ -1,5 +1,5 @@
-//! The files that the user names outside of any workspace: those of the command line, standard
-//! input, the terminal.
+//! The user's files outside of any workspace: files on the command line, standard input, the
+//! terminal.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -16,12 +16,12 @@ use apply_patch_api::files::{Error, FileKind};
 use crate::platform;
 pub(crate) use crate::platform::{Terminal, has_typed, terminal};
 
-/// The path in a variable of the environment; `None` where it is not absolute.
+/// The path in a variable of the environment; `None` for a relative one.
 pub(crate) fn absolute(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// The user's home directory, if it is known.
+/// The user's home directory, if known.
 pub(crate) fn home() -> Option<PathBuf> {
     absolute("HOME").or_else(|| if cfg!(windows) { absolute("USERPROFILE") } else { None })
 }
@@ -39,7 +39,7 @@ pub(crate) fn exists(path: &Path) -> bool {
     path.exists()
 }
 
-/// Returns whether something has this path, also a link that leads nowhere.
+/// Returns whether something has this path, also a dangling link.
 pub(crate) fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
@@ -53,18 +53,18 @@ pub(crate) fn remove_file(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Removes a directory if it is empty.
+/// Removes an empty directory.
 pub(crate) fn remove_empty_dir(path: &Path) {
     let _ = std::fs::remove_dir(path);
 }
 
-/// Writes a file into a directory that the user named; both are made where they are missing.
+/// Writes a file into a directory named by the user; both are made where they are missing.
 pub(crate) fn write_into(dir: &Path, name: &str, text: &str) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
     std::fs::write(dir.join(name), text)
 }
 
-/// A file (or a FIFO, or `/dev/stdin`) that the user named, open and not read yet.
+/// A file (or a FIFO, or `/dev/stdin`) named by the user, open and not read yet.
 #[derive(Debug)]
 pub(crate) struct InputFile {
     file: File,
@@ -72,7 +72,7 @@ pub(crate) struct InputFile {
 }
 
 impl InputFile {
-    /// Opens it; links are followed.
+    /// Opens the file; links are followed.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let shown = path.display().to_string();
         match File::open(path) {
@@ -81,7 +81,7 @@ impl InputFile {
         }
     }
 
-    /// Reads all of it, at most `limit` bytes.
+    /// Reads all bytes, at most `limit`.
     pub(crate) fn read(self, limit: u64) -> Result<Vec<u8>, Error> {
         let seen = self.file.metadata().map_err(|error| self.io_error("look at", error))?;
         if seen.is_dir() {
@@ -113,15 +113,14 @@ impl InputFile {
     }
 }
 
-/// Reads a file that the user named, of at most `limit` bytes.
+/// Reads a file named by the user, of at most `limit` bytes.
 pub(crate) fn read_input(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     InputFile::open(path)?.read(limit)
 }
 
-/// The size of the regular file that is standard input; `None` when it is anything else, or cannot
-/// be examined.
+/// The size of the regular file at standard input; `None` for anything else, or an unknown size.
 ///
-/// This is how much room reading it takes, not how much will be read: the file may grow, or have
+/// The size is the room for reading, not the number of bytes to come: the file may grow, or have
 /// been read in part.
 pub(crate) static STDIN_SIZE: LazyLock<Option<u64>> = LazyLock::new(platform::stdin_size);
 

@@ -1,4 +1,4 @@
-//! The calls that differ between systems.
+//! The calls with differences between systems.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -10,11 +10,11 @@ use std::io;
 
 #[cfg(not(windows))]
 pub(crate) const HUNG_UP: i32 = signal_hook::consts::SIGHUP;
-/// SIGBREAK, which the C library of Windows raises on Ctrl+Break and when the console is closed.
+/// SIGBREAK, raised by the C library of Windows on Ctrl+Break and when the console is closed.
 #[cfg(windows)]
 pub(crate) const HUNG_UP: i32 = 21;
 
-/// The terminal that controls this process, whatever standard input and output are.
+/// The controlling terminal of this process, whatever standard input and output are.
 #[cfg(not(windows))]
 pub(crate) type Terminal = File;
 
@@ -59,8 +59,7 @@ impl io::Write for Terminal {
     }
 }
 
-/// The size of the regular file that is standard input; `None` when it is anything else, or cannot
-/// be examined.
+/// The size of the regular file at standard input; `None` for anything else, or an unknown size.
 #[cfg(unix)]
 pub(crate) fn stdin_size() -> Option<u64> {
     use rustix::fs::FileType;
@@ -74,8 +73,8 @@ pub(crate) fn stdin_size() -> Option<u64> {
     None
 }
 
-/// Whether a line stands at standard input already, or comes at once, as the next one of a text
-/// that is pasted.
+/// Whether a line already stands at standard input, or comes at once, as the next line of a pasted
+/// text.
 #[cfg(unix)]
 pub(crate) fn has_typed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -91,7 +90,7 @@ pub(crate) fn has_typed() -> bool {
 }
 
 /// Lets a write beyond the limit of the size of files (`ulimit -f`) fail like one to a full disk:
-/// by default the system sends a signal that ends the program, half way.
+/// by default the system ends the program half way, by a signal.
 #[cfg(unix)]
 pub(crate) fn outlive_size_limit() {
     use std::sync::Arc;
@@ -110,12 +109,12 @@ pub(crate) fn outlive_size_limit() {
 #[cfg(not(unix))]
 pub(crate) fn outlive_size_limit() {}
 
-/// The signals that this process was started to ignore, as by nohup(1), one bit each: they stay
+/// The signals ignored since the start of this process, as by nohup(1), one bit each: they stay
 /// ignored. Known on Linux only.
 #[cfg(target_os = "linux")]
 pub(crate) fn ignored_signals() -> u64 {
     use rustix::fs::{Mode, OFlags};
-    // The file has less than two thousand bytes, which come at once.
+    // The file has less than two thousand bytes, all read at once.
     let mut status = [0; 4096];
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let length = rustix::fs::open("/proc/self/status", flags, Mode::empty())
@@ -133,7 +132,7 @@ pub(crate) fn ignored_signals() -> u64 {
     0
 }
 
-/// Ends the process. Nothing is freed and no file is closed: the system does that.
+/// Ends the process. Freeing memory and closing files is left to the system.
 #[cfg(unix)]
 pub(crate) fn exit(code: i32) -> ! {
     signal_hook::low_level::exit(code)
@@ -144,19 +143,19 @@ pub(crate) fn exit(code: i32) -> ! {
     std::process::exit(code)
 }
 
-/// Lets the allocator give large blocks back to the system when they are freed, instead of keeping
-/// them for the next call: a server lives long, and one large call may be the only one.
+/// Lets the allocator give freed large blocks back to the system, instead of keeping them for the
+/// next call: a server lives long, and one large call may be the only one.
 ///
-/// Allocators read such settings when a process starts, and only from the environment (glibc's of
-/// malloc, and those of mimalloc, which the static program has). So the server starts itself anew
-/// with them; the process stays the same. Three patches of 15 MB and what comes between them: 95 MB
-/// stay without this, 6 MB with it, and the most at any time is 62 instead of 120 MB.
+/// Allocators read such settings when a process starts, and only from the environment (glibc's
+/// malloc, and mimalloc in the static program). So the server starts itself anew with them; the
+/// process stays the same. For three patches of 15 MB and the calls between them: 95 MB stay
+/// without these settings, 6 MB with them, and the most at any time is 62 instead of 120 MB.
 #[cfg(all(feature = "mcp", target_os = "linux"))]
 pub(crate) fn give_memory_back() {
     use std::os::unix::process::CommandExt as _;
     const SETTINGS: [(&str, &str); 3] = [
-        // Blocks of so many bytes are mapped one by one; set by hand, the bound does not grow with
-        // the blocks that are freed.
+        // Blocks of so many bytes are mapped one by one; a bound set by hand does not grow with
+        // freed blocks.
         ("MALLOC_MMAP_THRESHOLD_", "131072"),
         ("MALLOC_TRIM_THRESHOLD_", "131072"),
         ("MIMALLOC_PURGE_DELAY", "0"),
@@ -166,7 +165,7 @@ pub(crate) fn give_memory_back() {
     let mut args = std::env::args_os();
     let Some(name) = args.next().filter(|_| !missing.is_empty()) else { return };
     if let Ok(program) = std::env::current_exe() {
-        // Returns only if it fails; then the server keeps the memory.
+        // Returns only on failure; then the server keeps the memory.
         let _ = std::process::Command::new(program).arg0(name).args(args).envs(missing).exec();
     }
 }

@@ -1,4 +1,4 @@
-//! A line on standard error that says how far a change is, for runs that last.
+//! A line on standard error with the progress of a long change.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,22 +9,22 @@ use apply_patch_api::engine::Event;
 
 use crate::{outside, render};
 
-/// How often the progress is checked, and for how many checks a change has to last before it is
-/// shown.
+/// How often the progress is checked, and how many checks a change has to last before the line
+/// appears.
 const INTERVAL: Duration = Duration::from_millis(100);
 const PATIENCE: u32 = 10;
 
 /// The longest bar.
 const LONGEST: usize = 30;
 
-/// The part of the work that is shown.
+/// The visible part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Files are read and the change is planned, or another process is waited for.
     Preparing,
     /// How many files are done of how many.
     Files { what: &'static str, done: usize, of: usize },
-    /// Nothing: someone else writes to the terminal, or it is over.
+    /// Nothing: someone else writes to the terminal, or the change is over.
     Hidden,
 }
 
@@ -35,7 +35,7 @@ struct StageLine {
     is_drawn: bool,
 }
 
-/// Shows how far a change is; only on a terminal, and only when it lasts.
+/// Shows the progress of a change; only on a terminal, and only for a long one.
 #[derive(Debug)]
 pub(crate) struct Progress {
     /// `None` where nothing is ever shown.
@@ -47,10 +47,10 @@ impl Progress {
         let shown = (!quiet && *outside::STDERR_IS_TERMINAL)
             .then(|| Arc::new(Mutex::new(StageLine { stage: Stage::Preparing, is_drawn: false })));
         if let Some(shown) = shown.clone() {
-            // The thread ends with the process. Without it nothing is shown.
+            // The thread ends with the process. Without a thread nothing is shown.
             let _ = thread::Builder::new().spawn(move || {
                 let mut seen = 0;
-                // Until it is dropped.
+                // Until the owner is dropped.
                 while Arc::strong_count(&shown) > 1 {
                     thread::sleep(INTERVAL);
                     let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +115,7 @@ fn draw(shown: &mut StageLine) {
     shown.is_drawn = !text.is_empty();
 }
 
-/// A stage in a line that is shorter than `width`.
+/// A stage in a line shorter than `width`.
 fn line(stage: Stage, width: usize) -> String {
     let text = match stage {
         Stage::Hidden => String::new(),

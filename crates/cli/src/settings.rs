@@ -1,11 +1,12 @@
-//! Where the settings come from: flags, then the environment, then the user's file, held within the
+//! The sources of the settings: flags, then the environment, then the user's file, held within the
 //! bounds of the workspace's file.
 //!
-//! A value is looked for in flags, then in `APPLY_PATCH_*`, then in
-//! `$XDG_CONFIG_HOME/apply-patch/config.toml` (or `~/.config/…`). What comes out is held within the
-//! bounds that `.apply-patch.toml` in the workspace sets: everyone who writes to the workspace can
-//! write that file, so it can only make the program stricter. Those of all directories from the
-//! root up to the project's top hold, each with patterns that are relative to its own directory.
+//! A value comes from flags, then from `APPLY_PATCH_*`, then from
+//! `$XDG_CONFIG_HOME/apply-patch/config.toml` (or `~/.config/…`). The result is held within the
+//! bounds of `.apply-patch.toml` in the workspace: everyone with the right to write to the
+//! workspace can write this file, so it can only make the program stricter. The bounds of all
+//! directories from the root up to the project's top hold, each with patterns relative to its own
+//! directory.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,20 +23,20 @@ use toml::de::{DeTable, DeValue};
 use crate::failure::Failure;
 use crate::outside::config_home;
 
-/// The largest configuration file that is read, in bytes.
+/// The largest configuration file, in bytes.
 const MAX_FILE: u64 = 64 << 10;
 
-/// One key as `doctor` shows it.
+/// One key in the form of `doctor`.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) key: &'static str,
-    /// The value and where it comes from; `None` for the default.
+    /// The value and its source; `None` for the default.
     pub(crate) given: Option<(String, String)>,
-    /// The most that the workspace allows.
+    /// The most allowed by the workspace.
     pub(crate) bound: Option<String>,
 }
 
-/// The places that flags leave open: the environment, the user's file, and the bounds of the
+/// The sources below the flags: the environment, the user's file, and the bounds of the
 /// workspace's.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
@@ -61,8 +62,8 @@ impl Sources {
         Self::of(root, user, any.then_some(|name: &str| std::env::var_os(name)))
     }
 
-    /// The same, with the path and the bytes of the user's file given, or why it cannot be read, and
-    /// what finds a variable of the environment; `None` where none is of this program.
+    /// The same, with the path and the bytes of the user's file given, or the error of reading, and
+    /// a lookup for variables of the environment; `None` where none is of this program.
     pub(crate) fn of(
         root: &Path,
         user: Option<(&Path, Result<Vec<u8>, String>)>,
@@ -79,7 +80,7 @@ impl Sources {
         }
         let Some(root) = open_workspace(root).map_err(Failure::Usage)? else { return Ok(sources) };
         sources.add_bounds(bounds(&root), &Prefix::default());
-        // The bounds of a directory of the project hold for each directory in it.
+        // The bounds of a directory of the project hold for all directories below.
         for (above, prefix) in commit::directories_above(&root) {
             sources.add_bounds(bounds(&above), &prefix);
         }
@@ -87,14 +88,13 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Adds the bounds of a file in a directory above, or remembers what is wrong with it.
+    /// Adds the bounds of a file in a directory above, or remembers its fault.
     fn add_bounds(&mut self, read: Result<Layer, String>, prefix: &Prefix) {
         let bounds = self.or_default(read);
         self.bounds = bounds.seen_through(prefix).and(std::mem::take(&mut self.bounds));
     }
 
-    /// Returns what was read; where something is wrong with it, remembers that, and returns what
-    /// holds then: the defaults.
+    /// Returns the settings read; for a faulty file, remembers the fault and returns the defaults.
     fn or_default(&mut self, read: Result<Layer, String>) -> Layer {
         read.unwrap_or_else(|problem| {
             self.broken.push(problem);
@@ -102,8 +102,8 @@ impl Sources {
         })
     }
 
-    /// The faults of the files and the environment. Their settings are not known then, so nothing
-    /// may be changed that they could forbid.
+    /// The faults of the files and the environment. Their settings are unknown then, so no change
+    /// is allowed that they could forbid.
     pub(crate) fn broken(&self) -> &[String] {
         &self.broken
     }
@@ -116,12 +116,12 @@ impl Sources {
         }
     }
 
-    /// The workspace, if it could be opened.
+    /// The workspace, if opened.
     pub(crate) fn root(&self) -> Option<&Root> {
         self.root.as_ref()
     }
 
-    /// The workspace as it was opened, to be used under the policy of the settings.
+    /// The opened workspace, for use under the policy of the settings.
     pub(crate) fn into_root(self) -> Option<Root> {
         self.root
     }
@@ -139,7 +139,7 @@ impl Sources {
             .collect()
     }
 
-    /// The value of a key, and where it was found.
+    /// The value of a key, and its source.
     fn given(&self, key: &str) -> Option<(String, String)> {
         if let Some(text) = self.environment.text(key) {
             return Some((text, format!("${}", variable(key))));
@@ -172,31 +172,31 @@ fn keys() -> impl Iterator<Item = &'static str> {
     Layer::KEYS.iter().map(|(key, _)| *key)
 }
 
-/// The key that is most like a word, if one is meant by it.
+/// The key most like a word, if likely meant.
 fn near(word: &str) -> Option<&'static str> {
     let near = keys().map(|key| (strsim::jaro_winkler(key, word), key));
     let nearest = near.filter(|near| near.0 > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
     nearest.map(|(_, key)| key)
 }
 
-/// Of variables of the environment, those that are named as ours and say nothing to this program.
-/// Each with the variable that may be meant.
+/// The unknown variables among variables of the environment named like ours. Each with the variable
+/// that may be meant.
 pub(crate) fn unknown<'n>(
     names: impl Iterator<Item = &'n str>,
 ) -> impl Iterator<Item = (&'n str, Option<String>)> {
-    /// The variables of programs around this one, and those that it sets for others.
+    /// The variables of programs around this one, and variables set for other programs.
     const OTHERS: [&str; 4] = ["TURN", "CHECKED_STATE", "FILE", "NATIVE"];
     let own = names.filter_map(|name| Some((name, name.strip_prefix(VARIABLES)?)));
     own.filter(|(name, word)| !OTHERS.contains(word) && variables().all(|known| known != *name))
         .map(|(name, word)| (name, near(&word.to_lowercase().replace('_', "-")).map(variable)))
 }
 
-/// The variables that have settings.
+/// The variables with settings.
 pub(crate) fn variables() -> impl Iterator<Item = String> {
     keys().map(variable)
 }
 
-/// The keys, each with its variable and what it says.
+/// The keys, each with its variable and its description.
 pub(crate) fn described() -> impl Iterator<Item = (&'static str, String, &'static str)> {
     keys().filter_map(|key| Some((key, variable(key), Layer::about(key)?)))
 }
@@ -232,14 +232,14 @@ fn bounds(root: &Root) -> Result<Layer, String> {
 fn open_workspace(root: &Path) -> Result<Option<Root>, String> {
     match Root::open(root, apply_patch_api::engine::policy()) {
         Ok(root) => Ok(Some(root)),
-        // The command itself reports that, if it needs a workspace.
+        // The command itself reports this error, if in need of a workspace.
         Err(Error::NoRoot { .. }) => Ok(None),
         Err(error) => Err(unreadable(error)),
     }
 }
 
-/// Reads the workspace's file: a regular file of one name, beneath the root and over no link. A
-/// writer of the workspace must not choose another file that this process reads.
+/// Reads the workspace's file: a regular file with one name, beneath the root and over no link. A
+/// writer of the workspace must not choose another file for this process to read.
 fn read_workspace_file(root: &Root) -> Result<Option<Vec<u8>>, String> {
     let path = root.check(WORKSPACE_FILE, Access::Read).map_err(unreadable)?;
     match root.read(&path, MAX_FILE) {
@@ -260,8 +260,7 @@ fn unreadable(problem: impl fmt::Display) -> String {
     format!("configuration: {problem}")
 }
 
-/// Reads a file: known keys, with values that they can have. Errors name the place and never quote
-/// what stands there.
+/// Reads a file: known keys, with valid values. Errors name the place and never quote the text.
 fn parse(path: &Path, bytes: &[u8]) -> Result<Layer, String> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| format!("{}: it is not UTF-8", path.display()))?;
@@ -298,7 +297,7 @@ fn read_keys(text: &str) -> Result<Layer, FileFault> {
     Ok(layer)
 }
 
-/// Returns a value as JSON; null for one that no setting can have.
+/// Returns a value as JSON; null for a value of no setting.
 fn json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => text.as_ref().into(),

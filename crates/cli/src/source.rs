@@ -19,7 +19,7 @@ pub(crate) enum Source {
     Stdin,
     /// The text of the clipboard.
     Clipboard(Vec<u8>),
-    /// An input that was read already.
+    /// An input already read.
     Read(Box<Input>),
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn is_terminal() -> bool {
     *outside::STDIN_IS_TERMINAL
 }
 
-/// Opens all that is named, or standard input.
+/// Opens all named inputs, or standard input.
 pub(crate) fn open_all(named: &Inputs) -> Result<Vec<Source>, Failure> {
     if named.clipboard {
         return Ok(vec![Source::Clipboard(clipboard::read()?)]);
@@ -62,14 +62,14 @@ pub(crate) fn open(file: Option<&Path>) -> Result<Source, Failure> {
     }
 }
 
-/// Returns the URL that a path is, as a word of the shell.
+/// Returns the URL in a path, as a word of the shell.
 fn url(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let is_url = ["https://", "http://", "ftp://"].iter().any(|scheme| text.starts_with(scheme));
     is_url.then(|| hints::shell_word(text))
 }
 
-/// Returns where a file is that is not here, but in the root.
+/// Returns the place of a file that is missing here, and exists in the root.
 pub(crate) fn in_root(root: &Path, file: &Path) -> Option<PathBuf> {
     let there = root.join(file);
     (file != Path::new("-")
@@ -80,7 +80,7 @@ pub(crate) fn in_root(root: &Path, file: &Path) -> Option<PathBuf> {
 }
 
 impl Source {
-    /// Reads all of it.
+    /// Reads all of the input.
     pub(crate) fn read(self) -> Result<Input, Failure> {
         match self {
             Self::File(file, name) => match file.read(MAX_PATCH_SIZE) {
@@ -128,7 +128,7 @@ pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
 
 /// Reads what is typed or pasted at a terminal.
 fn typed() -> std::io::Result<Vec<u8>> {
-    /// A terminal cuts lines that are longer, and does not say so.
+    /// A terminal cuts longer lines without a word.
     const LONGEST: usize = if cfg!(windows) {
         usize::MAX
     } else if cfg!(target_os = "linux") {
@@ -140,7 +140,7 @@ fn typed() -> std::io::Result<Vec<u8>> {
     let mut stdin = std::io::stdin().lock().take(MAX_PATCH_SIZE + 1);
     let mut begun = false;
     let mut ended = false;
-    // Text that was pasted behind the end is read, too: the shell would run it.
+    // Text pasted behind the end is read, too: the shell would run it.
     while !ended || outside::has_typed() {
         let start = bytes.len();
         if stdin.read_until(b'\n', &mut bytes)? == 0 {

@@ -1,4 +1,4 @@
-//! How a value is read of which there are a few.
+//! Reads a value from a short list of choices.
 
 use apply_patch_api::tools::settings::Choice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -35,7 +35,7 @@ impl std::convert::From<InputArgs> for Inputs {
 }
 
 impl Inputs {
-    /// The first file that is named; `-` for the clipboard.
+    /// The first named file; `-` for the clipboard.
     pub(crate) fn first(&self) -> Option<&Path> {
         if self.clipboard { Some(Path::new("-")) } else { self.files.first().map(PathBuf::as_path) }
     }
@@ -73,7 +73,7 @@ pub(crate) struct From {
 }
 
 impl From {
-    /// The same for those who read the input.
+    /// The same for readers of the input.
     pub(crate) fn how(&self) -> Result<ReadAs, InputError> {
         Ok(ReadAs {
             form: self.from,
@@ -87,7 +87,7 @@ impl From {
     }
 }
 
-/// `--include` and `--exclude`, in the order of the command line: the first that matches decides.
+/// `--include` and `--exclude`, in the order of the command line: the first match decides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Patterns(Vec<PathPattern>);
 

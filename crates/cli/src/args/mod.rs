@@ -1,5 +1,4 @@
-//! The arguments that several commands share, as they are written; those of one command are in its
-//! file.
+//! The arguments shared by several commands; arguments of one command are in its file.
 
 mod choice;
 pub(crate) mod fit;

@@ -89,7 +89,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Returns the settings that the flags give.
+    /// Returns the settings from the flags.
     pub(crate) fn layer(&self) -> Layer {
         Layer {
             profile: self.profile,
@@ -112,7 +112,7 @@ impl Rules {
     }
 }
 
-/// Returns the setting that `--allow` gives.
+/// Returns the setting from `--allow`.
 pub(crate) fn allowing(allow: &[String]) -> Layer {
     Layer { allow: Some(Patterns::of(allow.to_vec())), ..Layer::default() }
 }

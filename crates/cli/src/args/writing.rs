@@ -22,7 +22,7 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// Returns the settings that the flags give, and others.
+    /// Returns the settings from the flags, over others.
     pub(crate) fn over(&self, others: Layer) -> Layer {
         Layer { durability: self.durability, lock_timeout: self.waiting.lock_timeout, ..others }
     }
@@ -61,7 +61,7 @@ pub(crate) struct Formatting {
 }
 
 impl Checks {
-    /// Returns the settings that the flags give, and others.
+    /// Returns the settings from the flags, over others.
     pub(crate) fn over(&self, others: Layer) -> Layer {
         Layer {
             verify: self.verify.as_deref().map(settings::Checks::of),
@@ -71,7 +71,7 @@ impl Checks {
 }
 
 impl Formatting {
-    /// Returns the settings that the flags give, and others.
+    /// Returns the settings from the flags, over others.
     pub(crate) fn over(&self, others: Layer) -> Layer {
         Layer {
             format_with: self.format_with.as_deref().map(settings::Checks::of),

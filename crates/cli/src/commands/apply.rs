@@ -133,7 +133,7 @@ pub(crate) struct CheckArgs {
     pub(crate) rules: args::Rules,
 }
 
-/// Returns the options that the settings and the flags ask for.
+/// Returns the options from the settings and the flags.
 pub(super) fn options(global: &Global, rules: &args::Rules) -> Result<Options, Failure> {
     let base = workspace::base(global, rules)?;
     Ok(Options { base, ..options_without_base(&global.settings, rules)? })
@@ -155,7 +155,7 @@ pub(crate) fn options_without_base(
 /// Shows what a patch would do.
 type Show<'s> = dyn Fn(&Patch, &Plan) -> Result<(), apply_patch_api::files::Error> + 's;
 
-/// Reads and plans the patch of a command that only looks, and shows what it would do.
+/// Reads and plans the patch of a command without changes, and shows the outcome.
 pub(super) fn looked(
     global: &Global,
     args: &CheckArgs,
@@ -172,7 +172,7 @@ pub(super) fn looked(
     look(global, &session, &input, &options, atomicity, &|patch, plan| show(&options, patch, plan))
 }
 
-/// Returns which sections are applied where some do not apply.
+/// Returns the treatment of a patch of which some sections do not apply.
 fn atomicity(parts: &args::Parts, settings: &SessionSettings) -> Result<Atomicity, Failure> {
     if parts.no_atomic && settings.verify.is_some() {
         let message = "with a `verify` command, all files of a patch are changed or none: leave \
@@ -182,7 +182,8 @@ fn atomicity(parts: &args::Parts, settings: &SessionSettings) -> Result<Atomicit
     Ok(Atomicity::of(!parts.no_atomic, parts.partial).expect("BUG: clap refuses both"))
 }
 
-/// Returns a patch with the sections of other files of the refused one that it amends, if it does.
+/// Returns a patch together with the other files' sections from the refused one, if the patch
+/// amends one.
 fn amended(
     input: Input,
     parts: &args::Parts,
@@ -200,9 +201,9 @@ fn amended(
     Ok(Input::of(sent, format!("{id}, amended")))
 }
 
-/// Plans a patch, and shows what it would do: of one that does not apply as a whole, what would be
-/// applied. That it was applied already is said as applying it would: a preview does not differ
-/// from the commit.
+/// Plans a patch, and shows the outcome: for a patch that does not apply as a whole, the part to be
+/// applied. The message for a patch already applied is the same as when applying: a preview does
+/// not differ from the commit.
 fn look(
     global: &Global,
     session: &Session,
@@ -266,7 +267,7 @@ fn applies(
 }
 
 pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> {
-    // It is not dropped: that would close its files one by one, and the process ends soon.
+    // No drop here: a drop would close the files one by one, and the process ends soon.
     let mut session = ManuallyDrop::new(None);
     let mut events = None;
     run(global, args, &mut session, &mut events).inspect_err(|failure| {
@@ -334,7 +335,7 @@ fn run(
         let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
-            // The person wants to edit it.
+            // The person wants another edit.
             None => {
                 input = approve::edit(&input)?;
                 prompt.deletes_approved(false);
@@ -343,13 +344,13 @@ fn run(
     }
 }
 
-/// Returns whether what the command of `--verify` prints is shown as it comes: to a person. A
-/// program gets the end of it in the answer.
+/// Returns whether the output of `--verify` commands is shown live: to a person. A program gets the
+/// end of the output in the answer.
 fn shows_output(global: &Global, args: &ApplyArgs) -> bool {
     !global.json && !global.quiet && args.reporting.events.is_none()
 }
 
-/// Finds out who changed the files last that were found changed.
+/// Finds out who last changed the files found changed.
 fn told(session: &Session, mut failure: Failure) -> Failure {
     let error = failure.error();
     if let Failure::Failed(failed) = &mut failure {
@@ -377,7 +378,7 @@ fn keep(session: &Session, options: &Options, failure: Failure) -> Failure {
 fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<Input>, Failure> {
     let form = interactive::PatchForm::of(&input);
     let patch = form::parsed(&input, options)?;
-    // The states that are expected of the files are checked when the whole patch is planned.
+    // The expected states of the files are checked in the plan of the whole patch.
     let alone = Options { expected: BTreeMap::new(), ..options.clone() };
     let chosen = interactive::choose(&patch, form, &|patch| {
         apply_patch_api::engine::plan(session.workspace().root(), patch, &alone)
@@ -388,7 +389,7 @@ fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<I
     Ok(chosen.patch)
 }
 
-/// The way in which a patch is applied, however often the person edits it first.
+/// The way to apply a patch, however often the person edits the text first.
 struct Attempt<'a> {
     global: &'a Global,
     args: &'a ApplyArgs,
@@ -399,7 +400,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Applies the patch, if it is approved; `None` when the person wants to edit it first.
+    /// Applies the patch, if approved; `None` when the person wants an edit first.
     fn run(
         &self,
         input: &Input,
@@ -434,7 +435,7 @@ impl Attempt<'_> {
     }
 }
 
-/// The end of an attempt that was not approved; `None` when the person wants to edit the patch.
+/// The end of an attempt without approval; `None` when the person wants an edit.
 fn declined(prompt: &Prompt, input: &Input, failed: Failed) -> Result<Option<Exit>, Failure> {
     match prompt.instead() {
         Some(Instead::Edit) => Ok(None),

@@ -1,4 +1,4 @@
-//! The command line as it is written. Nothing is decided here.
+//! The command line as written. Nothing is decided here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the command reads a patch, and the first file that is named for it.
+    /// Whether the command reads a patch, and the first file named for the patch.
     pub(super) fn input(&self) -> Option<Option<&Path>> {
         match self {
             Self::Apply(args) => Some(args.input.first()),
@@ -141,7 +141,7 @@ impl Command {
         }
     }
 
-    /// The files that are named for the patch.
+    /// The files named for the patch.
     pub(super) fn named(&self) -> Vec<&Path> {
         let inputs = match self {
             Self::Apply(args) => &args.input,
@@ -153,11 +153,11 @@ impl Command {
         inputs.files.iter().map(PathBuf::as_path).collect()
     }
 
-    /// The patch that the command reads whole before anything else, if a person may mean files of
-    /// the top of the work tree by it.
+    /// The patch that the command reads whole before anything else, if its paths may start at the
+    /// top of the work tree.
     pub(super) fn patch(&self) -> Option<(Inputs, &args::From)> {
         match self {
-            // A patch that is read in a sandbox, or shown as it comes, has its root before.
+            // For a patch read in a sandbox, or shown live, the root is known before.
             Self::Apply(args) if args.sandbox || args.stream => None,
             Self::Apply(args) => Some((args.input.clone(), &args.from)),
             Self::Check(args) | Self::Explain(args) => Some((args.input.clone(), &args.from)),
@@ -166,9 +166,8 @@ impl Command {
         }
     }
 
-    /// Whether a person can use the command while the bounds that the workspace sets cannot be
-    /// read: it looks at what was done, or undoes it. Everything else could change, or show,
-    /// what they forbid.
+    /// Whether a person can use the command while the bounds of the workspace are unreadable: a
+    /// look at past changes, or an undo. Everything else could change, or show, forbidden files.
     pub(super) fn needs_no_bounds(&self) -> bool {
         matches!(
             self,
@@ -223,8 +222,7 @@ impl Command {
         (layer, profile, approve)
     }
 
-    /// Whether a setting has an effect on the command: only then is it reported when it is
-    /// overruled.
+    /// Whether a setting has an effect on the command: only then is an overruled value reported.
     pub(super) fn heeds(&self, key: &str) -> bool {
         let plans = matches!(
             self,
@@ -248,7 +246,7 @@ impl Command {
     }
 }
 
-/// The settings from the flags of a command that applies a patch.
+/// The settings from the flags of a command for applying a patch.
 fn applying(
     approve: Option<ApprovalPolicy>,
     rules: &args::Rules,
@@ -257,8 +255,8 @@ fn applying(
     Layer { approve, ..writing.over(rules.layer()) }
 }
 
-/// Whether the version is all that is asked for. To build the definitions takes a hundred times as
-/// long as to print it.
+/// Whether the version is the only request. Building the definitions takes a hundred times as long
+/// as printing the version.
 pub(crate) fn asks_version(args: &[OsString]) -> bool {
     matches!(args, [_, only] if only == "--version" || only == "-V")
 }
@@ -266,7 +264,7 @@ pub(crate) fn asks_version(args: &[OsString]) -> bool {
 /// Reads the command line.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let (args, by_default) = with_default_command(args);
-    // Where more words follow it, they are not arguments of `apply`.
+    // With more words behind, these are not arguments of `apply`.
     if let Some(word) = by_default.as_ref().filter(|word| is_mistaken(word)) {
         return Err(unknown(word));
     }
@@ -309,7 +307,7 @@ fn parse_whole(args: Vec<OsString>) -> Result<Cli, clap::Error> {
 pub(super) fn shown() -> clap::Command {
     /// Commands that print a text, and open no workspace.
     const TEXTS: [&str; 5] = ["prompt", "intercept", "completions", "man", "help"];
-    /// The global options that they do not heed.
+    /// The global options without an effect on them.
     const UNUSED: [&str; 4] = ["root", "no_pager", "json", "verbose"];
     /// Of `apply`.
     const USUAL: [&str; 7] =
@@ -342,13 +340,14 @@ pub(super) fn shown() -> clap::Command {
     })
 }
 
-/// The definitions with those of `apply` beside the commands, where it is the default.
+/// The definitions with `apply`'s own beside the commands, for `apply` as the default.
 pub(super) fn with_apply() -> clap::Command {
     let apply = ApplyArgs::augment_args(clap::Command::new("apply"));
     Cli::command().args(apply.get_arguments())
 }
 
-/// Whether a word can only be meant as a command: it is not a file, and looks like no path.
+/// Whether a word can only be meant as a command: no file has this name, and the word looks like no
+/// path.
 fn is_mistaken(word: &OsStr) -> bool {
     let is_name = word.to_str().is_some_and(|word| {
         !word.is_empty()
@@ -358,7 +357,7 @@ fn is_mistaken(word: &OsStr) -> bool {
     is_name && !outside::exists(Path::new(word))
 }
 
-/// Words that people try as commands, from git and other tools, and what they mean here.
+/// Words tried as commands, from git and other tools, and their counterparts here.
 const MEANT: &[(&[&str], &str)] = &[
     (
         &["list", "ls"],
@@ -391,7 +390,7 @@ const MEANT: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Flags that people know from git and other tools, and what they mean here.
+/// Flags known from git and other tools, and their counterparts here.
 const MEANT_FLAGS: &[(&[&str], &str)] = &[
     (
         &["-3", "--3way", "--merge"],
@@ -409,8 +408,8 @@ const MEANT_BY_GIT: &[(&[&str], &str)] = &[(
     "`--carry` carries the hunks from the files of the commit to those of the branch as it is now",
 )];
 
-/// Returns whether a name is so much like a word that it was probably meant. What removes things is
-/// never guessed.
+/// Returns whether a name is so much like a word that a typo is likely. A command that removes
+/// things is never guessed.
 fn is_near(word: &str, name: &str) -> bool {
     let most = if word.len() < 5 { 1 } else { 1 + word.len() / 4 };
     let is_typo = strsim::osa_distance(word, name) <= most;
@@ -418,7 +417,7 @@ fn is_near(word: &str, name: &str) -> bool {
     (is_typo || is_start) && (name != "uninstall" || word.starts_with("un"))
 }
 
-/// The error about a word that is not a command.
+/// The error about an unknown command.
 fn unknown(word: &OsStr) -> clap::Error {
     let word = word.to_string_lossy();
     let commands = Cli::command();
@@ -443,9 +442,9 @@ fn unknown(word: &OsStr) -> clap::Error {
     clap::Error::raw(ErrorKind::InvalidSubcommand, message)
 }
 
-/// Says more about an error of the argument parser: which flag or command was meant by one that
-/// is not known, and what there is to choose from where an argument is missing. Of flags the parser
-/// would name one that has little to do with what was written.
+/// Says more about an error of the argument parser: the flag or command meant by an unknown one,
+/// and the choices for a missing argument. For flags the parser alone would name one with little in
+/// common.
 fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -455,7 +454,7 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
     let Some(argument) = argument else { return error };
     let mut commands = with_apply();
     commands.build();
-    // As the parser found it: a subcommand of a subcommand is within it.
+    // In the order of the parser: a subcommand of a subcommand is within.
     let mut command = &commands;
     for word in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
         command = command.find_subcommand(word).unwrap_or(command);
@@ -484,7 +483,7 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
     }
 }
 
-/// The option or the command that is meant by an option that a command does not have.
+/// The option or the command meant by an unknown option of a command.
 fn option_hint(commands: &clap::Command, command: &clap::Command, argument: &str) -> String {
     let meant = match command.get_name() {
         "apply" => MEANT_FLAGS.iter().find(|(flags, _)| flags.contains(&argument)),
@@ -512,7 +511,7 @@ fn option_hint(commands: &clap::Command, command: &clap::Command, argument: &str
     }
 }
 
-/// Reads a command line that is a valid `apply`: to build the definitions of all other commands
+/// Reads a command line that is a valid `apply`: building the definitions of all other commands
 /// takes half of the instructions of a small run. Help and errors come from the whole definition.
 fn parse_apply(args: &[OsString]) -> Option<Cli> {
     if args.get(1)? != "apply" {
@@ -527,8 +526,8 @@ fn parse_apply(args: &[OsString]) -> Option<Cli> {
     Some(Cli { global, command: Command::Apply(Box::new(apply)) })
 }
 
-/// Puts `apply` before arguments that name no command. Then the first that is not a global option
-/// is given too; it is empty when there is none.
+/// Puts `apply` before arguments without a command. Then also returns the first argument other than
+/// a global option, or an empty one.
 fn with_default_command(mut args: Vec<OsString>) -> (Vec<OsString>, Option<OsString>) {
     let mut at = 1;
     while let Some(arg) = args.get(at).and_then(|arg| arg.to_str()) {
@@ -720,7 +719,7 @@ mod tests {
         }
     }
 
-    /// Checks that the parser takes what a hint says in backticks.
+    /// Checks that the parser takes the hints in backticks.
     fn are_taken(hint: &str) {
         let quoted = hint.split('`').skip(1).step_by(2);
         for line in quoted.filter(|line| !line.ends_with("--version")) {

@@ -28,12 +28,12 @@ use crate::{json, render};
     Exit codes: 0 all is well, 5 there are problems.")]
 pub(crate) struct DoctorArgs {}
 
-/// The findings, in the order in which they are printed.
+/// The findings, in the order of the output.
 #[derive(Debug, Default)]
 struct Findings {
     lines: Vec<(String, String)>,
     data: serde_json::Map<String, Value>,
-    /// The findings that need a look.
+    /// The findings in need of a look.
     problems: Vec<String>,
 }
 
@@ -116,11 +116,11 @@ pub(crate) fn doctor(global: &mut Global) -> Exit {
 const OPEN_STATE: &str = "others on this machine can read and change what was displaced or \
                           deleted (journals stay signed)";
 
-/// The name of the directory in the state directory in which [`file_system`] tries things out.
+/// The name of [`file_system`]'s scratch directory in the state directory.
 const SCRATCH: &str = "doctor";
 
-/// Finds out what the file system can do, in the state directory: a run that is killed leaves
-/// nothing among the user's files, and the next one removes it.
+/// Finds out the abilities of the file system, in the state directory: a killed run leaves nothing
+/// among the user's files, and the next run cleans up.
 fn abilities(workspace: &Workspace) -> Result<Abilities, apply_patch_api::files::Error> {
     let root = workspace.root();
     let (state, made) = root.create_state_dir()?;
@@ -133,7 +133,7 @@ fn abilities(workspace: &Workspace) -> Result<Abilities, apply_patch_api::files:
     removed.and(found)
 }
 
-/// The abilities that are there, or those that are not.
+/// The abilities present, or the missing ones.
 fn those(all: &[(&str, &str, bool)], wanted: bool) -> String {
     let names: Vec<_> =
         all.iter().filter(|(.., has)| *has == wanted).map(|(what, ..)| *what).collect();
@@ -269,7 +269,7 @@ fn lock(workspace: &Workspace, found: &mut Findings) {
     }
 }
 
-/// Counts the transactions that other keys signed, or none.
+/// Counts the transactions with other keys' signatures, or none.
 fn unverified(refused: Vec<apply_patch_api::trash::Error>, found: &mut Findings) {
     let mut others = 0;
     let mut keys = BTreeSet::new();

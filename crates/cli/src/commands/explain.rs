@@ -1,4 +1,4 @@
-//! `apply-patch explain`: what each hunk does, where it goes and why there, in plain words.
+//! `apply-patch explain`: the change of each hunk, its place and the reason, in plain words.
 
 use std::collections::HashMap;
 
@@ -60,7 +60,7 @@ fn old_lines(lines: usize) -> String {
     format!("{} {}", count(lines, "old line"), if lines == 1 { "stands" } else { "stand" })
 }
 
-/// How the hunks that were located in the base came to where they are, by path and hunk.
+/// How hunks located in the base came to their places, by path and hunk.
 fn carried_words(plan: &Plan) -> HashMap<(&str, usize), String> {
     let carried = plan.notes().iter().filter_map(|note| match note {
         PlanNote::Carried { path, hunk, from, to, already_there } => Some((

@@ -1,4 +1,4 @@
-//! Reads the files that a grammar is made for.
+//! Reads the files for a grammar.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar,
     apply_patch_api::fit(&files, &request).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
-/// Reads the list of further paths; the files themselves may be in it.
+/// Reads the list of further paths; the files themselves may be among them.
 fn paths(args: &args::Fit) -> Result<Vec<String>, Failure> {
     let Some(list) = &args.paths_from else { return Ok(Vec::new()) };
     let list = source::open(Some(list))?.read()?;

@@ -254,7 +254,7 @@ struct BatchLine {
     patch: String,
 }
 
-/// Asks at the terminal. A signal ends the program: the branch is where it was, or moved.
+/// Asks at the terminal. A signal ends the program: the branch is unmoved, or moved.
 struct BatchHost<'p>(&'p Prompt);
 
 impl Host for BatchHost<'_> {
@@ -270,7 +270,7 @@ impl Host for BatchHost<'_> {
     }
 }
 
-/// A request, with its id; or why it is none.
+/// A request, with its id; or the reason for an invalid one.
 type Requested = (Value, Result<(Patch, GitRequest), ToolError>);
 
 /// How many bytes of requests were read and not taken yet.
@@ -327,8 +327,8 @@ fn read_requests(
     }
 }
 
-/// Answers requests, line by line. Those that are there already are committed together, unless
-/// somebody may have to be asked: what was approved is then committed before the next question.
+/// Answers requests, line by line. Waiting requests are committed together, unless somebody may
+/// have to be asked: approved ones are then committed before the next question.
 fn batch(
     session: &GitSession,
     args: &GitArgs,
@@ -345,7 +345,7 @@ fn batch(
     let ahead = &Ahead::default();
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(TOGETHER);
-        // It ends with the input, or where that cannot be read, and so does what follows.
+        // The thread ends with the input, or with an error of reading, and so does the loop.
         scope.spawn(move || read_requests(args, options, ahead, &sender));
         while let Ok(first) = receiver.recv() {
             let mut ids = Vec::new();

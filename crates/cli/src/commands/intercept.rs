@@ -37,7 +37,7 @@ pub(crate) fn intercept(args: &InterceptArgs) -> Result<Exit, Failure> {
 
 /// The envelope and how the program ends.
 fn answer(argv: &[OsString]) -> (Value, Exit) {
-    // A patch is text, and so is a script that has one.
+    // A patch is text, and so is a script around one.
     let argv: Option<Vec<&str>> = argv.iter().map(|arg| arg.to_str()).collect();
     let found = argv.as_deref().map_or(Intercept::NotApplyPatch, shell_intercept::intercept);
     let verdict = found.verdict();

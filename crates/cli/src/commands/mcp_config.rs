@@ -77,7 +77,7 @@ pub(crate) fn config(global: &Global, args: &McpConfigArgs) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// The client's command as it is typed; in the project, if it is about that.
+/// The client's command as typed; in the project, if the scope is the project.
 fn command(global: &Global, scope: ConfigScope, words: &[String]) -> String {
     let words: Vec<_> = words.iter().map(|word| hints::shell_word(word)).collect();
     let command = words.join(" ");
@@ -92,7 +92,7 @@ fn command(global: &Global, scope: ConfigScope, words: &[String]) -> String {
 /// How the server is to be started.
 fn server(global: &Global, args: &McpConfigArgs, scope: ConfigScope) -> Result<Server, Failure> {
     let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
-    // Others have it elsewhere.
+    // Other users have the program elsewhere.
     let program = if scope == ConfigScope::Project && is_on_path(&program) {
         NAME.to_owned()
     } else {
@@ -141,7 +141,7 @@ fn is_on_path(program: &Path) -> bool {
     found == Some(program)
 }
 
-/// Where a file is, as a person writes it.
+/// The place of a file, as written by a person.
 fn shown(file: &ClientFile) -> String {
     let Some(directory) = &file.directory else { return file.path.clone() };
     let path = directory.join(&file.path);

@@ -89,8 +89,8 @@ fn color(when: Option<Color>) {
     }
 }
 
-/// Whether a command has anything to configure; `doctor` reads it itself, and reports what is wrong
-/// with it.
+/// Whether a command needs the configuration; `doctor` reads the files itself, and reports their
+/// faults.
 fn uses_config(command: &Command) -> bool {
     match command {
         Command::Grammar(args) => return !args.fit.fit.is_empty(),
@@ -109,13 +109,13 @@ fn uses_config(command: &Command) -> bool {
     )
 }
 
-/// Answers a shell that completes a command line.
+/// Answers a shell's request for completion.
 pub(crate) fn complete(shell: &OsStr, args: &[OsString]) -> Exit {
     completion::answer(shell, args, cli::with_apply())
 }
 
-/// Takes the top of the work tree as the root, where the paths of the patch begin there that a
-/// person applies in the directory `here` below; returns whether they do.
+/// Takes the top of the work tree as the root, if the paths of a patch applied in the directory
+/// `here` below begin at the top; returns whether they do.
 fn goes_to_top(
     global: &mut Global,
     command: &Command,
@@ -195,7 +195,7 @@ fn carry_out(mut global: Global, command: Command) -> Exit {
     exit
 }
 
-/// Looks at the files that are named, and reads the settings.
+/// Checks the named files, and reads the settings.
 fn prepare(global: &mut Global, command: &Command) -> Result<(), Failure> {
     expect_terminal(global, command)?;
     refuse_file_of_root(global, command)?;
@@ -205,7 +205,7 @@ fn prepare(global: &mut Global, command: &Command) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells a person that the patch is read from the terminal. A program is not kept waiting.
+/// Tells a person about input from the terminal. A program is not kept waiting.
 fn expect_terminal(global: &Global, command: &Command) -> Result<(), Failure> {
     let names_nothing = command.input() == Some(None);
     let names_stdin = command.named().contains(&Path::new("-"));
@@ -220,7 +220,7 @@ fn expect_terminal(global: &Global, command: &Command) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a file that is not here, but in the directory of `-C`.
+/// Refuses a file that is missing here, and exists in the directory of `-C`.
 fn refuse_file_of_root(global: &Global, command: &Command) -> Result<(), Failure> {
     let Some(root) = global.root.as_deref() else { return Ok(()) };
     let named = command.named();
@@ -234,7 +234,7 @@ fn refuse_file_of_root(global: &Global, command: &Command) -> Result<(), Failure
     )))
 }
 
-/// Reads the settings, and opens the workspace that they hold for.
+/// Reads the settings, and opens their workspace.
 fn configure(global: &mut Global, command: &Command) -> Result<(), Failure> {
     let mut sources = Sources::load(global.root())?;
     if goes_to_top(global, command, sources.root())? {

@@ -61,7 +61,7 @@ pub(crate) fn ops(global: &Global, args: &OpsArgs) -> Result<Exit, Failure> {
         converted.parse(&options.parse).map_err(|error| Failure::parse(&converted, error))?;
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, true);
-    // Guarded files stay refused: a program names those that it allows.
+    // Guarded files stay refused: a program names the allowed ones.
     let mut approvals = Approvals::new(global.settings.approve);
     let applied =
         session.apply("ops", &patch, options, Atomicity::Whole, &mut approvals.ask(&mut host));
@@ -101,7 +101,7 @@ fn report(calls: &[PatchCall], input: Input, applied: Result<Vec<Report>, Failed
     interrupt::exit_of(&Failure::Failed(Box::new((input, failed))).error())
 }
 
-/// The rejects of a call, in lines, with those of no call; `None` where there are none.
+/// The rejects of a call, in lines, together with the rejects of no call; `None` for none.
 fn rejects_of(calls: &[PatchCall], call: &PatchCall, rejects: &[Reject]) -> Option<String> {
     let index = calls.iter().position(|other| std::ptr::eq(other, call));
     let own: Vec<_> = rejects
@@ -148,7 +148,7 @@ fn told_of(own: &str, note: &PlanNote) -> Option<String> {
 const OTHER_FAILED: &str =
     "not applied, because another operation of this response failed; nothing was changed";
 
-/// One answer for each call; `None` in a failure means that another call failed.
+/// One answer for each call; `None` in a failure means: another call failed.
 fn answers(
     calls: &[PatchCall],
     of: impl Fn(&PatchCall) -> Result<String, Option<String>>,

@@ -12,7 +12,7 @@ pub(super) fn files_of(global: &Global, revision: &str) -> Result<Files, Failure
     Ok(commit(global, revision)?.files(global.settings.policy()?))
 }
 
-/// The directories that have the objects of the commit.
+/// The directories with the objects of the commit.
 pub(super) fn object_dirs(global: &Global, revision: &str) -> Result<Vec<PathBuf>, Failure> {
     Ok(commit(global, revision)?.object_dirs())
 }

@@ -29,8 +29,8 @@ pub(crate) fn require() -> Result<(), Failure> {
 pub(crate) fn serve(global: &Global, args: &ServeArgs) -> Result<Exit, Failure> {
     platform::give_memory_back();
     let settings = settings(global, args)?;
-    // Clients show or keep the standard error of a server. A place that cannot be used at all is an
-    // error of the first call.
+    // Clients show or keep the standard error of a server. An unusable place is an error of the
+    // first call.
     let writes = settings.tools.iter().any(|tool| !tool.is_read_only());
     if writes && matches!(settings.key_place.find(), Ok(None)) {
         render::unsigned();
@@ -93,10 +93,10 @@ fn rules(layers: &Layers) -> Result<ServerRules, Failure> {
     })
 }
 
-/// The directory to serve, and who says so.
+/// The directory to serve, and the origin of this choice.
 ///
-/// A client that does not know a variable of another, such as `${workspaceFolder}`, passes it on as
-/// it stands: then it is the client that knows the project, as where there is no argument.
+/// A client passes an unknown variable of another client, such as `${workspaceFolder}`, unchanged:
+/// then the client knows the project, as without an argument.
 fn root(global: &Global) -> (PathBuf, Origin) {
     let given = global.root();
     let text = given.to_string_lossy();
@@ -108,8 +108,8 @@ fn root(global: &Global) -> (PathBuf, Origin) {
     }
     let started = PathBuf::from(".");
     let named = global.root.is_some() && !unknown;
-    // Editors are started in the home directory, and so are the servers of those that do not say
-    // where.
+    // Editors are started in the home directory, and so are the servers of clients without a place
+    // of their own.
     let is_common = !named
         && Root::open(&started, Policy::new(STATE_DIR)).is_ok_and(|root| root.common().is_some());
     let origin = if is_common { Origin::Roots } else { Origin::Client };

@@ -22,7 +22,7 @@ use crate::{json, outside, render};
     apply-patch status --json | jq .data.last.id")]
 pub(crate) struct StatusArgs {}
 
-/// The size at which a hint about it begins, in bytes: 100 MiB.
+/// The size, in bytes, at which hints about it begin: 100 MiB.
 const LARGE: u64 = 100 << 20;
 
 pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
@@ -61,14 +61,14 @@ struct Status {
     state: String,
     /// An older state of this project.
     unused: Option<String>,
-    /// The states of directories that were here before.
+    /// The states of earlier directories at this path.
     former: Vec<String>,
     unfinished: bool,
     transactions: usize,
     unverified: usize,
     size: Option<StoreSize>,
     last: Option<LogEntry>,
-    /// The plan of `undo` without arguments, and the transaction that it undoes.
+    /// The plan of `undo` without arguments, and its transaction.
     undoable: Result<Plan, commit::Error>,
     next: Option<LogEntry>,
     turns: Vec<OpenTurn>,
@@ -231,7 +231,7 @@ fn transaction_json(
     Ok(entry.map(|entry| history::transaction(workspace, entry, false)).transpose()?)
 }
 
-/// The words behind the place of the state: what removes it, or where a new one would be.
+/// The words behind the place of the state: the command to remove it, or the place of a new one.
 fn reach(global: &Global, workspace: &Workspace) -> &'static str {
     let home = workspace.home();
     let in_tree = !Path::new(&home.state_path()).is_absolute();
@@ -248,7 +248,7 @@ fn reach(global: &Global, workspace: &Workspace) -> &'static str {
     }
 }
 
-/// The newer transactions that `undo` passes over, and why.
+/// The newer transactions passed over by `undo`, and why.
 fn passed_over(plan: &Plan) -> impl Iterator<Item = (TransactionId, &str)> {
     plan.notes().iter().filter_map(|note| match note {
         PlanNote::PassedOver { id, why } => Some((*id, &**why)),
@@ -256,7 +256,7 @@ fn passed_over(plan: &Plan) -> impl Iterator<Item = (TransactionId, &str)> {
     })
 }
 
-/// Says at a terminal that the undo history is large, and what makes it smaller.
+/// Says at a terminal that the undo history is large, and how to make it smaller.
 pub(crate) fn hint_size(global: &Global) {
     if !is_seen(global) {
         return;

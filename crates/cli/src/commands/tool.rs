@@ -80,7 +80,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     let mut events = events::of(global.root(), &session, &args.reporting);
     let call_id = events::call_id(&args.reporting)?;
     let prompt = Prompt::new(false);
-    // Guarded files stay refused: a program names those that it allows.
+    // Guarded files stay refused: a program names the allowed ones.
     let mut approvals = Approvals::new(global.settings.approve);
     let exit = match prepare(global, args) {
         Err(failure) => failed(args, failure.error()),
@@ -92,7 +92,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
         }
         Ok((tools, input)) => {
             let name = args.name.as_deref().unwrap_or_default();
-            // A call that only reads has no events; its answer is all there is.
+            // A read-only call has no events; the answer is everything.
             let writes = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
             let mut events = events.as_mut().filter(|_| writes);
             if let Some(events) = &mut events {
@@ -110,7 +110,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     Ok(interrupt::came().filter(|_| exit != Exit::Done).unwrap_or(exit))
 }
 
-/// Answers in the shape of the tool that was called.
+/// Answers in the shape of the called tool.
 fn failed(args: &ToolArgs, error: ToolError) -> Exit {
     let exit = error.class.into();
     match (args.dialect, args.name.as_deref()) {

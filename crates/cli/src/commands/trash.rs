@@ -70,7 +70,7 @@ pub(crate) struct PurgeArgs {
     pub(crate) writing: args::Writing,
 }
 
-/// The largest displaced file that is printed.
+/// The largest displaced file to be printed.
 const MAX_SHOWN: u64 = 256 << 20;
 
 pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Failure> {
@@ -140,7 +140,8 @@ fn show(global: &Global, entry: &str) -> Result<Exit, Failure> {
     let store =
         workspace.store()?.ok_or_else(|| Failure::Usage("this workspace has no trash".into()))?;
     let journal = store.journal(id).map_err(commit::Error::from)?;
-    // Only what the transaction displaced: another file of that name may belong to someone else.
+    // Only files displaced by the transaction: another file of the same name may belong to someone
+    // else.
     let record = journal.records.iter().find(|record| record.slot == slot);
     let before = record.and_then(|record| record.before.as_ref()).ok_or_else(|| {
         commit::Error::from(apply_patch_api::trash::Error::NoSuchSlot { id, slot })
@@ -205,7 +206,8 @@ fn purge(global: &Global, args: &PurgeArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Removes what is not kept, or only finds it; and the lines of the audit logs.
+/// Removes everything beyond the limits, or only lists the transactions; and removes the lines of
+/// the audit logs.
 fn purged(
     global: &Global,
     session: &Session,
@@ -217,7 +219,7 @@ fn purged(
         return Ok((Purged::default(), 0));
     }
     let locked = workspace.lock(global.settings.lock_timeout)?;
-    // A purged transaction cannot tell later how it ended.
+    // A purged transaction cannot tell its end later.
     workspace::log_recovered(session, locked.recovered());
     Ok(session.purge(&locked, retention, dry_run)?)
 }

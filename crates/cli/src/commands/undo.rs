@@ -111,7 +111,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         });
     }
     if outside {
-        // Files elsewhere in the project are undone in all of it.
+        // A change with files elsewhere in the project is undone as a whole.
         given = given.iter().map(|path| session.workspace().prefix().join(path)).collect();
         session = workspace::project(&session);
         id = last_of(session.workspace(), id, &given)?;
@@ -212,7 +212,7 @@ fn plan_last(session: &Session) -> Result<Plan, commit::Error> {
     session.plan_undo(None, &[], false, false, &Cancellation::NEVER)
 }
 
-/// Returns which transactions are undone as one, if several are named.
+/// Returns the transactions to undo as one, if several are named.
 fn span(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
     let span = if let Some(name) = &args.session {
         Span::of_session(workspace, name)
@@ -245,7 +245,7 @@ fn checked(workspace: &Workspace, paths: &[String]) -> Result<Vec<RelPath>, Fail
         .collect::<Result<_, _>>()?)
 }
 
-/// The transaction that is named; else, where paths are, the last that changed them.
+/// The named transaction; else, with paths, the last one with a change to them.
 fn last_of(
     workspace: &Workspace,
     id: Option<TransactionId>,
@@ -305,7 +305,7 @@ pub(super) fn execute(
     Ok(Exit::Done)
 }
 
-/// Says to what the paths of a diff are relative, where that is not the directory that was named.
+/// Names the base of the paths in a diff, if not the named directory.
 pub(super) fn note_project(global: &Global, session: &Session) {
     let workspace = session.workspace();
     if !workspace.seen("").is_empty() && !global.quiet {

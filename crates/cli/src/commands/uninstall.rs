@@ -1,4 +1,4 @@
-//! `apply-patch uninstall`: removes what the program keeps outside of the files that it changed.
+//! `apply-patch uninstall`: removes the program's data outside of the changed files.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ impl UninstallArgs {
     }
 }
 
-/// A state that was found.
+/// A state found on the disk.
 #[derive(Debug)]
 struct FoundState {
     state: State,
@@ -153,8 +153,8 @@ fn say_removed(global: &Global, args: &UninstallArgs, text: &str) {
     }
 }
 
-/// Removes the states, and returns those that are gone. A process may have been killed since they
-/// were found: then its state is added to the unfinished ones.
+/// Removes the states, and returns the removed ones. A process may have been killed since the
+/// search: then its state is added to the unfinished ones.
 fn remove_states(
     global: &Global,
     args: &UninstallArgs,
@@ -187,8 +187,7 @@ fn remove_states(
     Ok(removed)
 }
 
-/// Removes the keys and the settings, as far as that is asked for, and the folders of both that are
-/// empty then.
+/// Removes the keys and the settings, on request, and their folders once empty.
 fn remove_files(args: &UninstallArgs, config: Option<&Path>) -> Result<(), Failure> {
     if args.keys {
         key_place().remove_keys(false)?;

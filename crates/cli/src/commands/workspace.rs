@@ -20,10 +20,10 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::{outside, render};
 
-/// The variable with the name of the turn that the changes belong to.
+/// The variable with the name of the changes' turn.
 const TURN: &str = "APPLY_PATCH_TURN";
 
-/// The workspace that `-C` names, under the policy of the settings.
+/// The workspace of `-C`, under the policy of the settings.
 pub(super) fn open(global: &Global) -> Result<Workspace, Failure> {
     open_with(global, global.settings.policy()?)
 }
@@ -41,7 +41,7 @@ pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Fa
     Ok(workspace)
 }
 
-/// The same also where it is not a project and was not named: only to look at how things stand.
+/// The workspace, also an unnamed one that is no project: only for a look.
 pub(super) fn open_any(global: &Global) -> Result<Workspace, Failure> {
     Ok(Workspace::of(opened(global, global.settings.policy()?)?, global.settings.state))
 }
@@ -53,7 +53,7 @@ fn opened(global: &Global, policy: Policy) -> Result<Root, apply_patch_api::file
     }
 }
 
-/// The failure of a command in a directory that is not a project, where nobody named it.
+/// The failure of a command in an unnamed directory that is no project.
 fn no_project(root: &Root, common: Common) -> Failure {
     let path = apply_patch_api::files::real_path(root.path())
         .unwrap_or_else(|_| root.path().to_path_buf());
@@ -67,12 +67,12 @@ fn no_project(root: &Root, common: Common) -> Failure {
     ))
 }
 
-/// The session of the command line, in the workspace that `-C` names.
+/// The session of the command line, in the workspace of `-C`.
 pub(crate) fn session(global: &Global) -> Result<Session, Failure> {
     in_turn(session_in(open(global)?, session_settings(global)), None)
 }
 
-/// The same session in the turn that a flag or the environment names, if one does.
+/// The same session in the turn of a flag or the environment, if any.
 pub(super) fn in_turn(session: Session, named: Option<&TurnName>) -> Result<Session, Failure> {
     let variable = std::env::var(TURN).ok().filter(|name| !name.is_empty());
     let name = match (named, variable) {
@@ -86,7 +86,7 @@ pub(super) fn in_turn(session: Session, named: Option<&TurnName>) -> Result<Sess
     Ok(session)
 }
 
-/// The same in a workspace that is open, with settings of its own. A person asks.
+/// The same in an open workspace, with settings of its own. A person asks.
 pub(super) fn session_in(workspace: Workspace, settings: SessionSettings) -> Session {
     Session::new(workspace.for_a_person(), Audit::new(SessionName::cli(), None), settings)
 }
@@ -96,7 +96,7 @@ pub(super) fn session_settings(global: &Global) -> SessionSettings {
     session_settings_showing(global, None)
 }
 
-/// The same; `show` gets what the commands of `verify` print, as it comes.
+/// The same; `show` gets the live output of `verify` commands.
 pub(super) fn session_settings_showing(global: &Global, show: Option<fn(&str)>) -> SessionSettings {
     SessionSettings {
         traceless: true,
@@ -106,7 +106,7 @@ pub(super) fn session_settings_showing(global: &Global, show: Option<fn(&str)>) 
     }
 }
 
-/// The files that the author of the patch saw, if the command line names them.
+/// The files seen by the author of the patch, if named on the command line.
 pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>, Failure> {
     if let Some(dir) = &rules.base {
         let root = Root::open(dir, global.settings.policy()?)?;
@@ -116,16 +116,16 @@ pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>
     revision::files_of(global, revision).map(Some)
 }
 
-/// The session of a command that only looks, after [`tidy`].
+/// The session of a command without changes, after [`tidy`].
 pub(super) fn recovered(global: &Global) -> Result<Session, Failure> {
     let session = session(global)?;
     tidy(global, &session);
     Ok(session)
 }
 
-/// Recovers what an earlier run left half way, before a command that only looks.
+/// Recovers interrupted changes of an earlier run, before a command without changes.
 ///
-/// A transaction that cannot be recovered here is reported by the commands that write.
+/// Commands with changes report a transaction that cannot be recovered here.
 pub(super) fn tidy(global: &Global, session: &Session) {
     let recovered = session.workspace().recover_if_idle().unwrap_or_default();
     if !recovered.is_empty() {
@@ -136,8 +136,7 @@ pub(super) fn tidy(global: &Global, session: &Session) {
     }
 }
 
-/// Prints a plan that is not committed, for a person: its notes, and its diff or how much changes
-/// in each file.
+/// Prints an uncommitted plan for a person: its notes, and its diff or the counts of each file.
 pub(super) fn preview(
     global: &Global,
     plan: &Plan,
@@ -162,7 +161,7 @@ pub(super) fn log_recovered(session: &Session, recovered: &[Recovered]) {
     }
 }
 
-/// Finds the transaction that a name means.
+/// Finds the transaction of a name.
 pub(super) fn id(workspace: &Workspace, name: &str) -> Result<TransactionId, Failure> {
     history::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
 }
@@ -188,17 +187,17 @@ pub(super) fn instead_of_file(
     }
 }
 
-/// Finds the transaction or the turn that a name means.
+/// Finds the transaction or the turn of a name.
 pub(super) fn named(workspace: &Workspace, name: &str) -> Result<Named, Failure> {
     Named::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
-/// The session of all of the project that the workspace of another one is a part of.
+/// The session of the whole project around the workspace of another session.
 pub(super) fn project(session: &Session) -> Session {
     session.reopened(session.workspace().project())
 }
 
-/// Takes from this process what it does not need; before anything of the patch is looked at.
+/// Takes unneeded rights from this process, before any look at the patch.
 pub(super) fn confine(
     global: &Global,
     workspace: &Workspace,
@@ -218,8 +217,8 @@ pub(super) fn confine(
     let mut also: Vec<_> = keys.iter().map(PathBuf::as_path).collect();
     let state = PathBuf::from(workspace.state_path());
     if !workspace.has_own_state() {
-        // Once confined, it cannot be made above the root, and what was cut off elsewhere cannot be
-        // finished.
+        // Once confined, the process cannot make a state above the root, nor finish an interrupted
+        // change elsewhere.
         drop(workspace.recover_if_idle()?);
         workspace.make_state(global.settings.lock_timeout)?;
         also.push(&state);

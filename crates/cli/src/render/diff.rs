@@ -1,4 +1,4 @@
-//! Coloured diffs. Carriage returns at line ends stay: without them it would be another diff.
+//! Coloured diffs. Carriage returns at line ends stay: without them the diff would be another.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ const RANGE: Style = AnsiColor::Cyan.on_default();
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();
 
-/// Writes a unified diff with the codes of its colours; words that differ inside a line stand out.
+/// Writes a unified diff with colour codes; different words inside a line stand out.
 pub(crate) fn write_diff(out: &mut dyn Write, diff: &[u8]) -> std::io::Result<()> {
     let highlighter = Highlighter::new();
     for part in parts(diff) {

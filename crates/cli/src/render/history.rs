@@ -11,13 +11,13 @@ use apply_patch_api::trash::format_local_time;
 use super::human::{age, count, cut};
 use super::print::ID;
 
-/// A transaction that does not hold any more.
+/// A transaction without a lasting effect.
 const UNDONE: Style = Style::new().dimmed();
 
 /// How much of the name of a session is shown.
 const SHORT: usize = 10;
 
-/// A transaction with the time, and who made it, in one line.
+/// A transaction with its time and author, in one line.
 pub(crate) fn headline(entry: &LogEntry, time: fn(SystemTime) -> String) -> String {
     let id = entry.journal.header.id;
     format!("{} {}{}{}", id.short(), time(id.time()), who(entry), since(entry))
@@ -29,8 +29,7 @@ pub(crate) fn part_of_turn(entry: &LogEntry) -> String {
     format!("{} {} {}", id.short(), format_local_time(id.time()), what(entry, 1))
 }
 
-/// A transaction in a line of the log of at most so many columns; with the time, unless it is
-/// `brief`.
+/// A transaction in a line of the log of at most so many columns; with the time, unless `brief`.
 pub(crate) fn one_line(entry: &LogEntry, brief: bool, width: Option<usize>) -> String {
     let id = entry.journal.header.id;
     let age = if brief { String::new() } else { format!("  {:>10} ", age(id.time())) };
@@ -38,7 +37,7 @@ pub(crate) fn one_line(entry: &LogEntry, brief: bool, width: Option<usize>) -> S
 }
 
 /// A turn, by its transactions, the newest first, in a line of the log of at most so many columns;
-/// with the time, unless it is `brief`.
+/// with the time, unless `brief`.
 pub(crate) fn turn_line(entries: &[LogEntry], brief: bool, width: Option<usize>) -> String {
     let header = &entries[0].journal.header;
     let age = if brief { String::new() } else { format!("  {:>10} ", age(header.id.time())) };
@@ -65,14 +64,14 @@ pub(crate) fn turn_what(entries: &[LogEntry]) -> String {
     line + &by(header.agent.as_deref().into_iter().chain(session(entries)))
 }
 
-/// The session of transactions, in short; none if it is that of the command line.
+/// The session of transactions, in short; none for the command line.
 fn session(entries: &[LogEntry]) -> Option<&str> {
     let name = entries[0].journal.header.session.as_deref().filter(|name| *name != "cli")?;
     // Random names have 18 characters; a short one may mean something.
     Some(if name.len() > SHORT + 2 { name.get(..SHORT).unwrap_or(name) } else { name })
 }
 
-/// Who did something, behind it.
+/// The authors, to stand behind their work.
 fn by<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<_> = names.collect();
     if names.is_empty() { String::new() } else { format!("  ({})", names.join(", ")) }
@@ -83,8 +82,8 @@ pub(crate) fn turn_name(entries: &[LogEntry]) -> &str {
     entries[0].journal.header.turn.as_deref().unwrap_or_default()
 }
 
-/// A line that begins with the id of a transaction or of a turn, in the colours of a log and
-/// without what a terminal would obey; `holds` if it is not undone.
+/// A line with the id of a transaction or of a turn in front, in the colours of a log and without
+/// control codes for the terminal; `holds` if not undone.
 pub(crate) fn coloured(line: &str, holds: bool) -> String {
     let (id, rest) = line.split_at(line.find(' ').unwrap_or(line.len()));
     let rest = sanitize(rest);
@@ -100,7 +99,7 @@ pub(crate) fn holds(entry: &LogEntry) -> bool {
     entry.undone_by.is_none() && !entry.aborted
 }
 
-/// The changes of a transaction, the first of its files by name, and the tool that made them.
+/// The changes of a transaction, the first of its files by name, and the tool behind them.
 pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
     let changes = history::changes(&entry.journal);
     let mut line = match &changes[..] {
@@ -117,7 +116,7 @@ pub(crate) fn what(entry: &LogEntry, names: usize) -> String {
     line
 }
 
-/// Which tool made a transaction, for which agent and in which session.
+/// The tool, the agent and the session of a transaction.
 fn who(entry: &LogEntry) -> String {
     let header = &entry.journal.header;
     let names = header.tool.iter().chain(&header.agent).map(String::as_str);
@@ -126,7 +125,7 @@ fn who(entry: &LogEntry) -> String {
     by(names.chain(session))
 }
 
-/// The transactions that one undoes, and the one that undid it.
+/// The transactions undone by a transaction, and the one that undid it.
 fn since(entry: &LogEntry) -> String {
     let header = &entry.journal.header;
     let mut line = String::new();

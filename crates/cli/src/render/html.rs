@@ -1,5 +1,5 @@
-//! `--format html`: one page that needs nothing else, with both sides of a diff beside each other,
-//! or one below the other where the window is narrow.
+//! `--format html`: one self-contained page, with both sides of a diff beside each other, or one
+//! below the other in a narrow window.
 
 use std::fmt::Write as _;
 
@@ -10,15 +10,15 @@ use super::unified::{DiffLine, DiffPart, Highlighter, Pieces, parts};
 
 const STYLE: &str = include_str!("page.css");
 
-/// The keys. The page says all without it.
+/// The keys. Without the script the page is complete.
 const SCRIPT: &str = include_str!("page.js");
 
-/// The hash of the script, by which the page allows it and no other.
+/// The hash of the script, for the page to allow this script and no other.
 const SCRIPT_HASH: &str = "eomWhO5sgIEazQZcsyUMW8HBDXL36ttApQxu54lXSek=";
 
-/// How many bytes of files are elements from the beginning. The others are in `noscript`, which a
-/// browser with scripts reads as text: it would not answer for seconds while it reads thousands of
-/// files. The script makes elements of them bit by bit.
+/// How many bytes of files are elements from the beginning. The others are in `noscript`, plain
+/// text for a browser with scripts: reading thousands of files as elements would block the page for
+/// seconds. The script makes elements of them bit by bit.
 const AT_ONCE: usize = 64 << 10;
 
 /// The page of a diff in git's form, with `title` above.
@@ -120,16 +120,16 @@ enum HtmlPlace {
     /// Before a table.
     #[default]
     Headers,
-    /// In a group of rows that are the same on both sides.
+    /// In a group of rows equal on both sides.
     Context,
-    /// In a group of rows that differ.
+    /// In a group of different rows.
     Change,
 }
 
 /// A file of the page.
 #[derive(Debug, Default)]
 struct HtmlFile {
-    /// The letter and the word for a change that is more than an update.
+    /// The letter and the word for a change beyond an update.
     operation: Option<(char, &'static str)>,
     /// Escaped already.
     name: String,
@@ -255,7 +255,7 @@ fn first_line(range: &str, sign: char) -> Option<u64> {
     range.strip_prefix(sign)?.split(',').next()?.parse().ok()
 }
 
-/// `a/x b/x` as one name where it is one.
+/// `a/x b/x` as one name if both are the same.
 fn both(paths: &str) -> String {
     let half = paths.len() / 2;
     match (paths.get(..half), paths.get(half + 1..)) {
@@ -269,7 +269,7 @@ fn both(paths: &str) -> String {
     }
 }
 
-/// Text that is only text in a page, and shows what hides.
+/// Text without a meaning as HTML, and with its hidden characters shown.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in sanitize(text).chars() {

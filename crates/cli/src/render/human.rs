@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-/// How long ago a time is: `2 min ago`; the date when that is months.
+/// The age of a time: `2 min ago`; after months, the date.
 pub(crate) fn age(time: SystemTime) -> String {
     let Ok(passed) = SystemTime::now().duration_since(time) else { return "just now".into() };
     aged(passed.as_secs())
@@ -36,7 +36,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{number:.1} {}", UNITS[unit])
 }
 
-/// A number and what it counts: `1 file`, `2 files`.
+/// A number and its unit: `1 file`, `2 files`.
 pub(crate) fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

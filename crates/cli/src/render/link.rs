@@ -1,4 +1,4 @@
-//! Links to files in a terminal that has them (OSC 8).
+//! Links to files for a terminal with support (OSC 8).
 
 use std::path::{Path, absolute};
 
@@ -6,16 +6,16 @@ use apply_patch_api::file_uri;
 
 use crate::outside;
 
-/// Programs that show links, by the name that they give in `TERM_PROGRAM`.
+/// Programs with links, by their names in `TERM_PROGRAM`.
 const PROGRAMS: [&str; 7] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio"];
 
-/// Variables that terminals with links set.
+/// Variables set by terminals with links.
 const MARKS: [&str; 3] = ["WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID"];
 
-/// The first VTE that shows links.
+/// The first VTE with links.
 const VTE: u32 = 5000;
 
-/// Whether standard output is a terminal that has links. They are off where colours are.
+/// Whether standard output is a terminal with links. Without colours there are no links.
 pub(super) fn are_shown() -> bool {
     let plain = anstream::AutoStream::choice(&std::io::stdout()) == anstream::ColorChoice::Never;
     *outside::STDOUT_IS_TERMINAL && !plain && has_links(&|name| std::env::var(name).ok())
@@ -40,7 +40,7 @@ fn set(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> 
     variable(name).filter(|value| !value.is_empty())
 }
 
-/// A text that a terminal may get, as a link to a file.
+/// A text safe for a terminal, as a link to a file.
 pub(super) fn link(text: &str, file: &Path) -> String {
     match absolute(file).ok().as_deref().and_then(file_uri) {
         Some(uri) => format!("\u{1b}]8;;{uri}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\"),

@@ -1,4 +1,4 @@
-//! The manual pages: one a command, from the definitions that its help is made from.
+//! The manual pages: one a command, from the definitions of the help.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use crate::exit::Exit;
 use crate::settings;
 
-/// Variables that have no setting of ours.
+/// Variables without a setting of ours.
 const VARIABLES: [(&str, &str); 4] = [
     ("NO_COLOR", "If it is set, output has no colours."),
     ("PAGER", "The program that shows diffs and the log page by page."),
@@ -40,7 +40,7 @@ pub(crate) fn pages(mut program: Command) -> Vec<(String, String)> {
     pages
 }
 
-/// The definitions with the usage that their help shows, and not with a list of all options.
+/// The definitions with the usage of the help, and without a list of all options.
 fn usual(command: Command) -> Command {
     let usage = command.clone().render_usage().to_string();
     command
@@ -57,7 +57,7 @@ fn add(
     names: &BTreeSet<String>,
 ) {
     let source = concat!("apply-patch ", env!("CARGO_PKG_VERSION"));
-    // Without a date, which would be the only thing that two builds differ in.
+    // Without a date, else the only difference between two builds.
     let man = Man::new(command.clone()).date("\"\"").source(source).manual("User Commands");
     let file = man.get_filename();
     let page = page(&man, command, parent, names);
@@ -100,7 +100,7 @@ fn written(man: &Man, write: fn(&Man, &mut dyn std::io::Write) -> std::io::Resul
     String::from_utf8(bytes).expect("the definitions are UTF-8")
 }
 
-/// A part of a page without the definitions that the title has already.
+/// A part of a page without the definitions already in the title.
 fn without_start(part: &str, start: usize) -> &str {
     part.get(start..).unwrap_or_default()
 }
@@ -133,7 +133,7 @@ fn page(man: &Man, command: &Command, parent: Option<&str>, names: &BTreeSet<Str
     escaped(&page)
 }
 
-/// The text with the signs of the shell, which typesetting would replace, and in ASCII.
+/// The text in ASCII, with the signs of the shell safe from typesetting.
 fn escaped(page: &str) -> String {
     let mut out = String::with_capacity(page.len());
     for sign in page.chars() {
@@ -205,7 +205,7 @@ fn items<'a>(roff: &mut Roff, items: impl IntoIterator<Item = (String, &'a str)>
     }
 }
 
-/// The pages that a page refers to: its program or command, and the commands that its help names.
+/// The pages for further reading: the program or the command above, and the commands in the help.
 fn related(command: &Command, parent: Option<&str>, names: &BTreeSet<String>) -> Vec<String> {
     let Some(parent) = parent else {
         return ["diff", "git-apply", "patch"].map(ToOwned::to_owned).to_vec();

@@ -48,8 +48,8 @@ pub(crate) use print::{
 pub(crate) use stat::stat;
 pub(crate) use stat::{stat_text, stat_totals, statistics};
 
-/// Prints what went wrong, with pictures where there is something to point at. Of a change that a
-/// signal cancelled, prints what was applied before it came.
+/// Prints the failure, with pictures where there is something to point at. For a change cancelled
+/// by a signal, prints the part applied before.
 pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
     if error.kind == ErrorKind::Cancelled {
         if let Failure::Failed(failed) = failure {
@@ -107,7 +107,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         }
         Failure::Failed(failed) => not_applied(&failed.0, &failed.1, global),
     }
-    // A person at a terminal has the patch, and corrects that.
+    // A person at a terminal has the patch, to be corrected there.
     let seen = *outside::STDERR_IS_TERMINAL && !global.verbose;
     if let Some(kept) = failure.kept().filter(|_| !seen) {
         let id = &kept.id;
@@ -132,7 +132,7 @@ fn has_advice(why: &commit::Error) -> bool {
         || !why.to_be_trusted().is_empty()
 }
 
-/// Prints why a patch was not applied as a whole, and which part of it was.
+/// Prints why a patch was not applied as a whole, and the part that was.
 fn not_applied(input: &Input, failed: &Failed, global: &Global) {
     let Failed { error, reports, dry_run, .. } = failed;
     if !dry_run {
@@ -168,14 +168,14 @@ fn not_applied(input: &Input, failed: &Failed, global: &Global) {
     }
 }
 
-/// Says that nothing was changed, unless this message did.
+/// Says that nothing was changed, unless the message did.
 fn unchanged(said: &str) {
     if !said.contains("nothing was changed") {
         sentence("nothing was changed");
     }
 }
 
-/// Prints the output of a command of `--verify` that failed, unless it was shown as it came.
+/// Prints the output of a failed `--verify` command, unless shown live.
 fn not_verified(error: &CommitError) {
     match error {
         CommitError::RollbackIncomplete { cause, .. } => not_verified(cause),
@@ -210,7 +210,7 @@ fn of_commit(error: &CommitError) -> Option<&files::Error> {
     }
 }
 
-/// The message about a state that is not trusted has its advice in it.
+/// The message about an untrusted state includes the advice.
 fn of_store(error: &apply_patch_api::trash::Error) -> Option<&files::Error> {
     use files::Error::{Io, OthersState};
     match error {
@@ -227,13 +227,13 @@ fn advise(error: &files::Error, caller: Caller) {
     sentence(&hints::words(&hints, caller));
 }
 
-/// Warns that what was done is not written down.
+/// Warns about a change missing from the audit log.
 pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: {}", unlogged_text(why)));
 }
 
-/// Says where the history is if root is about to make one in the directory of another user, or that
-/// this user will be kept out.
+/// Names the place of the history if root is about to make one in another user's directory, or
+/// warns that this user will be kept out.
 pub(crate) fn kept_out(workspace: &Workspace) {
     let home = workspace.home();
     let Some(owner) = home.would_keep_out().filter(|_| !workspace.has_state()) else { return };
@@ -253,7 +253,7 @@ pub(crate) fn kept_out(workspace: &Workspace) {
     });
 }
 
-/// Warns that there is no place for a key.
+/// Warns about the lack of a place for a key.
 pub(crate) fn unsigned() {
     message(
         "warning: there is no place for a key (`apply-patch doctor` says where one could be): \
@@ -261,7 +261,7 @@ pub(crate) fn unsigned() {
     );
 }
 
-/// Warns of what an event says against what was done: that it is not written down, or may not last.
+/// Warns about an event with a limit to the change: missing from the log, or perhaps not durable.
 pub(crate) fn warning(event: &Event<'_>) {
     if let Event::Unsigned = event {
         // A patch of several transactions has one reason.
@@ -271,7 +271,7 @@ pub(crate) fn warning(event: &Event<'_>) {
     shortfall(event).iter().for_each(|text| message(&format!("warning: {text}")));
 }
 
-/// Prints what was done to a text to read it as a patch.
+/// Prints the changes made to a text to read a patch from it.
 pub(crate) fn patch_notes(patch: &Patch) {
     patch.notes.iter().for_each(|note| message(&format!("note: {note}")));
     patch.warnings.iter().for_each(|warning| message(&format!("warning: patch {warning}")));

@@ -8,17 +8,16 @@ use std::sync::atomic::AtomicBool;
 use super::print::{message, written};
 use crate::outside::STDOUT_IS_TERMINAL;
 
-/// Standard output, or a pager that reads what is written here; colours are removed where they are
-/// switched off.
+/// Standard output, or a pager reading the output; colours are removed where they are switched off.
 pub(crate) struct Pager {
     out: Box<dyn Write>,
-    /// Whether the output goes to a file or a program, which gets the bytes as they are.
+    /// Whether the output goes unchanged to a file or a program.
     plain: bool,
 }
 
 impl Pager {
-    /// Starts the pager of that name, or `$PAGER`, or (not on Windows) `less -FRX`. An empty name
-    /// or `cat` is none.
+    /// Starts the pager of this name, or `$PAGER`, or (not on Windows) `less -FRX`. An empty name
+    /// or `cat` means none.
     pub(crate) fn open(wanted: bool, name: Option<&str>) -> Self {
         let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let reader = command(wanted, name).and_then(PagerReader::start);
@@ -35,7 +34,7 @@ impl Pager {
         written(writeln!(self, "{}", apply_patch_api::tools::shown::sanitize(text)));
     }
 
-    /// Writes a line with colours that has nothing else that a terminal would obey.
+    /// Writes a line with colours and without other control codes for a terminal.
     pub(crate) fn coloured(&mut self, text: &str) {
         written(writeln!(self, "{text}"));
     }
@@ -43,7 +42,7 @@ impl Pager {
     /// Writes a diff.
     pub(crate) fn diff(&mut self, diff: &[u8]) {
         written(if self.plain {
-            // Not through what removes colours: it takes bytes that are not UTF-8 for a part of
+            // Not through the filter for colours: it would take bytes outside UTF-8 for a part of
             // them.
             self.flush().and_then(|()| io::stdout().write_all(diff))
         } else {
@@ -68,16 +67,16 @@ impl Drop for Pager {
     }
 }
 
-/// How much is kept of what the pager got: more than a pipe takes when no one reads it.
+/// How much of the pager's input is kept: more than the capacity of a pipe without a reader.
 const KEPT: usize = 2 << 20;
 
-/// A pager that runs. When it turns out that it cannot be run, what it got goes to standard output.
+/// A running pager. If the program turns out to be missing, its input goes to standard output.
 struct PagerReader {
     command: String,
     child: Child,
     /// Until the pager has ended.
     stdin: Option<ChildStdin>,
-    /// The bytes that it got, until they are more than a pipe takes: then they are being read.
+    /// The pager's input, up to more than the capacity of a pipe: then somebody is reading.
     kept: Option<Vec<u8>>,
 }
 
@@ -100,8 +99,8 @@ impl PagerReader {
         Some(Self { command, child, stdin, kept: Some(Vec::new()) })
     }
 
-    /// Waits for the pager to end. Returns whether it could not be run, so that standard output is
-    /// to be written to.
+    /// Waits for the pager to end. Returns whether the program could not be run, so that standard
+    /// output takes its input.
     fn end(&mut self) -> bool {
         // The pager reads until this is closed.
         drop(self.stdin.take());
@@ -151,7 +150,7 @@ fn command(wanted: bool, name: Option<&str>) -> Option<String> {
         return None;
     }
     let named = name.map(str::to_owned).or_else(|| std::env::var("PAGER").ok());
-    // Windows has none that colours get through.
+    // Windows has no pager that lets colours through.
     let command =
         named.unwrap_or_else(|| if cfg!(windows) { String::new() } else { "less -FRX".into() });
     (!matches!(command.trim(), "" | "cat")).then_some(command)

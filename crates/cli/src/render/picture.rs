@@ -30,27 +30,27 @@ const SHOWN_LINES: usize = 12;
 /// How long a line may be to be drawn.
 const SHOWN_WIDTH: usize = 400;
 
-/// The largest file that is read again for a picture.
+/// The largest file to be read again for a picture.
 const MAX_FILE: u64 = 64 << 20;
 
 fn print(groups: &[Group<'_>]) {
     let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
     let renderer = error_width().map_or(renderer.clone(), |width| renderer.term_width(width));
     let mut picture = format!("{}\n\n", renderer.render(groups));
-    // In one piece, so that what other processes print does not come between.
+    // In one piece, to keep other processes' output from coming between.
     if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
         picture = anstream::adapter::strip_str(&picture).to_string();
     }
     let _ = anstream::stderr().write_all(picture.as_bytes());
 }
 
-/// A text that stands beside something of `taken` columns, in lines that fit into the terminal.
+/// A text beside something of `taken` columns, in lines that fit into the terminal.
 fn fitting(text: &str, taken: usize) -> String {
     error_width()
         .map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
 }
 
-/// The same of a text that ends in lines to copy: they stay as they are.
+/// The same for a text with lines to copy at its end: they stay unchanged.
 fn with_lines(text: &str, taken: usize) -> String {
     match text.split_once('\n') {
         Some((words, lines)) => format!("{}\n{lines}", fitting(words, taken)),
@@ -58,11 +58,11 @@ fn with_lines(text: &str, taken: usize) -> String {
     }
 }
 
-/// The columns that `error: ` takes, and those before a help.
+/// The columns of `error: `, and the columns before a help.
 const TITLE: usize = 7;
 const HELP: usize = 11;
 
-/// Whether a label fits into the terminal, to the right of what it is for.
+/// Whether a label fits into the terminal, to the right of its span.
 fn fits(excerpt: &DrawnExcerpt, label: &str) -> bool {
     let span = &excerpt.text[..excerpt.span.end];
     let column = span.rsplit('\n').next().unwrap_or_default().chars().count();
@@ -88,7 +88,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
         None => format!("expected {}, saw the end of the text", listed(&error.expected)),
     };
     let title = error.kind.to_string();
-    // A text that is not UTF-8 has other offsets once it is shown. Where that is the error there is
+    // A text outside UTF-8 has other offsets on the screen. If the encoding is the error, there is
     // nothing to show.
     let start = shown_len(&input.sent.text.whole()[..error.span.start]);
     let span = start..start + shown_len(&input.sent.text.whole()[error.span.clone()]);
@@ -117,7 +117,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     if let Some(note) = &note {
         group = group.element(Level::NOTE.message(note));
     }
-    // The picture shows which line to correct. How a line of context begins is not seen in it.
+    // The picture shows the line to correct. The sign of a context line is not visible there.
     let remedies = bounds::remedies_within(Remedy::of_parse(error), &global.layers);
     let remedies: Vec<_> = remedies
         .into_iter()
@@ -187,7 +187,7 @@ pub(crate) fn rejects(input: &Input, rejects: &[Reject], global: &Global) {
     }
 }
 
-/// Returns the missing directory that a file was refused for.
+/// Returns the missing directory behind the refusal of a file.
 fn missing_directory(reject: &Reject) -> Option<&str> {
     match &reject.problem {
         Problem::MissingParent { directory } => Some(directory),
@@ -195,8 +195,8 @@ fn missing_directory(reject: &Reject) -> Option<&str> {
     }
 }
 
-/// Returns the rejects without those of files whose missing directory was named before, and how
-/// many of these there are for each.
+/// Returns the rejects without further files in the same missing directory, and the number of files
+/// for each directory.
 fn one_for_each_missing_directory(rejects: &[Reject]) -> (Vec<&Reject>, HashMap<&str, usize>) {
     let mut files: HashMap<&str, usize> = HashMap::new();
     let mut told = Vec::new();
@@ -239,7 +239,7 @@ fn title(reject: &Reject) -> String {
     sanitize(&title).into_owned()
 }
 
-/// The hints of a reject, those with lines to paste last.
+/// The hints of a reject; hints with lines to paste come last.
 fn help(reject: &Reject, global: &Global) -> String {
     let remedies = bounds::remedies_within(reject.remedies(), &global.layers);
     let mut hints = Hint::all_of(&remedies, global.caller);
@@ -259,10 +259,10 @@ fn help(reject: &Reject, global: &Global) -> String {
     help
 }
 
-/// The line of the patch that a reject is about, with those around it.
+/// The line of a reject in the patch, with the lines around.
 struct PatchExcerpt {
     excerpt: DrawnExcerpt,
-    /// The text that the line was sent in, and how many lines further up it is there.
+    /// The sent text with the line, and how many lines further up the line is there.
     name: String,
     above: isize,
     label: &'static str,
@@ -303,16 +303,16 @@ impl PatchExcerpt {
     }
 }
 
-/// A place of the file as it is drawn.
+/// A place of the file for a drawing.
 struct FileExcerpt {
     excerpt: DrawnExcerpt,
-    /// The ranges of it that are pointed at; the first carries the label.
+    /// The marked ranges; the first carries the label.
     spans: Vec<Range<usize>>,
     label: String,
     whole: bool,
 }
 
-/// The places of the file that a reject of a hunk is about.
+/// The places of a rejected hunk in the file.
 fn file_excerpts(root: &Root, reject: &Reject) -> Vec<FileExcerpt> {
     let Some(reason) = reject.hunk_reason() else { return Vec::new() };
     let path = root.check(&reject.path, Access::Read).ok();
@@ -364,7 +364,7 @@ struct DrawnPlace {
     line: Option<usize>,
     label: String,
     marks: Vec<Mark>,
-    /// Every line is shown, and not only those that are pointed at.
+    /// Every line is shown, and not only the marked ones.
     whole: bool,
 }
 
@@ -380,7 +380,7 @@ impl DrawnPlace {
     }
 }
 
-/// A part of a line that differs from the hunk, from a column to a column.
+/// The difference of a line from the hunk, from a column to a column.
 struct Mark {
     line: usize,
     first: usize,
@@ -487,7 +487,7 @@ impl DrawnExcerpt {
         Self::of(text, start..end, text[..start].matches('\n').count() + 1, from..to.max(from + 1))
     }
 
-    /// A range of lines, cut when it is long; the span is its first line.
+    /// A range of lines, cut if long; the span is its first line.
     fn lines(text: &str, lines: std::ops::RangeInclusive<usize>) -> Option<Self> {
         let last = (*lines.end()).min(lines.start() + SHOWN_LINES - 1);
         let start = line_range(text, *lines.start())?.start;
@@ -514,8 +514,8 @@ impl DrawnExcerpt {
         (end <= self.text.len()).then_some(start..end)
     }
 
-    /// The same as a terminal may get it. ASCII is left to the one who draws: it has pictures of
-    /// control characters, and knows line ends.
+    /// The same, safe for a terminal. ASCII is left to the renderer: it has pictures of control
+    /// characters, and knows line ends.
     fn sanitized(self) -> Self {
         let mut text = String::with_capacity(self.text.len());
         let mut start = None;
@@ -527,7 +527,7 @@ impl DrawnExcerpt {
             if at >= self.span.end {
                 end.get_or_insert(text.len());
             }
-            // An empty line has nothing to point at but its end, which is drawn on two lines.
+            // An empty line has nothing to point at but its end, drawn on two lines.
             if c == '\n' && (text.is_empty() || text.ends_with('\n')) {
                 text.push(' ');
                 if at + 1 == self.span.end {

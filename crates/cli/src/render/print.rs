@@ -22,7 +22,7 @@ const ADDED: Style = AnsiColor::Green.on_default();
 const DELETED: Style = AnsiColor::Red.on_default();
 const CHANGED: Style = AnsiColor::Yellow.on_default();
 
-/// Why something could not be written on standard output, and what that was, if a line says it.
+/// The error of a failed write to standard output, and the lost text, if described in a line.
 static LOST: Mutex<Option<(io::Error, Option<String>)>> = Mutex::new(None);
 
 /// Remembers whether something was written on standard output. A broken pipe is a quiet end: nobody
@@ -40,8 +40,8 @@ pub(crate) fn written_or(result: io::Result<()>, what: impl FnOnce() -> Option<S
     }
 }
 
-/// Ends standard output. Returns `exit`; or, if some of the answer was not written, says so and
-/// returns that of a failure.
+/// Ends standard output. Returns `exit`; or, after a failed write, prints the error and returns the
+/// exit of a failure.
 pub(crate) fn end(exit: Exit) -> Exit {
     written(io::stdout().flush());
     let Some((error, what)) = LOST.lock().unwrap_or_else(PoisonError::into_inner).take() else {
@@ -57,14 +57,14 @@ pub(crate) fn line(text: &str) {
     written(writeln!(anstream::stdout(), "{}", sanitize(text)));
 }
 
-/// Prints lines that are safe for a terminal on standard output, in one go.
+/// Prints lines safe for a terminal on standard output, in one go.
 pub(super) fn lines(texts: impl Iterator<Item = String>) {
     let text: String = texts.map(|text| text + "\n").collect();
     written(anstream::stdout().write_all(text.as_bytes()));
 }
 
-/// Prints bytes on standard output: to a file or a pipe as they are, to a terminal with what it
-/// would obey as escapes, but for carriage returns at line ends.
+/// Prints bytes on standard output: to a file or a pipe unchanged, to a terminal with escapes for
+/// control codes, except for carriage returns at line ends.
 pub(crate) fn raw(bytes: &[u8]) {
     let mut out = std::io::stdout();
     if !*STDOUT_IS_TERMINAL {
@@ -83,7 +83,7 @@ pub(crate) fn raw(bytes: &[u8]) {
     }
 }
 
-/// Whether the output of a command was shown as it came.
+/// Whether the output of a command was shown live.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Prints a piece of the output of another program on standard error.
@@ -111,8 +111,7 @@ pub(super) fn errors(bytes: &[u8]) {
     let _ = anstream::stderr().write_all(safe.as_bytes());
 }
 
-/// Prints a message on standard error, which says that it is of this program; on a terminal in
-/// lines that fit.
+/// Prints a message of this program on standard error; on a terminal in lines that fit.
 pub(crate) fn message(text: &str) {
     say(&laid_out("apply-patch: ", text));
 }
@@ -122,16 +121,17 @@ pub(crate) fn sentence(text: &str) {
     say(&laid_out("", text));
 }
 
-/// The same, of what is done: `text` goes on after that word, and names a transaction.
+/// The same after a success: `text` goes on after `done`, with the name of a transaction.
 pub(crate) fn done(text: &str, id: &str) {
     let mut text = laid_out("apply-patch: done", text);
     text = text.replacen("done", &format!("{ADDED}done{ADDED:#}"), 1);
     say(&text.replacen(id, &format!("{ID}{id}{ID:#}"), 1));
 }
 
-/// A message as it is printed: what a terminal would obey is shown, and long lines are broken.
+/// A message in its printed form: control codes for a terminal become visible, and long lines are
+/// broken.
 fn laid_out(before: &str, text: &str) -> String {
-    /// A longer line quotes something that was given; its ends tell what.
+    /// A longer line quotes given text; the ends of the line tell enough.
     const LINE: usize = 4000;
     let lines: Vec<_> = text
         .split('\n')
@@ -142,7 +142,7 @@ fn laid_out(before: &str, text: &str) -> String {
     error_width().map_or_else(|| text.clone(), |width| wrapped(&text, width, 2)) + "\n"
 }
 
-/// Writes on standard error, in one call, so that lines of several processes are not mixed.
+/// Writes on standard error, in one call, to keep lines of several processes apart.
 fn say(text: &str) {
     let _ = match anstream::AutoStream::choice(&std::io::stderr()) {
         anstream::ColorChoice::Never => {
@@ -166,12 +166,12 @@ pub(crate) fn indented(text: &str, indent: usize) {
     }
 }
 
-/// How many columns standard output has, if it is a terminal.
+/// How many columns standard output has, on a terminal.
 pub(crate) fn width() -> Option<usize> {
     STDOUT_IS_TERMINAL.then(|| columns(terminal_size::terminal_size_of(std::io::stdout())))?
 }
 
-/// How many columns standard error has, if it is a terminal.
+/// How many columns standard error has, on a terminal.
 pub(crate) fn error_width() -> Option<usize> {
     STDERR_IS_TERMINAL.then(|| columns(terminal_size::terminal_size_of(std::io::stderr())))?
 }
@@ -180,8 +180,8 @@ fn columns(size: Option<(Width, Height)>) -> Option<usize> {
     size.map(|(Width(width), _)| usize::from(width)).filter(|&width| width > 0)
 }
 
-/// Breaks lines that are longer than `width` between words; what follows a break is indented.
-/// Longer words stay whole.
+/// Breaks lines longer than `width` between words, with an indent after each break. Longer words
+/// stay whole.
 pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (nth, line) in text.split('\n').enumerate() {
@@ -204,8 +204,8 @@ pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
     out
 }
 
-/// A line that begins with the letter of a change, which gets its colour; the rest has nothing that
-/// a terminal would obey.
+/// A line with the letter of a change in front, in its colour; the rest has no control codes for a
+/// terminal.
 pub(crate) fn lettered(line: &str) -> String {
     let (letter, rest) = line.split_at(line.find(' ').unwrap_or(0));
     let style = match letter {
@@ -221,7 +221,7 @@ pub(crate) fn name(change: &Change) -> String {
     name_seen(change, &str::to_owned)
 }
 
-/// The same, safe for a terminal; the path of a file that is there links to it.
+/// The same, safe for a terminal; the path of an existing file is a link.
 pub(super) fn linked(change: &Change, root: &Path) -> String {
     let text = sanitize(&name(change)).into_owned();
     let last = sanitize(change.last_path().as_str()).into_owned();

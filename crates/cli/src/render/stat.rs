@@ -15,7 +15,7 @@ use crate::outside::STDOUT_IS_TERMINAL;
 const DELETED: Style = AnsiColor::Red.on_default();
 const INSERTED: Style = AnsiColor::Green.on_default();
 
-/// The fewest columns that a bar is drawn in.
+/// The fewest columns of a bar.
 const LEAST: usize = 10;
 
 /// Prints what is wanted of the statistics of files.
@@ -141,7 +141,7 @@ fn shown(path: &str) -> String {
     path.replace('\n', "\\n")
 }
 
-/// Two paths; the directories that they begin with are written once.
+/// Two paths; their common directories are written once.
 fn both(old: &str, new: &str) -> String {
     let common = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
     match old.as_bytes()[..common].iter().rposition(|&byte| byte == b'/') {
@@ -174,7 +174,7 @@ impl StatRow {
     }
 }
 
-/// The rows as columns of at most `width`, where the names leave room for that.
+/// The rows as columns of at most `width`, if the names leave room.
 fn bars(rows: &[StatRow], width: usize) -> String {
     let names: Vec<_> = rows.iter().map(|row| sanitize(&row.name)).collect();
     let counts: Vec<_> = rows.iter().map(StatRow::counts).collect();

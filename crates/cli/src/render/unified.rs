@@ -11,7 +11,7 @@ use apply_patch_api::engine::changed_ranges;
 /// How long all highlights of one diff may take.
 const TIME: Duration = Duration::from_millis(500);
 
-/// The most words of a run of lines that are compared, with the blanks between them.
+/// The most words of a run of lines to compare, with the blanks between them.
 const MAX_WORDS: usize = 4000;
 
 /// A line of a file, without its sign and terminator.
@@ -25,7 +25,7 @@ pub(crate) struct DiffLine<'d> {
 }
 
 impl<'d> DiffLine<'d> {
-    /// The line of a hunk, which begins with a sign unless it is empty.
+    /// The line of a hunk, with a sign in front unless empty.
     fn of(line: &'d [u8]) -> Self {
         let body = line.get(1..).unwrap_or_default();
         let text = body.strip_suffix(b"\r");
@@ -42,10 +42,10 @@ impl<'d> DiffLine<'d> {
 pub(crate) enum DiffPart<'d> {
     /// A line before the hunks of a file.
     Header(Cow<'d, str>),
-    /// The line that begins a hunk.
+    /// The line in front of a hunk.
     Hunk(Cow<'d, str>),
     Context(DiffLine<'d>),
-    /// Lines that give way to others; either may be none.
+    /// Lines in place of others; either side may be empty.
     Change(Vec<DiffLine<'d>>, Vec<DiffLine<'d>>),
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn parts(diff: &[u8]) -> Vec<DiffPart<'_>> {
     parts
 }
 
-/// A line in pieces; `true` for those that differ from the other side.
+/// A line in pieces; `true` for pieces different from the other side.
 pub(crate) type Pieces = Vec<(bool, String)>;
 
 /// Looks into lines, for as long as there is time.
@@ -105,8 +105,7 @@ impl Highlighter {
         Self { deadline: Instant::now() + TIME }
     }
 
-    /// The lines of both sides in pieces, word by word. Lines that have little in common are one
-    /// piece.
+    /// The lines of both sides in pieces, word by word. Lines with little in common are one piece.
     pub(crate) fn pieces(
         &self,
         deleted: &[DiffLine<'_>],
@@ -135,7 +134,7 @@ fn words<'l>(lines: &'l [DiffLine<'_>]) -> Vec<&'l [u8]> {
     words
 }
 
-/// Lines in pieces, of their words and the ranges of those that differ.
+/// Lines in pieces, from their words and the ranges of differences.
 fn pieces(words: &[&[u8]], differing: Vec<Range<usize>>) -> Vec<Pieces> {
     let mut words: Vec<_> = words.iter().map(|word| (false, *word)).collect();
     for range in differing {
@@ -155,8 +154,7 @@ fn line_pieces(line: &[(bool, &[u8])]) -> Pieces {
     if stands_out(&pieces) { pieces } else { as_one(pieces) }
 }
 
-/// Whether most of the line is common to both sides: only then is it useful to mark the words that
-/// differ.
+/// Whether most of the line is common to both sides: only then are marks on different words useful.
 fn stands_out(pieces: &Pieces) -> bool {
     let mut common = 0;
     let mut differing = 0;
