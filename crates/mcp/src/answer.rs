@@ -38,8 +38,8 @@ pub(crate) fn result(reply: &Reply) -> CallToolResult {
     result
 }
 
-/// Takes the text of a file out of the data of an answer: a model is shown it as it is, and not as
-/// a string of JSON. An empty text stays, as clients refuse an empty part of a message.
+/// Takes the text of a file out of the data of an answer: a model sees the text itself, not a
+/// string of JSON. An empty text stays, as clients refuse an empty part of a message.
 fn read_text(answer: &mut Value, reply: &Reply) -> Option<String> {
     let Reply::Success(Success { data: Data::ReadFile(read), .. }) = reply else { return None };
     read.content.as_ref().filter(|text| !text.is_empty())?;
@@ -50,7 +50,7 @@ fn read_text(answer: &mut Value, reply: &Reply) -> Option<String> {
 }
 
 /// Adds the data as text, below the sentence, for a client whose protocol has no data, or that may
-/// not give it to the model.
+/// keep the data from the model.
 pub(crate) fn with_data_as_text(mut result: CallToolResult) -> CallToolResult {
     if let Some(data) = &result.structured_content {
         result.content.insert(1, ContentBlock::text(data.to_string()));
@@ -58,8 +58,8 @@ pub(crate) fn with_data_as_text(mut result: CallToolResult) -> CallToolResult {
     result
 }
 
-/// Makes the result for a client that gives the model the data and no text where there is data: an
-/// answer with the text of a file is text alone.
+/// Makes the result for a client that gives the model either the data or the text: an answer with
+/// the text of a file is text alone.
 pub(crate) fn for_reader_of_data(tool: Tool, result: CallToolResult) -> CallToolResult {
     if !shows_text(tool) || result.content.len() == 1 {
         return result;
@@ -74,7 +74,7 @@ pub(crate) fn shows_text(tool: Tool) -> bool {
     tool == Tool::ReadFile
 }
 
-/// Makes the result of a call that failed before its tool ran.
+/// Makes the result of a call with a failure before its tool ran.
 pub(crate) fn failed(tool: Tool, error: ToolError) -> CallToolResult {
     result(&Reply::failed(tool, error))
 }
@@ -108,7 +108,6 @@ fn explained(error: &ToolError) -> String {
     lines.join("\n")
 }
 
-/// Adds the closest place in the file, with the first line that differs.
 /// The lines of a list.
 fn joined(lines: &Value) -> Option<String> {
     let lines: Vec<_> = lines.as_array()?.iter().filter_map(Value::as_str).collect();

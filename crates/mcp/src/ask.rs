@@ -1,4 +1,4 @@
-//! Asking a person: what is shown, and how the answer is tied to it.
+//! Questions to a person: the preview, and the tie between an answer and its preview.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +23,7 @@ use crate::resources::proposal_uri;
 
 /// How many lines of the diff are shown.
 const MAX_DIFF_LINES: usize = 40;
-/// The most bytes of file names to show. A file that is not named cannot be approved.
+/// The most bytes of file names to show. An unnamed file cannot be approved.
 const MAX_NAMES: usize = 32 << 10;
 /// The most bytes of the whole diff.
 const MAX_DIFF: usize = 1 << 20;
@@ -39,20 +39,20 @@ const TTL: Duration = Duration::from_secs(10 * 60);
 /// The name of the question.
 const QUESTION: &str = "approve";
 
-/// A plan as a person is asked about it.
+/// A plan in the form for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preview {
-    /// The plan it shows.
+    /// The plan behind the preview.
     pub(crate) digest: Sha256,
     text: String,
-    /// The diff, if the text has only the beginning of it.
+    /// The diff, if the text has only its beginning.
     pub(crate) whole_diff: Option<String>,
 }
 
 impl Preview {
-    /// Makes the preview of a plan; `None` if it has too many files to name them all.
+    /// Makes the preview of a plan; `None` for a plan with too many files to name them all.
     ///
-    /// Fails if a file has changed since it was planned.
+    /// Fails if a file has changed since the plan was made.
     pub(crate) fn of(
         plan: &Plan,
         reasons: &[Reason],
@@ -123,7 +123,7 @@ impl Preview {
 }
 
 /// Escapes everything in a line that moves the cursor, hides, or changes the direction of text, and
-/// cuts it after `max` bytes.
+/// cuts the line after `max` bytes.
 fn visible(line: &str, max: usize) -> String {
     let mut text = String::new();
     for character in line.chars() {
@@ -140,7 +140,7 @@ fn visible(line: &str, max: usize) -> String {
     text
 }
 
-/// A call as an answer is tied to it.
+/// The facts of a call that tie an answer to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpenQuestion<'c> {
     pub(crate) tool: Tool,
@@ -185,9 +185,10 @@ impl OpenQuestion<'_> {
 
     /// Returns what a seal is bound to: the tool, the arguments, the workspace.
     fn bytes(&self) -> Vec<u8> {
-        // A client may write the same arguments in another way when it repeats the call.
+        // When a client repeats the call, the same arguments may be written in another way.
         let args = serde_json::from_str::<Value>(self.args.get()).map(|mut args| {
-            // Another crate of the build may have enabled that objects keep their order.
+            // Another crate of the build may have switched on the feature to keep the order of
+            // objects.
             args.sort_all_objects();
             args.to_string()
         });
@@ -210,7 +211,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Reads the form as the client sent it.
+    /// Reads the form from the client.
     pub(crate) fn read(form: Option<&Value>) -> Self {
         let note = form.and_then(|form| form.get(NOTE)).and_then(Value::as_str);
         let words = note.unwrap_or_default().split_whitespace();
@@ -226,7 +227,7 @@ impl Form {
 /// The answer of the client, to a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Response {
-    /// There is none that counts: ask.
+    /// No answer counts: ask.
     Nothing,
     /// Yes.
     Yes(Sha256, Form),
@@ -236,16 +237,15 @@ pub(crate) enum Response {
     Cancelled(Sha256),
 }
 
-/// Seals questions, for the protocol in which the client keeps them, and opens the answers.
+/// Seals questions, for the protocol with questions kept by the client, and opens the answers.
 pub(crate) struct Seals {
     codec: RequestStateCodec,
-    /// The seals that were answered with yes, each of which counts once. They are forgotten when
-    /// they have expired.
+    /// The seals answered with yes; each counts once. They are forgotten once expired.
     used: Mutex<Vec<(Instant, Vec<u8>)>>,
 }
 
 impl Seals {
-    /// Makes a key for the seals, which lasts as long as the process.
+    /// Makes a key for the seals, for the life of the process.
     pub(crate) fn new() -> Result<Self, ServeError> {
         let mut key = [0; 32];
         apply_patch_api::files::random(&mut key).map_err(ServeError::system)?;
@@ -253,7 +253,7 @@ impl Seals {
         Ok(Self { codec, used: Mutex::default() })
     }
 
-    /// Makes the answer that asks, for clients that repeat the call with the person's answer.
+    /// Makes the answer with a question, for clients that repeat the call with the person's answer.
     pub(crate) fn ask(
         &self,
         asked: OpenQuestion<'_>,

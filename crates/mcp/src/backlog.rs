@@ -1,4 +1,4 @@
-//! Limits how much is under way: calls without an answer, and answers that the client has not read.
+//! Limits the work under way: calls without an answer, and answers not yet read by the client.
 //! Beyond the limit, no more requests are read.
 
 use std::collections::HashSet;
@@ -6,13 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::RequestId;
 
-/// The bytes that may be under way before the next request has to wait; one message may exceed it.
+/// The most bytes under way before the next request has to wait; one message may exceed the limit.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The cost of a message besides its bytes.
 const OVERHEAD: usize = 4 << 10;
 
-/// The messages that are under way on one connection.
+/// The messages under way on one connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Backlog {
     inner: Arc<BacklogQueue>,
@@ -27,7 +27,7 @@ struct BacklogQueue {
 #[derive(Debug, Default)]
 struct BacklogState {
     bytes: usize,
-    /// The number of questions that the client has not answered.
+    /// The number of questions without the client's answer.
     questions: usize,
     /// The ids of the requests.
     ids: HashSet<RequestId>,
@@ -60,8 +60,8 @@ impl Backlog {
         HeldMessage { inner: self.inner.clone(), bytes, questions: 0, id: None }
     }
 
-    /// Counts a request as soon as there is room for it. `None` when the client has to answer a
-    /// question first: the answer may come after this request, so the stream must be read on.
+    /// Counts a request as soon as there is room. `None` when the client has to answer a question
+    /// first: the answer may come after this request, so the stream must be read on.
     pub(crate) fn admit(&self, bytes: usize) -> Option<HeldMessage> {
         let state = self
             .inner
@@ -90,7 +90,7 @@ impl Backlog {
     }
 }
 
-/// A message that is under way, or a question that is open, until this is dropped.
+/// A message under way, or an open question, until dropped.
 #[derive(Debug)]
 pub(crate) struct HeldMessage {
     inner: Arc<BacklogQueue>,
@@ -100,8 +100,8 @@ pub(crate) struct HeldMessage {
 }
 
 impl HeldMessage {
-    /// Notes the id of a request; `false` if another one that is under way has it: one answer would
-    /// have to do for both.
+    /// Notes the id of a request; `false` if another request under way has the same: one answer
+    /// would have to do for both.
     pub(crate) fn is_the_only(&mut self, id: &RequestId) -> bool {
         let is_new = self.inner.state().ids.insert(id.clone());
         self.id = is_new.then(|| id.clone());

@@ -1,4 +1,4 @@
-//! One call of a tool: it runs on a thread, and asks a person before anything changes.
+//! One call of a tool: the call runs on a thread, and asks a person before anything changes.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -27,10 +27,10 @@ use crate::links::Changed;
 use crate::server::{OpenedProject, Server, end_turn, has_data, has_session};
 use crate::settings::Approval;
 
-/// Where a host names the turn that a call belongs to.
+/// The key of a call's turn, set by the host.
 const TURN: &str = "apply-patch/turn";
 
-/// How often a plan is shown again because files changed while a person looked at it.
+/// How often a plan is shown again after a change of its files during the question.
 const MAX_QUESTIONS: usize = 3;
 
 /// One call.
@@ -40,13 +40,13 @@ pub(crate) struct CallOf<'c> {
     tool: Tool,
     args: Arc<RawValue>,
     context: &'c RequestContext<RoleServer>,
-    /// The turn that the host has named for it.
+    /// The turn named by the host.
     turn: Option<TurnName>,
     /// Where its progress goes, if the client wants to know.
     progress: Option<Arc<Progress>>,
 }
 
-/// A question about a plan, until it is answered.
+/// A question about a plan, until the answer.
 struct OpenProposal<'c> {
     server: &'c Server,
     plan: &'c Preview,
@@ -69,7 +69,7 @@ impl<'c> CallOf<'c> {
         Self { server, tools, tool, args, context, turn: None, progress: None }
     }
 
-    /// Runs it, and asks a person where that is wanted; `state` and `responses` are the client's
+    /// Runs the call, and asks a person where needed; `state` and `responses` are the client's
     /// answer to an earlier question.
     pub(crate) async fn answer(
         mut self,
@@ -94,7 +94,7 @@ impl<'c> CallOf<'c> {
         response
     }
 
-    /// Reads the turn that the host has named.
+    /// Reads the turn named by the host.
     fn named_turn(&self) -> Result<Option<TurnName>, ToolError> {
         let Some(name) = self.context.meta.get(TURN) else { return Ok(None) };
         let Some(name) = name.as_str() else {
@@ -108,7 +108,7 @@ impl<'c> CallOf<'c> {
         })
     }
 
-    /// Starts to report progress to a client that wants to know.
+    /// Starts to report progress to an interested client.
     fn report_progress(&mut self) -> Option<JoinHandle<()>> {
         let token = self.context.meta.get_progress_token()?;
         let peer = self.context.peer.clone();
@@ -132,7 +132,7 @@ impl<'c> CallOf<'c> {
         OpenQuestion { in_turn: self.turn.is_some() && !question.is_permanent(), ..question }
     }
 
-    /// Returns a flag of the arguments, as the tool takes it.
+    /// Returns a flag of the arguments, in the form of the tool.
     fn flag(&self, name: &str) -> Option<bool> {
         Arguments::from(&*self.args).flag(self.tool, name)
     }
@@ -170,7 +170,7 @@ impl<'c> CallOf<'c> {
 
     /// Runs the call, and asks before anything changes. No lock is held while a person thinks:
     /// after the answer the call is planned again, and goes on only if the plan is still the one
-    /// that was shown.
+    /// shown.
     async fn ask(
         &self,
         state: Option<&str>,
@@ -248,7 +248,7 @@ impl<'c> CallOf<'c> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// Answers a client that cannot ask; a call that fails for another reason gives that reason.
+    /// Answers a client without questions; a call with another failure gives its own reason.
     async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
         let (result, unapproved) = self.run(ToolAnswer::CannotAsk, None).await?;
         if unapproved.is_none() {
@@ -264,8 +264,8 @@ impl<'c> CallOf<'c> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// Answers where a person was asked and closed the question; a call that fails for another
-    /// reason gives that reason.
+    /// Answers after a person closed the question; a call with another failure gives its own
+    /// reason.
     async fn not_answered(&self) -> Result<CallToolResponse, ErrorData> {
         let (result, unapproved) = self.run(ToolAnswer::Cancelled, None).await?;
         if unapproved.is_none() {
@@ -279,8 +279,8 @@ impl<'c> CallOf<'c> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// Runs the tool on a thread that may wait for disks; `said` is what the person who was asked
-    /// told the model.
+    /// Runs the tool on a thread that may wait for disks; `said` is the person's message to the
+    /// model.
     async fn run(
         &self,
         answer: ToolAnswer,
@@ -331,13 +331,13 @@ impl<'c> CallOf<'c> {
         Ok((result, unapproved))
     }
 
-    /// Links what was changed, and tells the client's subscriptions of it.
+    /// Links the changes, and tells the client's subscriptions.
     async fn tell_of(&self, changed: &Changed, root: &Path, result: &mut CallToolResult) {
         let uris = changed.uris();
         if uris.is_empty() {
             return;
         }
-        // The versions that have data in results have links too.
+        // The versions with data in results have links too.
         if self.server.settings.links && has_data(self.context) {
             let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
             result.content.extend(changed.links(&root));

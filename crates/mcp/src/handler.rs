@@ -33,11 +33,11 @@ const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to 
     edit_file for small changes and apply_patch for several files. Every change answers with a \
     transactionId for undo.";
 
-/// How the names of clients begin that give the data of results to the model. Others may give it
-/// only the text: Gemini CLI, opencode, and the SDKs of OpenAI, Anthropic and LangChain do.
+/// The beginnings of the names of clients that give the data of results to the model. Others may
+/// give the text only: Gemini CLI, opencode, and the SDKs of OpenAI, Anthropic and LangChain do.
 const READ_DATA: [&str; 4] = ["@cline/", "claude-code", "codex", "goose"];
 
-/// A sheet with a line that goes and one that comes.
+/// A sheet with a deleted and an inserted line.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
     viewBox='0 0 16 16' fill='none' stroke-width='2'%3E\
     %3Cpath d='M3 1h10v14H3z' stroke='%23777'/%3E%3Cpath d='M5 6h6' stroke='%23c33'/%3E\
@@ -53,7 +53,7 @@ impl Server {
         self.closed = Some(closed);
         match self.serve(wire).await {
             Ok(running) => running.waiting().await.map(drop).map_err(ServeError::system),
-            // It is not a failure if the client leaves before it asks for anything.
+            // A client may leave before its first request: no failure.
             Err(
                 ServerInitializeError::ConnectionClosed(_)
                 | ServerInitializeError::TransportError { .. },
@@ -62,7 +62,7 @@ impl Server {
         }
     }
 
-    /// Returns whether there is a tool that takes patches.
+    /// Returns whether any tool takes patches.
     fn takes_patches(&self) -> bool {
         self.settings.tools.iter().any(|tool| matches!(tool, Tool::ApplyPatch | Tool::EditPatch))
     }
@@ -83,8 +83,8 @@ impl Server {
     }
 }
 
-/// Returns whether the client is known to give the data of results to the model, in a version of the
-/// protocol that has data.
+/// Returns whether the client is known to give the data of results to the model, in a version of
+/// the protocol with data.
 fn reads_data(context: &RequestContext<RoleServer>) -> bool {
     has_data(context)
         && context
@@ -92,7 +92,7 @@ fn reads_data(context: &RequestContext<RoleServer>) -> bool {
             .is_some_and(|client| READ_DATA.iter().any(|known| client.name.starts_with(known)))
 }
 
-/// Refuses a cursor: each list is one page, so that none was given.
+/// Refuses a cursor: each list is one page, and no cursor was ever given.
 fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
         Some(cursor) if !cursor.is_empty() => {
@@ -113,7 +113,7 @@ fn not_found(error: ToolError) -> ErrorData {
     ErrorData::resource_not_found(error.message, None)
 }
 
-/// Describes a tool as the protocol lists it.
+/// Describes a tool for the protocol's list.
 fn listed(tool: Tool, brief: bool) -> Listed {
     let info = if brief { ToolInfo::brief(tool) } else { ToolInfo::of(tool) };
     let hints = info.annotations;
@@ -168,7 +168,7 @@ impl ServerHandler for Server {
         let reads_data = reads_data(&context);
         let list = self.settings.tools.iter().map(|&tool| {
             let mut listed = listed(tool, self.settings.brief);
-            // A tool that promises data has to give it.
+            // A tool with a promise of data has to give some.
             if reads_data && answer::shows_text(tool) {
                 listed.output_schema = None;
             }

@@ -1,4 +1,4 @@
-//! The host of a call: it answers for the person, and reports progress.
+//! The host of a call: answers for the person, and reports of progress.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,24 +18,24 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// The answer to a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolAnswer {
-    /// Commit it.
+    /// Commit the plan.
     Commit,
-    /// Show it, unless it is the plan that was approved, perhaps with the rest of the turn.
+    /// Show the plan, unless already approved, perhaps with the rest of the turn.
     Ask { approved: Option<Sha256>, rest: bool },
     /// The client cannot ask a person.
     CannotAsk,
-    /// The person declined it.
+    /// The person declined the plan.
     Declined,
     /// The person closed the question and said neither yes nor no.
     Cancelled,
 }
 
-/// Why a plan that could be committed was not.
+/// Why a valid plan was not committed.
 #[derive(Debug)]
 pub(crate) enum Unapproved {
     /// A person has to be shown this first.
     ToShow(Preview),
-    /// It has so many files that they cannot all be shown.
+    /// The plan has too many files to show them all.
     TooMany(usize),
     /// The client cannot ask a person.
     CannotAsk,
@@ -75,7 +75,7 @@ impl CallHost {
     }
 }
 
-/// Reports the progress of a call, also if it runs again after a person was asked.
+/// Reports the progress of a call, also of its second run after a question.
 pub(crate) struct Progress {
     sender: UnboundedSender<CallProgress>,
     steps: Mutex<Steps>,
@@ -83,7 +83,7 @@ pub(crate) struct Progress {
 
 struct Steps {
     count: u32,
-    /// The step that is the last, once there is a plan.
+    /// The last step, once there is a plan.
     total: Option<u32>,
     reported: Instant,
 }
@@ -94,7 +94,7 @@ impl Progress {
         Self { sender, steps: Mutex::new(steps) }
     }
 
-    /// Counts a place that was looked at. While a plan is carried out, only its files count.
+    /// Counts a place on the way to the plan. While a plan is carried out, only its files count.
     fn looked(&self) {
         let mut steps = self.steps();
         if steps.total.is_none() {
@@ -104,7 +104,7 @@ impl Progress {
         }
     }
 
-    /// Reports a plan that will be carried out.
+    /// Reports a plan about to be carried out.
     fn planned(&self, plan: &Plan) {
         let mut steps = self.steps();
         let files = u32::try_from(plan.transitions().len()).unwrap_or(u32::MAX);
@@ -113,7 +113,7 @@ impl Progress {
         self.report(&mut steps, format!("planned: {}", summary(plan)));
     }
 
-    /// Counts a step, and reports it if the last report was a while ago.
+    /// Counts a step, and reports the count if the last report was a while ago.
     fn step(&self, steps: &mut Steps, message: impl FnOnce() -> String) {
         steps.count = steps.count.saturating_add(1);
         // A second attempt has the same steps again.

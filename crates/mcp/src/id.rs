@@ -1,5 +1,5 @@
-//! Finds the id of a message that is too long to keep: it still gets an answer, or its sender would
-//! wait for ever.
+//! Finds the id of a message too long to keep: the message still gets an answer, or its sender
+//! would wait for ever.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ impl IdScanner {
             if self.text.len() < MAX_ID {
                 self.text.push(byte);
             } else {
-                // A longer text cannot be the id; it must not pass for a complete one.
+                // A longer text cannot be the id, and must not pass for a complete one.
                 self.is_id = false;
             }
         }

@@ -28,21 +28,20 @@ pub use settings::{
 
 use std::io::{Read, Write};
 
-/// Serves until `input` ends. Calls that are still at work then get a few seconds; after that they
-/// are cancelled, which before the commit point means that nothing has changed.
+/// Serves until `input` ends. Calls still at work then get a few seconds; after that they are
+/// cancelled, so that before the commit point nothing has changed.
 ///
 /// # Errors
 ///
 /// When the workspace cannot be opened, or the client does not keep to the protocol at the start.
-/// That `input` ends is not an error.
+/// The end of `input` is not an error.
 pub fn serve(
     settings: ServerSettings,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> Result<(), ServeError> {
     let server = server::Server::new(settings)?;
-    // Waiting for the client is the only thing that is asynchronous; files are read and written by
-    // other threads.
+    // Only the wait for the client is asynchronous; other threads read and write files.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -55,7 +54,7 @@ pub fn serve(
         wire::Wire::start(input, output, max_message, backlog).map_err(ServeError::system)?;
     runtime.block_on(async {
         let served = server.run(transport, closed).await;
-        // Commits that have begun end.
+        // Started commits end.
         workers.finished().await;
         // With the session its turn ends.
         if let Some(opened) = tools.lock().await.take() {

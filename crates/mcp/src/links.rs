@@ -1,4 +1,4 @@
-//! The changes of a call, and the links to it in the result.
+//! The changes of a call, and their links in the result.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,10 +11,10 @@ use rmcp::model::{Annotations, ContentBlock, Resource, Role};
 
 use crate::resources;
 
-/// The most files that are linked. A result names them all.
+/// The most links to files. A result names all files.
 const MAX_FILES: usize = 8;
 
-/// The types of files that clients show in their own way, by the end of the name.
+/// The types of files with a special display in clients, by the end of the name.
 const TYPES: [(&str, &str); 18] = [
     ("c", "text/x-c"),
     ("css", "text/css"),
@@ -41,7 +41,7 @@ const TYPES: [(&str, &str); 18] = [
 pub(crate) struct Changed {
     transactions: Vec<TransactionId>,
     undone: Vec<TransactionId>,
-    /// The files that are there afterwards.
+    /// The files that exist afterwards.
     files: BTreeSet<RelPath>,
 }
 
@@ -59,7 +59,7 @@ impl Changed {
         }
     }
 
-    /// Returns the resources that are not as they were; none if nothing was committed.
+    /// Returns the changed resources; none without a commit.
     pub(crate) fn uris(&self) -> Vec<String> {
         if self.transactions.is_empty() {
             return Vec::new();

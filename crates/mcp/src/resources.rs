@@ -1,4 +1,4 @@
-//! The resources besides files: the log, a transaction, and the plan that a person is asked about.
+//! The resources besides files: the log, a transaction, and the plan of an open question.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,8 +20,8 @@ const DIFF: &str = "text/x-diff";
 /// The most transactions of the log.
 const MAX_LOG: usize = 100;
 
-/// The most proposals that are kept. In the protocol without sessions nobody says that a question
-/// is not looked at any more.
+/// The most proposals to keep. In the protocol without sessions nobody tells that a question is
+/// closed.
 const MAX_PROPOSALS: usize = 8;
 
 /// Returns the URI of a transaction.
@@ -29,12 +29,12 @@ pub(crate) fn transaction_uri(id: TransactionId) -> String {
     format!("{TRANSACTION}{id}")
 }
 
-/// Returns the URI of a plan that a person is asked about.
+/// Returns the URI of the plan of a question.
 pub(crate) fn proposal_uri(plan: Sha256) -> String {
     format!("{PROPOSAL}{}", &plan.to_string()[..16])
 }
 
-/// The change, as the client names it.
+/// The change, in the client's names.
 pub(crate) fn changed_uris(undone: &[TransactionId]) -> Vec<String> {
     let transactions = undone.iter().map(|id| transaction_uri(*id));
     [LOG, TURN].map(str::to_owned).into_iter().chain(transactions).collect()
@@ -53,7 +53,7 @@ pub(crate) fn transaction_link(id: TransactionId) -> Resource {
         .with_mime_type(JSON)
 }
 
-/// Lists the resources that are there.
+/// Lists the resources present.
 pub(crate) fn listed(proposals: &Proposals) -> Vec<Resource> {
     let log = Resource::new(LOG, "log")
         .with_title("Changes")
@@ -75,7 +75,7 @@ pub(crate) fn listed(proposals: &Proposals) -> Vec<Resource> {
     listed
 }
 
-/// Lists the kinds of resources that have an id.
+/// Lists the kinds of resources with an id.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let transaction = ResourceTemplate::new(format!("{TRANSACTION}{{id}}"), "transaction")
         .with_title("One change")
@@ -137,8 +137,8 @@ fn length(value: &Value) -> usize {
     value.to_string().len() + 1
 }
 
-/// Cuts a change to about `max` bytes: the list of its files or transactions to half of that, and
-/// then its diff.
+/// Cuts a change to about `max` bytes: the list of its files or transactions to half, and then the
+/// diff.
 fn fit(change: &mut Value, max: usize) {
     if length(change) <= max {
         return;
@@ -170,7 +170,7 @@ fn fit(change: &mut Value, max: usize) {
     }
 }
 
-/// The diffs that persons are asked about, while they are.
+/// The diffs of open questions.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     open: Mutex<VecDeque<(String, String)>>,
@@ -191,7 +191,7 @@ impl Proposals {
         self.open().retain(|(uri, _)| *uri != closed);
     }
 
-    /// Reads a diff that is kept.
+    /// Reads a kept diff.
     pub(crate) fn read(&self, uri: &str) -> Option<ResourceContents> {
         let open = self.open();
         let (uri, diff) = open.iter().find(|(open, _)| open == uri)?;

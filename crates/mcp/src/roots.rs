@@ -1,5 +1,5 @@
-//! The directories that a client names as its roots in the protocol with sessions. They can narrow
-//! the workspace, and never widen it.
+//! The client's roots in the protocol with sessions. They can narrow the workspace, and never widen
+//! it.
 
 use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::remedy::ForPerson;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use apply_patch_api::files::{Access, RelPath, Root};
 use apply_patch_api::tools::{ErrorKind, FailureClass, Reason, ToolError};
 
-/// Narrows the workspace to the roots: returns directories in it, or none for all of it.
+/// Narrows the workspace to the roots: returns directories inside, or none for the whole workspace.
 ///
-/// Roots that are not directories here are skipped, but one has to be left: a client that names no
-/// usable root is not allowed everything.
+/// Roots other than directories here are skipped, but one has to be left: a client without a usable
+/// root is not allowed everything.
 pub(crate) fn narrowed<'u>(
     root: &Root,
     uris: impl IntoIterator<Item = &'u str>,
@@ -60,8 +60,7 @@ pub(crate) fn refused(message: &str) -> ToolError {
     no_roots(ErrorKind::PermissionDenied, message, "open the folder of the workspace in the client")
 }
 
-/// Makes the error of a server that was started outside of a project, by a client that names no
-/// roots.
+/// Makes the error of a server started outside of a project, by a client without roots.
 pub(crate) fn no_project(started: &str) -> ToolError {
     let message = format!(
         "the client started this server in {started}, which is not a project, and names no roots"

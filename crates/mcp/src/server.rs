@@ -43,9 +43,9 @@ pub(crate) struct Server {
     pub(crate) closed: Option<watch::Receiver<bool>>,
     pub(crate) workers: Workers,
     pub(crate) backlog: Backlog,
-    /// The order in which calls take effect: calls that change files run one after the other as
-    /// they came, and a read between them sees the changes before it. So the session always knows
-    /// the latest state of its files.
+    /// The order in which calls take effect: calls with changes run one after the other as they
+    /// came, and a read between them sees the changes before. So the session always knows the
+    /// latest state of its files.
     order: Arc<RwLock<()>>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Server {
 pub(crate) struct OpenedProject {
     pub(crate) session: Arc<Session>,
     pub(crate) rules: Arc<ServerRules>,
-    /// The approvals of a person for the turn, and the rules that guard files.
+    /// The approvals of a person for the turn, and the rules for guarded files.
     pub(crate) approvals: Arc<Mutex<Approvals>>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) enum PlaceInOrder {
 
 impl Server {
     pub(crate) fn new(settings: ServerSettings) -> Result<Self, ServeError> {
-        // Fail now if there is no workspace, before a client relies on it.
+        // Fail now without a workspace, before a client relies on one.
         let workspace = Workspace::open(&settings.root, settings.rules.policy.clone())?;
         let root =
             std::path::absolute(workspace.root().path()).unwrap_or_else(|_| settings.root.clone());
@@ -126,8 +126,8 @@ impl Server {
             })?;
             match &within[..] {
                 [] => {}
-                // This is the project that is open in the client: its history belongs there, not
-                // where the client was started.
+                // This is the project open in the client: its history belongs there, not in the
+                // place where the client was started.
                 [project] if settings.origin != Origin::Named => {
                     let project =
                         apply_patch_api::files::real_path(&settings.root)?.join(project.as_str());
@@ -147,7 +147,7 @@ impl Server {
         let agent =
             context.client_info().map(|client| client.name.chars().take(MAX_AGENT).collect());
         let session = Arc::new(match tools.as_ref().map(|opened| &opened.session) {
-            // Files that were read in another directory do not count here.
+            // Files read in another directory do not count here.
             Some(before) if before.workspace().root().path() == workspace.root().path() => {
                 before.reopened(workspace)
             }
@@ -172,7 +172,7 @@ impl Server {
         Ok(tools.insert(OpenedProject { session, rules: Arc::new(rules), approvals }).clone())
     }
 
-    /// Asks a client that has announced roots for them.
+    /// Asks a client for its roots, if announced.
     #[expect(
         deprecated,
         reason = "clients of the older protocol still name roots, and they may narrow what we touch"
@@ -210,7 +210,7 @@ impl Server {
 /// Ends the turn of a session, if one is open.
 pub(crate) fn end_turn(session: &Session) {
     if session.turn().is_some() {
-        // It has ended also if the log could not be written; `status` then lists it.
+        // The turn has ended even without a log; `status` then lists it.
         let _ = session.end_turn();
     }
 }
@@ -225,7 +225,7 @@ pub(crate) fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-/// Returns whether the client has announced roots: the directories that may be touched.
+/// Returns whether the client has announced roots: the directories open to changes.
 fn names_roots(context: &RequestContext<RoleServer>) -> bool {
     has_session(context)
         && context.client_capabilities().is_some_and(|client| client.roots.is_some())

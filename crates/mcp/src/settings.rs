@@ -1,4 +1,4 @@
-//! The tools that a server offers, and the questions that it asks.
+//! The tools and the questions of a server.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ pub const MAX_MESSAGE: usize = 128 << 20;
 pub enum Approval {
     /// Never.
     Never,
-    /// For every change. The plan that is shown is the plan that is committed. A client that cannot
-    /// ask gets an error.
+    /// For every change. The plan shown is the plan committed. A client without questions gets an
+    /// error.
     Ask,
-    /// The client asks for what it thinks needs asking, as most do; the server asks for what `undo`
-    /// cannot undo.
+    /// The client asks by its own rules, as most do; the server asks about changes beyond the reach
+    /// of `undo`.
     #[default]
     Auto,
 }
@@ -36,18 +36,17 @@ pub enum Origin {
     /// The server's configuration, for good.
     #[default]
     Named,
-    /// The client: the directory in which it started the server, or the one root in there that it
-    /// names.
+    /// The client: the directory in which the server was started, or its one root in there.
     Client,
-    /// The client, which started the server outside of a project, as in the home directory: it has
-    /// to name a root.
+    /// The client, which started the server outside of a project, as in the home directory: the
+    /// client has to name a root.
     Roots,
 }
 
 /// The rules of a directory.
 #[derive(Debug, Clone)]
 pub struct ServerRules {
-    /// The files that may be touched in it.
+    /// The files open to access.
     pub policy: Policy,
     /// When a person is asked.
     pub approval: Approval,
@@ -55,14 +54,14 @@ pub struct ServerRules {
     pub tool_settings: SessionSettings,
 }
 
-/// Finds the rules of a directory that a client names, which may have a configuration of its own.
+/// Finds the rules of a client's directory, perhaps with a configuration of its own.
 #[derive(Clone)]
 pub struct FindRules(Arc<Find>);
 
 type Find = dyn Fn(&Path) -> Result<ServerRules, ToolError> + Send + Sync;
 
 impl FindRules {
-    /// Takes the function that finds them.
+    /// Takes the function for the search.
     #[must_use]
     pub fn by(
         find: impl Fn(&Path) -> Result<ServerRules, ToolError> + Send + Sync + 'static,
@@ -84,19 +83,19 @@ impl fmt::Debug for FindRules {
 /// The offer of a server.
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
-    /// The workspace, or where to look for it.
+    /// The workspace, or where to look for one.
     pub root: PathBuf,
     /// Who chose the workspace.
     pub origin: Origin,
     /// The rules of the root.
     pub rules: ServerRules,
-    /// The rules of a directory in it that a client names as its root. Without this, those above.
+    /// The rules of a client's root in the workspace. Without this, the rules above.
     pub find_rules: Option<FindRules>,
     /// Where the state directory is.
     pub state: StatePlace,
     /// Where the key of the journals is kept.
     pub key_place: KeyPlace,
-    /// The tools that are offered.
+    /// The tools on offer.
     pub tools: Vec<Tool>,
     /// Whether tools are listed in a third of the size: with what they do, and their arguments by
     /// name.
@@ -132,7 +131,7 @@ impl ServerSettings {
         }
     }
 
-    /// Leaves only the tools that read.
+    /// Leaves the read-only tools.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.tools.retain(|tool| tool.is_read_only());
@@ -140,11 +139,11 @@ impl ServerSettings {
     }
 }
 
-/// There is no tool of that name.
+/// There is no tool with this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no tool {name:?}; there are {}", Tool::ALL.map(Tool::legal_name).join(", "))]
 pub struct BadTool {
-    /// The name that was given.
+    /// The given name.
     pub name: String,
 }
 
@@ -152,7 +151,7 @@ pub struct BadTool {
 ///
 /// # Errors
 ///
-/// Names the first that does not exist.
+/// Names the first unknown one.
 pub fn tools_named<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Vec<Tool>, BadTool> {
     let wanted = names
         .into_iter()

@@ -1,4 +1,4 @@
-//! Tells a client that a resource changed.
+//! Tells a client about changed resources.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -16,12 +16,12 @@ const MAX: usize = 64;
 /// How many changes a listener may be late.
 const LATE: usize = 16;
 
-/// The resources that the client wants to be told about.
+/// The resources of interest to the client.
 #[derive(Debug)]
 pub(crate) struct Subscriptions {
     /// The resources, in the protocol with sessions.
     uris: Mutex<BTreeSet<String>>,
-    /// Tells the requests that listen, in the other.
+    /// Tells the listening requests, in the other protocol.
     changes: broadcast::Sender<Vec<String>>,
     listeners: Semaphore,
 }
@@ -57,13 +57,13 @@ impl Subscriptions {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
     }
 
-    /// Tells the client that these resources changed, as far as it wants to know.
+    /// Tells the client about these changed resources, as far as subscribed.
     pub(crate) async fn tell(&self, peer: &Peer<RoleServer>, changed: Vec<String>) {
         let wanted: Vec<String> = {
             let uris = self.uris.lock().unwrap_or_else(PoisonError::into_inner);
             changed.iter().filter(|uri| uris.contains(*uri)).cloned().collect()
         };
-        // There may be no request that listens.
+        // There may be no listening request.
         let _ = self.changes.send(changed);
         for uri in wanted {
             // A client that has gone is told nothing.
@@ -71,7 +71,7 @@ impl Subscriptions {
         }
     }
 
-    /// Tells one request of changes until `gone` ends or it is cancelled.
+    /// Tells one request about changes until `gone` ends or the request is cancelled.
     pub(crate) async fn listen(
         &self,
         context: &SubscriptionContext,
@@ -91,7 +91,7 @@ impl Subscriptions {
                 () = &mut gone => return Ok(()),
             };
             for uri in &accepted {
-                // The updates that were missed may have been any.
+                // Any updates may have been missed.
                 let is_news = match &changed {
                     Ok(changed) => changed.contains(uri),
                     Err(RecvError::Lagged(_)) => true,

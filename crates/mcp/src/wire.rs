@@ -1,9 +1,9 @@
 //! Messages on two streams, one per line. Two threads read and write, so that a slow stream does
-//! not hold up the other. Lines that are not messages are answered here.
+//! not hold up the other. Other lines than messages are answered here.
 //!
-//! rmcp has a transport of its own for such streams. It drops a line that is too long, ignores what
-//! is not JSON and answers a bad id without it, so that a client waits for ever; it puts no bound
-//! on what is under way, and drops what is unwritten when the input ends.
+//! rmcp has a transport of its own for such streams. It drops an overlong line, ignores text other
+//! than JSON and answers a bad id without the id, so that a client waits for ever; rmcp puts no
+//! bound on the work under way, and drops unwritten answers when the input ends.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;
@@ -19,10 +19,10 @@ use crate::backlog::{Backlog, HeldMessage};
 use crate::id::IdScanner;
 use crate::message::{self, INVALID_REQUEST, Refused};
 
-/// The most messages that wait on each side.
+/// The most messages in the queue of each side.
 const QUEUE: usize = 64;
 
-/// How long to wait for a client that has ended its requests to take another answer.
+/// How long to wait for a client, after its last request, to take another answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A line on its way to the client.
@@ -92,7 +92,7 @@ impl Transport<RoleServer> for Wire {
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let sent = self.sent.clone();
-        // The message counts from here on, however long it waits to be written.
+        // The message counts from here on, however long the wait for the writer.
         let outgoing = serde_json::to_vec(&item)
             .map(|line| Outgoing { _held: self.backlog.hold(line.len()), line });
         async move {
@@ -131,8 +131,8 @@ impl Transport<RoleServer> for Wire {
 }
 
 impl Drop for Wire {
-    /// Waits for what was answered to a client that left before it asked for anything: rmcp does
-    /// not close such a connection.
+    /// Waits for answers to a client that left before its first request: rmcp does not close such a
+    /// connection.
     fn drop(&mut self) {
         let end = Instant::now() + PATIENCE;
         while self.writer.is_some() && self.backlog.bytes() > 0 && Instant::now() < end {
@@ -171,7 +171,7 @@ impl WireReader {
         loop {
             let mut line = Vec::new();
             let goes_on = match read_line(&mut input, self.max_message, &mut line) {
-                // An unfinished line of a client that leaves is ignored.
+                // The unfinished last line of a client is ignored.
                 Ok(WireLine::End) | Err(_) => return,
                 Ok(WireLine::TooLong(id)) => {
                     let message = format!(
@@ -214,7 +214,7 @@ impl WireReader {
     }
 }
 
-/// Reads up to a line feed; of a line that is longer than `limit`, only the id is kept.
+/// Reads up to a line feed; of a line longer than `limit`, only the id is kept.
 fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<WireLine> {
     let mut dropped: Option<IdScanner> = None;
     loop {

@@ -1,4 +1,4 @@
-//! The threads that calls run on, because they may wait for disks and locks.
+//! The threads of calls, apart because they may wait for disks and locks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,15 +9,14 @@ use tokio::sync::{Semaphore, oneshot};
 /// How many calls run at once.
 const AT_ONCE: u32 = 8;
 
-/// The threads of the calls. (Those of tokio's pool would do, but it panics where the system gives
-/// no thread.)
+/// The threads of the calls. (tokio's pool would do, but panics when the system gives no thread.)
 #[derive(Debug, Clone)]
 pub(crate) struct Workers {
     free: Arc<Semaphore>,
     queue: Arc<Queue>,
 }
 
-/// The calls that wait for a thread, and the threads that wait for a call.
+/// The calls in wait for a thread, and the threads in wait for a call.
 #[derive(Debug, Default)]
 struct Queue {
     jobs: Mutex<Jobs>,
@@ -27,11 +26,11 @@ struct Queue {
 #[derive(Default)]
 struct Jobs {
     waiting: VecDeque<Job>,
-    /// How many threads wait, or will do so next, less those that a call was left for.
+    /// How many threads wait, or will do so next, less the threads with a call left for them.
     idle: usize,
 }
 
-/// A call. It gets the queue that its thread goes back to, and says when it does.
+/// A call. The job gets the queue of its thread, and tells when the thread goes back there.
 type Job = Box<dyn FnOnce(Option<&Queue>) + Send>;
 
 impl std::fmt::Debug for Jobs {
@@ -45,7 +44,7 @@ impl Queue {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the calls that are left for this thread. It ends with the process.
+    /// Runs the calls left for this thread. The thread ends with the process.
     fn work(&self) {
         let mut jobs = self.jobs();
         loop {
@@ -65,8 +64,8 @@ impl Workers {
         Self { free: Arc::new(Semaphore::new(AT_ONCE as usize)), queue: Arc::default() }
     }
 
-    /// Runs `work` on another thread, or on this one if the system gives none. `None` if it
-    /// panicked.
+    /// Runs `work` on another thread, or on this one if the system gives none. `None` after a
+    /// panic.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -84,7 +83,7 @@ impl Workers {
         ran.await.ok()
     }
 
-    /// Leaves a job for a thread that waits, or for a new one.
+    /// Leaves a job for a waiting thread, or for a new one.
     fn start(&self, job: Job) {
         let mut jobs = self.queue.jobs();
         jobs.waiting.push_back(job);
