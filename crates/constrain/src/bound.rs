@@ -1,4 +1,4 @@
-//! The files that an output has to fit.
+//! The files under an output.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::names::Names;
 use crate::text::FileText;
 use crate::wide::Wide;
 
-/// The kinds of sections that a model may write.
+/// The kinds of sections allowed to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operations {
     /// Sections `*** Update File`.
@@ -31,17 +31,17 @@ impl Default for Operations {
     }
 }
 
-/// Files as they are now, prepared for the patches that may be written for them.
+/// Files in their present state, prepared for patches.
 ///
 /// Make one value for a set of files; all matchers share it.
 #[derive(Debug)]
 pub struct Bound {
     pub(crate) operations: Operations,
     pub(crate) paths: Vec<Box<str>>,
-    /// For each path, the first path that is equal without regard to case.
+    /// For each path, the first path equal without regard to case.
     pub(crate) alike: Vec<u32>,
     pub(crate) files: Vec<Option<FileText>>,
-    /// The lines that may begin a section, sorted by their bytes.
+    /// The possible first lines of a section, sorted by their bytes.
     pub(crate) headers: Vec<Header>,
     pub(crate) names: Names,
     /// Cached tokens of places with many possible lines.
@@ -59,7 +59,7 @@ pub(crate) struct WideKey {
     pub(crate) at: u32,
 }
 
-/// A line that begins a section, or ends the patch.
+/// The first line of a section, or the last of the patch.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) text: Box<str>,
@@ -98,7 +98,7 @@ impl Binder {
         Self { operations, ..Self::default() }
     }
 
-    /// Adds a file that may be updated, with its bytes.
+    /// Adds a file for updates, with its bytes.
     #[must_use]
     pub fn file(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
         if self.files.insert(path.to_owned(), bytes.into()).is_some() {
@@ -107,15 +107,15 @@ impl Binder {
         self
     }
 
-    /// Adds the path of a file that may be deleted. Name all files of the workspace, so that no new
-    /// file collides with one of them.
+    /// Adds the path of a file for deletions. Name all files of the workspace, so that no new file
+    /// collides with one of them.
     #[must_use]
     pub fn path(mut self, path: &str) -> Self {
         self.others.insert(path.to_owned());
         self
     }
 
-    /// Makes the value that matchers share.
+    /// Makes the value shared by matchers.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ fn not_bound(path: &str, problem: BindError) -> NotBound {
     NotBound { path: path.to_owned(), problem }
 }
 
-/// Whether a header can name a path as it is.
+/// Whether a header can name a path unchanged.
 fn is_nameable(path: &str) -> bool {
     !path.is_empty() && !path.contains(['\n', '\r', '\0']) && path.trim_matches([' ', '\t']) == path
 }

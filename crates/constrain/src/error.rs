@@ -30,11 +30,11 @@ pub enum BindError {
     Nothing,
 }
 
-/// The file or path that cannot be bound, and why.
+/// The file or path with its problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {problem}", fs_guard::quoted(.path))]
 pub struct NotBound {
-    /// The path; empty if it is none of them alone.
+    /// The path; empty if no single path is at fault.
     pub path: String,
     /// The problem.
     pub problem: BindError,

@@ -45,7 +45,7 @@ impl Bound {
     }
 }
 
-/// The byte at a place that the first and the last of some sorted lines share; a line feed at the
+/// The byte shared by the first and the last of some sorted lines at a place; a line feed at the
 /// end of a line.
 fn common_byte(
     file: &FileText,

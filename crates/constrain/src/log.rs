@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::text::FileText;
 
-/// The number of a text that is not in the file, and of a line that a hunk inserted.
+/// The number of a text missing from the file, and of an inserted line.
 pub(crate) const FOREIGN: u32 = u32::MAX;
 
 /// A line of a hunk without its sign, as a range of the output.
@@ -99,7 +99,7 @@ impl Log {
         }
     }
 
-    /// Goes back to the output that had these lengths.
+    /// Goes back to the output of these lengths.
     pub(crate) fn cut(&mut self, to: Lengths) {
         self.bytes.truncate(to.bytes as usize);
         self.lines.truncate(to.lines as usize);
@@ -125,7 +125,7 @@ impl Log {
 pub(crate) struct Post<'a> {
     pub(crate) file: &'a FileText,
     pub(crate) lines: &'a [PostLines],
-    /// The first line of the file that is not in `lines`.
+    /// The first line of the file beyond `lines`.
     pub(crate) cursor: u32,
 }
 
@@ -174,8 +174,7 @@ impl Post<'_> {
         places
     }
 
-    /// The length in lines of the longest end of the file that stands elsewhere because of the
-    /// changes so far.
+    /// The length in lines of the longest end of the file that the changes so far repeat elsewhere.
     pub(crate) fn repeated_end(&self, changes: &[(u32, u32)]) -> u32 {
         let size = self.file.len();
         let total = self.len();

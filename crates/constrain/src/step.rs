@@ -139,7 +139,7 @@ impl Bound {
     }
 
     /// Whether a header may be written. A patch has at least one section, and at most one for paths
-    /// that are equal without regard to case.
+    /// equal without regard to case.
     pub(crate) fn may_head(&self, log: &Log, header: u32) -> bool {
         match self.headers[header as usize].kind {
             HeaderKind::End => !log.sections.is_empty(),
@@ -233,7 +233,7 @@ impl Bound {
         fits.then_some(())
     }
 
-    /// Whether a new path that has its last byte could end.
+    /// Whether a new path with its last possible byte could end.
     fn leaves_way_out(&self, log: &Log, path: &str, byte: u8) -> bool {
         let name = path.len() - path.rfind('/').map_or(0, |at| at + 1);
         name + 1 < names::LONGEST || self.may_end_path(log, &format!("{path}{}", char::from(byte)))
@@ -245,7 +245,7 @@ impl Bound {
         self.names.is_free(path, new)
     }
 
-    /// The paths that the patch deletes or moves, so far.
+    /// The paths deleted or moved by the patch so far.
     fn gone(&self, log: &Log) -> Vec<&str> {
         let taken = log.sections.iter().enumerate().filter(|(nth, section)| {
             // The file of the open section is about to move.
@@ -439,7 +439,7 @@ impl Bound {
         let first = file.order[hunk.range.start as usize];
         let last = file.len() - new_len;
         let mut on = first.saturating_sub(new_len - 1)..=last.min(first + old_len - 1);
-        // New lines that stand exactly on the old ones make no visible change.
+        // New lines exactly on the old ones make no visible change.
         let on_old =
             on.any(|at| (at, new_len) != (first, old_len) && stands_at(file, log, lines, at));
         if on_old && inserts(log, lines) {
@@ -488,12 +488,12 @@ impl Bound {
     }
 }
 
-/// The lines that a hunk leaves.
+/// The lines left by a hunk.
 fn new_lines<'l>(log: &'l Log, lines: &'l [HunkLine]) -> impl Iterator<Item = &'l [u8]> {
     lines.iter().filter(|line| line.sign != b'-').map(|&line| log.line(line))
 }
 
-/// Whether the lines that a hunk leaves stand at a line of the old file.
+/// Whether the lines left by a hunk stand at a line of the old file.
 fn stands_at(file: &FileText, log: &Log, lines: &[HunkLine], at: u32) -> bool {
     new_lines(log, lines).zip(at..).all(|(line, at)| line == file.line(at))
 }

@@ -25,12 +25,12 @@ pub struct Vocabulary {
     pub(crate) plain: Trie,
     /// The tokens with a line feed and something after it.
     pub(crate) inner: Trie,
-    /// The tokens that may follow in the text of an added line of any file, by the state of the
+    /// The possible next tokens in the text of an added line of any file, by the state of the
     /// character before them.
     pub(crate) free: [Vec<u32>; STATES],
-    /// The tokens that may follow at the start of a hunk's line in any file.
+    /// The possible next tokens at the start of a hunk's line in any file.
     pub(crate) plus: Vec<u32>,
-    /// The tokens that are allowed anywhere in a new name.
+    /// The tokens allowed anywhere in a new name.
     pub(crate) name: Vec<u32>,
     /// The other tokens that may begin in a new name.
     pub(crate) beyond_name: Trie,
@@ -183,7 +183,7 @@ pub(crate) fn clear(mask: &mut [u32], token: u32) {
     }
 }
 
-/// Whether each line that begins in `tail` has a sign.
+/// Whether each line from the start of `tail` has a sign.
 fn begins_lines(tail: &[u8]) -> bool {
     tail.split_inclusive(|&byte| byte == b'\n').all(|line| SIGNS.contains(&line[0]))
 }

@@ -1,4 +1,4 @@
-//! The tokens that may follow in an old line, where many lines of the file are possible.
+//! The possible next tokens in an old line with many candidates in the file.
 
 use crate::text::FileText;
 use crate::trie::{Node, Trie};
@@ -57,7 +57,7 @@ impl Suffixes<'_> {
         }
     }
 
-    /// Calls `take` for each token that may follow in a block at a wanted line.
+    /// Calls `take` for each possible next token in a block at a wanted line.
     pub(crate) fn tokens(
         &self,
         trie: &Trie,
@@ -79,7 +79,7 @@ impl Suffixes<'_> {
 }
 
 impl Wide {
-    /// Finds the tokens below `root` that may follow in a block at a wanted line.
+    /// Finds the possible next tokens below `root` in a block at a wanted line.
     pub(crate) fn new(
         suffixes: Suffixes<'_>,
         trie: &Trie,
@@ -117,7 +117,7 @@ struct Branch<'t> {
     trie: &'t Trie,
     /// The nodes on the way, each with the last line below the node.
     open: Vec<(Node, u32)>,
-    /// The tokens of the nodes that are done, each after the last line.
+    /// The tokens of the finished nodes, each after the last line.
     found: Vec<(u32, u32)>,
 }
 

@@ -7,12 +7,12 @@
 //!
 //! The model (`model.rs`) has no weights from outside. It knows the wanted patch and the file, and
 //! copies the patch token by token. At each token it slips with the probability p, and writes a
-//! token that the file or an n-gram of the repository's earlier text suggests. Each patch is one
+//! token suggested by the file or by an n-gram of the repository's earlier text. Each patch is one
 //! section of a commit, with three lines of context.
 //!
-//! *Free* writes without a mask. *Bound* writes only tokens that the matcher allows. *Stopped* is
+//! *Free* writes without a mask. *Bound* writes only tokens allowed by the matcher. *Stopped* is
 //! bound as well, and gives up where the mask takes more than nine tenths of the probability within
-//! the old lines: the text that the model wants to write is not in the file.
+//! the old lines: the model's text is not in the file.
 //!
 //! An output is *right* if it makes the file of the commit, *other text* if only inserted lines
 //! differ, *other lines* if it replaces other lines than the commit, and *refused* if it does not
@@ -151,8 +151,8 @@ impl Counts {
             Binder::new(Operations::default()).file(&change.path, change.before.clone()).bind();
         let Ok(bound) = bound else { return };
         let bound = Arc::new(bound);
-        // A patch that is no sentence of the file cannot be written at all, and some files are
-        // not to be changed without approval.
+        // A patch that is no sentence of the file cannot be written at all, and some files need
+        // approval for any change.
         let possible = is_sentence(vocabulary, &bound, tokens, &change.patch);
         if !possible || judge(change, &change.patch) != Outcome::Right {
             self.left_out += 1;
@@ -284,7 +284,7 @@ fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
-/// The ranges of old lines that a change replaces.
+/// The ranges of old lines replaced by a change.
 fn replaced(before: &[u8], after: &[u8]) -> Vec<(usize, usize)> {
     let ops = capture_diff_slices(Algorithm::Myers, &lines(before), &lines(after));
     ops.iter()

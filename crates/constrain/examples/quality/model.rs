@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use patch_constrain::{Matcher, has};
 
-/// The part of the probability that the mask may take within old lines before the model gives up.
+/// The part of the probability within old lines at which the model gives up, once taken by the
+/// mask.
 const TAKEN: f64 = 0.9;
-/// The tokens that an output may have beyond twice the wanted patch.
+/// The most tokens of an output beyond twice the wanted patch.
 const LONGER: usize = 400;
 
 /// All bytes, the most frequent words of a text, and an end.
@@ -38,7 +39,7 @@ impl Tokens {
         self.texts.clone()
     }
 
-    /// The token that ends an output.
+    /// The last token of an output.
     pub(crate) fn end(&self) -> u32 {
         self.texts.len() as u32 - 1
     }
@@ -82,12 +83,12 @@ fn is_letter(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80
 }
 
-/// The number of bytes at the beginning of a text that pass a test.
+/// The number of leading bytes of a text that pass a test.
 fn run(text: &[u8], holds: impl Fn(&u8) -> bool) -> usize {
     text.iter().take_while(|byte| holds(byte)).count()
 }
 
-/// The number of times that a token follows one or two others in a text.
+/// How often a token follows one or two others in a text.
 pub(crate) struct Text {
     after_two: HashMap<(u32, u32), Vec<(u32, u32)>>,
     after_one: HashMap<u32, Vec<(u32, u32)>>,
@@ -108,7 +109,7 @@ impl Text {
         }
     }
 
-    /// Adds the shares of the tokens that may follow, `weight` in all.
+    /// Adds the shares of the possible next tokens, `weight` in all.
     fn add(&self, last: &[u32], weight: f64, scores: &mut HashMap<u32, f64>) {
         let [.., before, last] = last else { return };
         let found = self.after_two.get(&(*before, *last)).or_else(|| self.after_one.get(last));
@@ -185,7 +186,7 @@ impl<'m> Model<'m> {
     }
 
     fn scores(&self, out: &[u32], at: usize, slip: f64) -> HashMap<u32, f64> {
-        /// The least score, so that a mask leaves a choice where no token is known to follow.
+        /// The least score, for a choice under a mask even without known next tokens.
         const FLOOR: f64 = 1e-9;
         let wanted = self.wanted.get(at).copied().unwrap_or(self.tokens.end());
         let mut scores = HashMap::from([(wanted, (1.0 - slip).max(FLOOR))]);

@@ -1,10 +1,10 @@
 //! The hunks that apply to one file.
 //!
-//! A hunk's old lines are a block that stands once in the file, so it has one place. The rules
-//! follow the lines of the file by their numbers: a block that begins at a line has to reach the
-//! end of the shortest block there that stands once, and may go on from there.
+//! A hunk's old lines are a unique block of the file, so the hunk has one place. The rules follow
+//! the lines of the file by their numbers: a block from a line on has to reach the end of the
+//! shortest unique block there, and may go on.
 //!
-//! A hunk changes something. To insert lines at an edge of the block is not enough, but at the
+//! A hunk changes something. Lines inserted at an edge of the block are not enough, except at the
 //! beginning and the end of the file: the same lines may stand there already, and the applier takes
 //! such a hunk to be applied.
 
@@ -17,11 +17,11 @@ use super::unique::shortest_unique;
 use patch_engine::Profile;
 use patch_grammar::marker::{Marker, NO_NEWLINE};
 
-/// The line that opens a hunk.
+/// The opening line of a hunk.
 const AT: &str = "@@\n";
 
-/// How many places are followed for all beginnings of blocks together: more are in a file only if
-/// long parts of it are repeated over and over.
+/// The most places followed for all beginnings of blocks together: only a file of long parts
+/// repeated over and over has more.
 const FOLLOWED_PLACES: usize = 4_000_000;
 
 /// Adds the rules for the hunks of a file; `rest` is what follows the last of them.
@@ -55,7 +55,7 @@ pub(super) struct FileRules {
     pub(super) choices: usize,
 }
 
-/// The rules that the lines of a hunk so far lead to.
+/// The rules after the lines of a hunk so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct After {
     /// If nothing was changed yet; `None` where nothing can be any more.
@@ -64,8 +64,7 @@ struct After {
     changed: Option<RuleId>,
 }
 
-/// A place of a block that was begun: the next line, and the line before which the block stands
-/// once.
+/// A place of an open block: the next line, and the line before which the block is unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct BlockPlace {
     next: u32,
@@ -79,15 +78,15 @@ struct Hunks<'a, 'f> {
     profile: Profile,
     rest: RuleId,
     at: Symbol,
-    /// Where the shortest block ends that begins at each line and stands once.
+    /// The end of the shortest unique block from each line on.
     ends: Vec<Option<usize>>,
     /// The places where a block can begin, from the last to the first.
     starts: Vec<BlockPlace>,
     /// The first lines of hunks, and what follows.
     firsts: Choice,
-    /// A hunk below the line that was reached last, and how many starts it has.
+    /// A hunk below the last line reached, and the number of its starts.
     next: Option<(RuleId, usize)>,
-    /// The rules behind a block that stands once and ends before a line, for each line and the end.
+    /// The rules behind a unique block with its end before a line, for each line and the end.
     free: Vec<After>,
     /// The rules at a line on the way to the end of a shortest block.
     ways: HashMap<BlockPlace, After>,
@@ -110,7 +109,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         }
     }
 
-    /// Adds the blocks within some lines; those further down were added before.
+    /// Adds the blocks within some lines; blocks further down were added before.
     fn stretch(&mut self, start: usize, end: usize) {
         self.free[end] = After { same: self.inserted_at_end(end), changed: self.done(end, None) };
         for line in (start..end).rev() {
@@ -128,7 +127,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         }
     }
 
-    /// Adds the hunks that begin at a line.
+    /// Adds the hunks from a line on.
     fn start(&mut self, line: usize, reach: usize) {
         let after = self.way_to(BlockPlace { next: line as u32 + 1, reach: reach as u32 });
         for alternative in self.first_lines(line, after) {
@@ -144,7 +143,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         same.into_iter().chain(changed).collect()
     }
 
-    /// The rules that follow at a place.
+    /// The rules after a place.
     fn way_to(&mut self, place: BlockPlace) -> After {
         let mut known = place;
         while known.next < known.reach && !self.ways.contains_key(&known) {
@@ -167,7 +166,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         after
     }
 
-    /// The rule for a line of a hunk that changed nothing yet.
+    /// The rule for a line of a hunk without a change yet.
     fn unchanged(&mut self, line: usize, after: After) -> Option<RuleId> {
         let (context, deleted) = self.old(line);
         let changed = after.changed?;
@@ -180,7 +179,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         Some(self.rules.add(alternatives))
     }
 
-    /// The rule before a line of a hunk that changed something and may end.
+    /// The rule before a line of a hunk with a change, free to end.
     fn done(&mut self, line: usize, changed: Option<RuleId>) -> Option<RuleId> {
         let mut alternatives = if line == self.text.lines.len() {
             self.at_end(Symbol::MaybeInserted)
@@ -197,7 +196,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         Some(self.rules.add(alternatives))
     }
 
-    /// A hunk that has no change but lines inserted below all others: at the end of the file.
+    /// A hunk with no change but lines inserted below all others: at the end of the file.
     fn inserted_at_end(&mut self, line: usize) -> Option<RuleId> {
         if line < self.text.lines.len() {
             return None;
@@ -255,8 +254,8 @@ impl<'a, 'f> Hunks<'a, 'f> {
     }
 
     /// How many alternatives are open at once where each place of a block has rules of its own: two
-    /// for each first line and some for the rules that choose among them; then those of each place
-    /// where the same first line stands.
+    /// for each first line and some for the choice among them; then the alternatives of each place
+    /// with the same first line.
     fn choices(&self) -> usize {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for start in &self.starts {
@@ -266,7 +265,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         (3 * self.starts.len()).max(7 * most)
     }
 
-    /// A hunk that inserts at the beginning of the file, and is a change by that.
+    /// A hunk with lines inserted at the beginning of the file as its change.
     fn at_top(&mut self, after: After) -> Option<Alternative> {
         let (context, _) = self.old(0);
         Some(vec![self.at, Symbol::Inserted, context, Symbol::Rule(after.changed?)])
@@ -283,7 +282,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         let mut firsts = Vec::new();
         let mut at_top = None;
         let mut groups = self.groups(&starts);
-        // Those with one place first, so that a reader who follows names never nests deeply.
+        // Groups with one place first, so that a reader who follows names never nests deeply.
         groups.sort_by_key(|group| group.len() > 1);
         for group in groups {
             let line = group[0].next as usize;
@@ -310,7 +309,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         Ok(FileRules { start: self.rules.add(alternatives), choices })
     }
 
-    /// Sorts places by the line that is next, those that are further down first.
+    /// Sorts places by their next line, the ones further down first.
     fn groups(&self, places: &[BlockPlace]) -> Vec<Vec<BlockPlace>> {
         let mut numbers: HashMap<u32, usize> = HashMap::new();
         let mut groups: Vec<Vec<BlockPlace>> = Vec::new();
@@ -325,7 +324,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         groups
     }
 
-    /// The rules behind the next line of these places, at which the same block may stand.
+    /// The rules behind the next line of these places; the same block may stand at each.
     fn follow(&mut self, together: &mut Together, mut places: Vec<BlockPlace>) -> After {
         for place in &mut places {
             place.next += 1;
@@ -343,7 +342,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         after
     }
 
-    /// Writes the rules of several places that the block so far may be at.
+    /// Writes the rules of several possible places of the block so far.
     fn branch(&mut self, together: &mut Together, places: &[BlockPlace], after: After) {
         let mut unchanged = Vec::new();
         let mut old = Vec::new();
@@ -368,7 +367,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
     }
 }
 
-/// Blocks that are followed at several places at once.
+/// Blocks followed at several places at once.
 #[derive(Debug, Default)]
 struct Together {
     known: HashMap<Vec<BlockPlace>, After>,

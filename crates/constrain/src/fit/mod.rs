@@ -1,7 +1,7 @@
-//! A grammar for these files as they are now: every sentence of it is a patch that applies.
+//! A grammar for the present files: every sentence is a patch that applies.
 //!
-//! The old lines of a hunk are lines of the file, in order, and end only where the block stands
-//! once; what is inserted is free. So a model that is held to the grammar cannot miss.
+//! The old lines of a hunk are lines of the file, in order, and end only where the block is unique;
+//! inserted text is free. So a model held to the grammar cannot miss.
 //!
 //! ```
 //! use patch_grammar::export::Format;
@@ -16,9 +16,9 @@
 //!
 //! # What it does not promise
 //!
-//! The place of a hunk may be the wrong one; a policy or a limit may still refuse the patch, and so
-//! is a hunk refused whose result stands already where it would go. It applies to the files as they
-//! were when the grammar was made: send it with their hashes.
+//! The place of a hunk may be the wrong one; a policy or a limit may still refuse the patch, and a
+//! hunk is refused if its result already stands at its place. The patch applies to the files as of
+//! the making of the grammar: send their hashes along.
 
 mod hunks;
 mod new_path;
@@ -45,9 +45,9 @@ use sections::Fitted;
 pub struct Fit(Fitted);
 
 impl Fit {
-    /// Makes the grammar. `paths` are further paths that exist: they can be deleted, and a new file
-    /// is none of them. For new files and moves all paths of the workspace have to be named.
-    /// Each file is changed at most once in a patch, in the order given.
+    /// Makes the grammar. `paths` are further existing paths: they can be deleted, and a new file
+    /// is none of them. For new files and moves all paths of the workspace have to be named. Each
+    /// file is changed at most once in a patch, in the order given.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Fit {
         sections::fit(files, paths, options).map(Self)
     }
 
-    /// The files that the grammar leaves out of updates.
+    /// The files left out of updates.
     #[must_use]
     pub fn notes(&self) -> &[FitNote] {
         &self.0.notes
@@ -70,8 +70,8 @@ impl Fit {
     ///
     /// # Errors
     ///
-    /// [`FitError::Format`] for a notation that cannot express it, and [`FitError::TooLarge`] where
-    /// the engine that reads the notation would refuse it.
+    /// [`FitError::Format`] for a notation without the means, and [`FitError::TooLarge`] for a
+    /// grammar beyond the limits of the notation's engine.
     pub fn write(&self, format: Format) -> Result<String, FitError> {
         write::write(&self.0, format)
     }
@@ -111,7 +111,7 @@ impl Fit {
                     text.strip_prefix(sign.chars())?.strip_prefix(self.0.rules.text_of(*wanted))?
                 }
                 Symbol::Inserted if !text.starts_with('+') => return None,
-                // Nothing that may follow begins with a plus sign.
+                // No text that may follow begins with a plus sign.
                 Symbol::Inserted | Symbol::MaybeInserted => after_inserted(text)?,
                 Symbol::NewPath => {
                     let (path, rest) = text.split_once('\n')?;
@@ -123,9 +123,9 @@ impl Fit {
         Some((text, None))
     }
 
-    /// Returns a patch of the grammar, to try an applier. `choose` is asked for a number below the
-    /// one it gets, and decides everything; `line` gives the text of each inserted line, which has
-    /// neither a line feed nor a NUL.
+    /// Returns a patch of the grammar, to try an applier. `choose` decides everything: each call
+    /// returns a number below its argument. `line` gives the text of each inserted line, without a
+    /// line feed and without a NUL.
     pub fn sentence(
         &self,
         mut choose: impl FnMut(usize) -> usize,

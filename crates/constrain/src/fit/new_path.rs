@@ -1,34 +1,34 @@
-//! The paths of new files: those that no listed path stands in the way of.
+//! The paths of new files, clear of every listed path.
 //!
 //! The names are those of the tight dialect (`tight_name`), of ASCII only: other letters can be the
-//! same to a file system in more than one form. For the same reason a name is taken whose folded
-//! spelling (`fs_guard::fold`) is that of a listed one.
+//! same to a file system in more than one form. For the same reason a name is taken if its folded
+//! spelling (`fs_guard::fold`) equals a listed one's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::options::FitOptions;
 use patch_engine::Profile;
 
-/// An automaton that reads new paths, without the line feed at their end.
+/// An automaton for new paths, without the line feed at their end.
 #[derive(Debug, Default)]
 pub(super) struct NewPaths {
     pub(super) states: Vec<PathState>,
 }
 
-/// The state at which a path begins.
+/// The state at the beginning of a path.
 const START: usize = 0;
 
-/// The characters that may follow a part of a path.
+/// The possible next characters after a part of a path.
 #[derive(Debug, Default, Clone)]
 pub(super) struct PathState {
-    /// Characters and the state that they lead to, which is the only one for each.
+    /// Characters and the next state, unique for each.
     pub(super) moves: Vec<(String, usize)>,
     /// Whether the path may end.
     pub(super) ends: bool,
 }
 
 impl NewPaths {
-    /// `listed` are all paths that exist. Under `strict` a new file is in one of their folders.
+    /// `listed` are all existing paths. Under `strict` a new file is in one of their folders.
     pub(super) fn new<'p>(listed: impl Iterator<Item = &'p str>, options: &FitOptions) -> Self {
         let mut maker = Maker::new(options);
         listed.for_each(|path| maker.list_all(path));
@@ -62,7 +62,7 @@ impl NewPaths {
     }
 }
 
-/// Names that the guard refuses in any folder and any case, with more after a dot too: those of
+/// Names refused by the guard in any folder and any case, with more after a dot too: names of
 /// version control, of the applier's own folder, and of devices on Windows.
 const RESERVED: [&str; 36] = [
     ".git",
@@ -106,11 +106,11 @@ const RESERVED: [&str; 36] = [
 /// How far a name is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum NamePosition {
-    /// Where it may end.
+    /// At a possible end.
     Whole,
-    /// After a dot within it.
+    /// After a dot in the name.
     Dot,
-    /// At the beginning of a reserved name, which may be empty.
+    /// At the beginning of a reserved name, perhaps empty.
     Reserved(String),
 }
 
@@ -151,7 +151,7 @@ fn letters() -> impl Iterator<Item = char> {
 /// Where a path is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum PathPosition {
-    /// In a name that no listed path begins with.
+    /// In a name unlike the beginning of every listed path.
     Free(NamePosition),
     /// At the beginning of a listed path.
     Listed(String, NamePosition),

@@ -1,4 +1,4 @@
-//! The files that a fitted grammar leaves out, and the reasons why none can be made.
+//! The files left out of a fitted grammar, and the reasons for having none.
 
 use std::fmt;
 
@@ -12,14 +12,13 @@ pub enum Unfit {
     Binary,
     /// It is not UTF-8.
     NotUtf8,
-    /// None of the lines that may be shown make a block that stands once in the file.
+    /// None of the lines to show make a unique block.
     NoBlock,
-    /// Long parts of it are repeated over and over.
+    /// Long parts of the file are repeated over and over.
     Repetitive,
     /// Its path cannot be written on one line of a patch.
     Path,
-    /// Its path differs from that of a file before it in case alone, and a patch that names both
-    /// does not apply.
+    /// The path differs from an earlier file's in case alone, and a patch with both does not apply.
     Alike,
 }
 
@@ -36,13 +35,13 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// A file that a fitted grammar leaves out.
+/// A file left out of a fitted grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FitNote {
     /// The file.
     pub path: String,
-    /// Why it is left out.
+    /// The reason.
     pub why: Unfit,
 }
 
@@ -66,7 +65,7 @@ pub enum FitError {
     /// No operation is possible on any file.
     #[error("a patch could do nothing to these files")]
     Nothing {
-        /// The files that were left out.
+        /// The files left out.
         notes: Vec<FitNote>,
     },
     /// The files have so many lines that the grammar would take too much memory.
@@ -78,38 +77,38 @@ pub enum FitError {
     TooManyLines {
         /// The file.
         path: String,
-        /// How many lines it has.
+        /// The number of lines.
         lines: usize,
         /// How many of them may be shown.
         shown: usize,
-        /// The memory that the grammar would take for it and the files after it, in MiB.
+        /// The memory for the grammar of this file and the files after, in MiB.
         mebibytes: usize,
-        /// The memory that it may take, in MiB.
+        /// The most memory, in MiB.
         limit: usize,
     },
-    /// The notation cannot express it in reasonable space.
+    /// The notation has no form of reasonable size.
     #[error("a grammar that fits files has no form as {format}; take lark, ebnf or gbnf")]
     Format {
-        /// The notation that was asked for.
+        /// The requested notation.
         format: Format,
     },
-    /// An engine would refuse the grammar, or die of it.
+    /// An engine would refuse the grammar, or die.
     #[error(
         "too large for {engine}: {count} {what}, of {limit}; the largest file is `{path}`, with \
          {lines} lines: name only the lines that the model was shown, or take another notation"
     )]
     TooLarge {
-        /// The engine that reads this notation.
+        /// The engine of this notation.
         engine: &'static str,
-        /// The file with the most lines that may be shown.
+        /// The file with the most lines to show.
         path: String,
-        /// How many lines of it may be shown.
+        /// The number of its lines to show.
         lines: usize,
-        /// The parts of the grammar that are too many.
+        /// The kind of parts in excess.
         what: &'static str,
-        /// How much of it the grammar has.
+        /// The number of parts in the grammar.
         count: usize,
-        /// How much of it the engine takes.
+        /// The most parts for the engine.
         limit: usize,
     },
 }

@@ -13,7 +13,7 @@ pub(super) struct TextId(pub(super) u32);
 /// A part of an alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {
-    /// A text as it is.
+    /// A fixed text.
     Text(TextId),
     /// A line of the file; the text has no sign.
     Old(Sign, TextId),
@@ -32,7 +32,7 @@ pub(super) enum Symbol {
 pub(super) enum Sign {
     /// A blank: the line stays.
     Context,
-    /// A minus sign: it goes.
+    /// A minus sign: the line goes.
     Deleted,
     /// One or the other.
     Either,
@@ -51,7 +51,7 @@ impl Sign {
 /// One of the ways to follow a rule.
 pub(super) type Alternative = Vec<Symbol>;
 
-/// All rules. There is no recursion but that of [`Symbol::Inserted`].
+/// All rules. The only recursion is in [`Symbol::Inserted`].
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     rules: Vec<Vec<Alternative>>,
@@ -66,7 +66,7 @@ impl Rules {
         RuleId(self.rules.len() as u32 - 1)
     }
 
-    /// A rule that is written later, by [`set`](Self::set).
+    /// A rule to be written later, by [`set`](Self::set).
     pub(super) fn reserve(&mut self) -> RuleId {
         self.rules.push(Vec::new());
         RuleId(self.rules.len() as u32 - 1)
@@ -102,8 +102,8 @@ impl Rules {
         &self.texts[text.0 as usize]
     }
 
-    /// The rules that `start` leads to, in the order in which a reader comes to them that follows
-    /// each name where it finds it; and how deep such a reader nests.
+    /// The rules within reach of `start`, in the order of a reader that follows each name at once;
+    /// and how deep such a reader nests.
     pub(super) fn reached(&self, start: RuleId) -> Reached {
         let mut reached = Reached { rules: Vec::new(), depth: 0 };
         let mut seen = vec![false; self.rules.len()];
@@ -135,12 +135,12 @@ impl Rules {
     }
 }
 
-/// The rules that a rule leads to.
+/// The rules within reach of a rule.
 #[derive(Debug)]
 pub(super) struct Reached {
-    /// The rules, from the first that is followed.
+    /// The rules, from the first on.
     pub(super) rules: Vec<RuleId>,
-    /// How many rules are open at once in a reader that follows them in depth.
+    /// How many rules are open at once in a reader that goes down into each rule.
     pub(super) depth: usize,
 }
 
@@ -158,9 +158,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Adds an alternative. Those that were added first are named first: the rules of what stands
-    /// further down in a file are then known to a reader who comes to those above, and it never
-    /// nests deeply.
+    /// Adds an alternative. Early ones are named first: the rules for lines further down in a file
+    /// are then known to a reader who comes to the rules above, and the reader never nests deeply.
     pub(super) fn push(&mut self, rules: &mut Rules, alternative: Alternative) {
         self.latest.push(alternative);
         if self.latest.len() < PART {

@@ -10,14 +10,14 @@ use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FitText;
 use patch_grammar::marker::{Marker, NO_NEWLINE};
 
-/// The most memory that a grammar may take, in bytes.
+/// The most memory of a grammar, in bytes.
 const MAX_MEMORY: usize = 1 << 30;
 
 /// At least what a line of a file takes, in bytes.
 const LINE: usize = 256;
 
-/// At least what a line takes beyond that if a hunk may show it, in bytes, each time that the hunks
-/// of its file are written.
+/// The least memory beyond that for a line to show, in bytes, each time that the hunks of its file
+/// are written.
 const SHOWN_LINE: usize = 1024;
 
 /// The rules of a grammar, and what is to be said of them.
@@ -26,7 +26,7 @@ pub(super) struct Fitted {
     pub(super) rules: Rules,
     pub(super) start: RuleId,
     pub(super) notes: Vec<FitNote>,
-    /// The file with the most lines that may be shown, and their number.
+    /// The file with the most lines to show, and their number.
     pub(super) largest: LargestFile,
     /// How many alternatives are open at once at most.
     pub(super) choices: usize,
@@ -34,7 +34,7 @@ pub(super) struct Fitted {
     pub(super) new_paths: NewPaths,
 }
 
-/// The file that has the most lines to show.
+/// The file with the most lines to show.
 #[derive(Debug, Default, Clone)]
 pub(super) struct LargestFile {
     pub(super) path: String,
@@ -64,7 +64,7 @@ pub(super) fn fit<'f>(
 /// The sections of a patch, made from the last file to the first.
 struct Sections<'o> {
     options: &'o FitOptions,
-    /// The paths that an earlier one is like: a patch that names both does not apply.
+    /// The paths like an earlier one: a patch with both does not apply.
     alike: BTreeSet<&'o str>,
     rules: Rules,
     /// The last line of a patch.
@@ -81,7 +81,7 @@ struct Sections<'o> {
     new_paths: NewPaths,
 }
 
-/// The sections so far, each followed by those of files further down.
+/// The sections so far, each followed by the sections of files further down.
 #[derive(Debug, Clone)]
 struct SectionChain {
     sections: Choice,
@@ -130,7 +130,7 @@ impl<'o> Sections<'o> {
         sections
     }
 
-    /// Adds the new file, which comes last, and only if no file moved.
+    /// Adds the new file, always last, and only without a moved file.
     fn new_file(&mut self) {
         let header = self.rules.text(&Marker::Add.header("").replace('\n', ""));
         let no_newline = self.rules.text(&format!("{NO_NEWLINE}\n"));
@@ -149,7 +149,7 @@ impl<'o> Sections<'o> {
         self.options.operations.contains(&operation)
     }
 
-    /// Adds the sections of a path that exists.
+    /// Adds the sections of an existing path.
     fn path(&mut self, path: &str) {
         if self.is_named(path) {
             self.sections(path, &|_, _| Err(Unfit::Path));
@@ -193,8 +193,8 @@ impl<'o> Sections<'o> {
         self.notes.push(FitNote { path: path.to_owned(), why });
     }
 
-    /// Whether the path after a marker is read as it is written, and no other is like it; it is
-    /// noted if not.
+    /// Whether the path after a marker is read as written, and no other is alike; otherwise adds a
+    /// note.
     fn is_named(&mut self, path: &str) -> bool {
         if self.alike.contains(path) {
             self.note(path, Unfit::Alike);
@@ -209,8 +209,8 @@ impl<'o> Sections<'o> {
         named
     }
 
-    /// Adds the sections of a path that exists, with its hunks; returns why there are none, if
-    /// some are wanted.
+    /// Adds the sections of an existing path, with its hunks; returns why there are none, if some
+    /// are wanted.
     fn sections(
         &mut self,
         path: &str,
@@ -264,14 +264,13 @@ impl<'o> Sections<'o> {
         let first = Symbol::Rule(self.rules.add(first));
         let start = self.rules.add(vec![vec![begin, first]]);
         let Self { rules, notes, largest, new_paths, .. } = self;
-        // Each section, and some for the rules that choose among them.
+        // Each section, and some for the choice among them.
         let choices = self.choices.max(self.count * 3 / 2);
         Ok(Fitted { rules, start, notes, largest, choices, new_paths })
     }
 }
 
-/// Returns the paths that an earlier one has the same folded spelling as; refuses those that do not
-/// differ.
+/// Returns the paths with the folded spelling of an earlier one; refuses equal paths.
 fn alike<'p>(paths: &[&'p str]) -> Result<BTreeSet<&'p str>, FitError> {
     let mut seen = BTreeSet::new();
     let mut folded = BTreeSet::new();

@@ -1,12 +1,12 @@
-//! The shortest blocks of lines that stand once in a file, by a suffix automaton.
+//! The shortest unique blocks of lines in a file, by a suffix automaton.
 
-/// Returns for each line of a file, as numbers, where the shortest block ends that begins there and
-/// stands nowhere else; `None` where every block that begins there stands somewhere else too.
+/// Returns, for each line of a file, as numbers, the end of the shortest block from this line on
+/// that stands nowhere else; `None` if every block from this line on stands somewhere else too.
 ///
-/// The ends ascend: what stands once still does with a line more. Time and memory are linear. The
-/// automaton is that of the lines from the last to the first, so that blocks which begin at a line
-/// are those that end there. (Blumer et al., "The smallest automaton recognizing the subwords of a
-/// text".)
+/// The ends ascend: a unique block stays unique with a line more. Time and memory are linear. The
+/// automaton reads the lines from the last to the first, so that blocks with a line as their
+/// beginning are blocks with this line as their end. (Blumer et al., "The smallest automaton
+/// recognizing the subwords of a text".)
 pub(super) fn shortest_unique(lines: &[u32]) -> Vec<Option<usize>> {
     let mut automaton = SuffixAutomaton::new(lines);
     let states: Vec<u32> = lines.iter().rev().map(|&line| automaton.push(line)).collect();
@@ -23,12 +23,12 @@ pub(super) fn shortest_unique(lines: &[u32]) -> Vec<Option<usize>> {
     ends
 }
 
-/// A set of blocks that end at the same places.
+/// A set of blocks with ends at the same places.
 #[derive(Debug, Clone)]
 struct SuffixState {
     /// The length of the longest of them.
     len: u32,
-    /// The state of the longest block that ends at more places.
+    /// The state of the longest block with ends at more places.
     link: u32,
     /// Where each next line leads, by the line.
     next: Vec<(u32, u32)>,
@@ -37,13 +37,13 @@ struct SuffixState {
 /// The state of the empty block.
 const ROOT: u32 = 0;
 
-/// A link that leads nowhere.
+/// A link to nowhere.
 const NONE: u32 = u32::MAX;
 
-/// The suffix automaton of the lines that were pushed.
+/// The suffix automaton of the lines pushed so far.
 struct SuffixAutomaton {
     states: Vec<SuffixState>,
-    /// Where each line leads from the root, which has more of them than other states.
+    /// The next states of the root by line: the root has more of them than other states.
     first: Vec<u32>,
     last: u32,
 }
@@ -105,8 +105,8 @@ impl SuffixAutomaton {
         new
     }
 
-    /// Returns the state of the longest block of `state` with `line` after it, which `next` has
-    /// together with longer ones.
+    /// Returns the state of the longest block of `state` with `line` after, split from the longer
+    /// ones in `next`.
     fn split(&mut self, mut state: u32, line: u32, next: u32) -> u32 {
         let len = self.states[state as usize].len + 1;
         if self.states[next as usize].len == len {

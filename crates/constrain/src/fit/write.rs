@@ -9,14 +9,14 @@ use super::rules::{Reached, RuleId, Rules, Sign, Symbol, TextId};
 use super::sections::{Fitted, LargestFile};
 use patch_grammar::export::Format;
 
-/// An engine and what it takes.
+/// An engine and its limits.
 struct EngineLimits {
     name: &'static str,
     /// How many rules.
     rules: usize,
-    /// How many alternatives that are open at once.
+    /// The most alternatives open at once.
     choices: usize,
-    /// How deeply rules may be nested for a reader that follows each name where it finds it.
+    /// The deepest nesting of rules for a reader that follows each name at once.
     depth: usize,
 }
 
@@ -29,8 +29,8 @@ const LLGUIDANCE: EngineLimits =
     EngineLimits { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
 
 /// The reader of EBNF. XGrammar has no such limits, but its compile time grows faster than the
-/// grammar: 1 000 lines with one hunk, or 500 with several, take it 2 to 3 seconds on a busy
-/// machine, and 1 000 with several took a minute.
+/// grammar: 1 000 lines with one hunk, or 500 with several, take 2 to 3 seconds on a busy machine,
+/// and 1 000 with several took a minute.
 const XGRAMMAR: EngineLimits =
     EngineLimits { name: "XGrammar", rules: 5_000, choices: 2_100, depth: 1_000_000 };
 
@@ -75,7 +75,7 @@ struct RuleWriter<'f> {
 }
 
 impl RuleWriter<'_> {
-    /// Each text is a terminal with a name, so that it is one lexeme wherever it stands.
+    /// Each text is a terminal with a name, so the text is one lexeme wherever it stands.
     fn lark(&self, reached: &Reached) -> String {
         let mut out = String::from("// A grammar for these files as they are.\n");
         let mut terminals = BTreeMap::new();
@@ -111,11 +111,11 @@ impl RuleWriter<'_> {
 
     /// EBNF and GBNF, which differ here in look-aheads only.
     ///
-    /// XGrammar prepares each character of each rule, so that a line is written once, however many
-    /// blocks it is in. But where many rules can follow it has to join what it prepared for each
-    /// of them at every token. So a choice between many lines has as much of each as tells them
-    /// apart, and then the rule for the rest of the line. It decides more tokens before it starts
-    /// if a rule says what may follow it.
+    /// XGrammar prepares each character of each rule, so a line is written once, however many
+    /// blocks have the line. But where many rules can follow, XGrammar joins their prepared tokens
+    /// anew at every token. So a choice between many lines has only as much of each as tells them
+    /// apart, and then the rule for the rest of the line. With a rule for the text after, more
+    /// tokens are decided before the start.
     fn ebnf(&self, reached: &Reached, format: Format) -> String {
         let mut out = String::from("# A grammar for these files as they are.\n");
         let lines = self.lines(reached);
@@ -151,8 +151,7 @@ impl RuleWriter<'_> {
         out
     }
 
-    /// The lines that are named, each with the length of the shortest beginning that no other of
-    /// them has.
+    /// The named lines, each with the length of its shortest beginning unlike all others.
     fn lines(&self, reached: &Reached) -> BTreeMap<TextId, usize> {
         let symbols = reached.rules.iter().flat_map(|&rule| self.rules.alternatives(rule));
         let lines: BTreeMap<&str, TextId> = symbols
@@ -239,8 +238,8 @@ fn alike(one: &str, other: &str) -> usize {
     pairs.take_while(|(one, other)| one == other).map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// One of some ASCII characters. XGrammar reads escapes in brackets before it looks for ranges and
-/// for a negation, so the minus sign comes last, and a letter or digit first.
+/// One of some ASCII characters. XGrammar reads escapes in brackets before ranges and negations, so
+/// the minus sign comes last, and a letter or digit first.
 fn one_of(chars: &str, brackets: [&str; 2]) -> String {
     if chars.len() == 1 {
         return quoted(chars);
@@ -258,7 +257,7 @@ fn one_of(chars: &str, brackets: [&str; 2]) -> String {
     out + brackets[1]
 }
 
-/// A text in quotation marks, with the escapes that all these notations have.
+/// A text in quotation marks, with escapes common to all these notations.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
