@@ -114,6 +114,7 @@ fn joined(lines: &Value) -> Option<String> {
     Some(lines.join("\n"))
 }
 
+/// Adds the closest place in the file, with the first different line.
 fn place(details: &Value, lines: &mut Vec<String>) {
     let nearest = &details["nearest"];
     let first = &nearest["firstDifference"];
