@@ -1,14 +1,14 @@
-//! Applies the same changes to the same repository as git does, and says what either costs:
+//! Applies the same changes to the same repository as git, and prints the cost of both:
 //!
 //! ```console
 //! $ cargo run --release -p git-object-tree --example beside_git -- 10000 50
 //! ```
 //!
-//! The arguments are how many files the repository has and how many of them change. git runs `apply
-//! --cached`, `write-tree`, `commit-tree` and `update-ref`, with an index that it has already. This
-//! crate opens the repository, reads the files, writes the changed ones and moves the branch, once
-//! as a program for one change and once as a program that goes on. System calls are counted where
-//! strace is, instructions where valgrind is.
+//! The arguments are the number of files in the repository and the number of changed files. git
+//! runs `apply --cached`, `write-tree`, `commit-tree` and `update-ref`, with an existing index.
+//! This crate opens the repository, reads the files, writes the changed ones and moves the branch,
+//! once as a program for one change and once as a program that goes on. System calls are counted
+//! with strace, if present, instructions with valgrind.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -33,7 +33,7 @@ fn path(at: usize) -> String {
     format!("src/d{:02}/e{}/file{at}.txt", at % 50, at / 50 % 10)
 }
 
-/// Sixty lines that have little to do with those of other files.
+/// Sixty lines with little in common with other files.
 fn text(at: usize) -> String {
     const WORDS: [&str; 8] =
         ["let", "value", "= ", "return(", "x);", "if", "some_function", "&mut"];
@@ -159,8 +159,8 @@ fn timed(run: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Runs a command beneath another one, and returns the number before or after a word in what that
-/// one says.
+/// Runs a command beneath a tool, and returns the number before or after a word in the tool's
+/// output.
 fn counted(tool: &[&str], command: &Command, find: impl Fn(&str) -> Option<u64>) -> String {
     let mut traced = Command::new(tool[0]);
     traced.args(&tool[1..]).arg(command.get_program()).args(command.get_args());
@@ -215,7 +215,7 @@ impl Bench {
         let at = self.dir.path().join("copy");
         let _ = std::fs::remove_dir_all(&at);
         assert!(Command::new("cp").arg("-r").arg(&made).arg(&at).status().unwrap().success());
-        // So that neither program's sync has to write the copy as well.
+        // Otherwise the sync of either program would have to write the copy as well.
         assert!(Command::new("sync").status().unwrap().success());
         at
     }

@@ -1,4 +1,4 @@
-//! Moving a branch from one commit to another, as git does it and together with git.
+//! Moving a branch from one commit to another, like git and together with git.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,15 +19,15 @@ use crate::write::check_object;
 pub struct BranchMove<'a> {
     /// The branch, with or without `refs/heads/`.
     pub branch: &'a str,
-    /// The commit that it must be at; none if it must not exist yet.
+    /// The expected commit; none for a new branch.
     pub from: Option<Id>,
-    /// The commit that it is to be at.
+    /// The new commit.
     pub to: Id,
-    /// Who moves it, for its log.
+    /// The author of the move, for its log.
     pub by: &'a Signature,
     /// Why, for its log.
     pub message: &'a str,
-    /// Moves it even if it is checked out in a work tree, or being rebased or bisected there.
+    /// Moves a branch even if checked out in a work tree, or being rebased or bisected there.
     ///
     /// Neither the work tree nor its index follows: for git the files then look as if someone had
     /// undone the new commits, and the next `git commit -a` there does undo them. `git push`
@@ -62,8 +62,8 @@ impl Repository {
         Ok(refs::follow(self.layout(), &name)?.1)
     }
 
-    /// Returns the full name of the branch that `HEAD` names, even if that does not exist yet; none
-    /// if it names a commit.
+    /// Returns the full name of `HEAD`'s branch, even if that branch does not exist yet; none for a
+    /// detached `HEAD`.
     ///
     /// # Errors
     ///
@@ -73,27 +73,27 @@ impl Repository {
         Ok((name != "HEAD").then_some(name))
     }
 
-    /// Moves a branch if it is where it is expected, or creates it: everything in memory is
-    /// [flushed](Self::flush), `NAME.lock` is taken as git takes it, the branch read once more, its
-    /// log written where git writes one, and the file replaced. When this returns, all of it is
+    /// Moves a branch from its expected commit, or creates the branch: everything in memory is
+    /// [flushed](Self::flush), `NAME.lock` is taken as by git, the branch read once more, its log
+    /// written where git writes one, and the file replaced. When this returns, all of the move is
     /// durable.
     ///
     /// No hooks are run, and no index or work tree is touched.
     ///
     /// # Errors
     ///
-    /// [`RefMoved`](Error::RefMoved) with the commit that the branch is at: nothing has changed,
+    /// [`RefMoved`](Error::RefMoved) with the present commit of the branch: nothing has changed,
     /// and one may try again from there; [`Locked`](Error::Locked) if another program holds the
-    /// lock for longer than `core.filesRefLockTimeout` (100 ms by default), or left it when it was
-    /// killed; [`CheckedOut`](Error::CheckedOut), [`SymbolicRef`](Error::SymbolicRef),
+    /// lock for longer than `core.filesRefLockTimeout` (100 ms by default), or was killed with the
+    /// lock; [`CheckedOut`](Error::CheckedOut), [`SymbolicRef`](Error::SymbolicRef),
     /// [`RefConflict`](Error::RefConflict), [`InvalidBranch`](Error::InvalidBranch),
     /// [`CorruptRef`](Error::CorruptRef); [`MissingObject`](Error::MissingObject) and
-    /// [`WrongKind`](Error::WrongKind) if there is no such commit; those of flushing;
+    /// [`WrongKind`](Error::WrongKind) if there is no such commit; the errors of flushing;
     /// [`Io`](Error::Io); [`NotDurable`](Error::NotDurable): of all these the only one after which
     /// the branch has moved.
     pub fn move_branch(&self, to: &BranchMove<'_>) -> Result<()> {
         check_object(self, to.to, ObjectKind::Commit)?;
-        // A race that is lost already need not leave objects behind.
+        // A race already lost need not leave objects behind.
         let name = self.check_move(to.branch, to.from, to.allow_checked_out)?;
         self.flush()?;
         if to.from == Some(to.to) {
@@ -108,7 +108,7 @@ impl Repository {
             self.check_free(&name)?;
         }
         if path.is_dir() {
-            // Refs that were removed leave empty directories.
+            // Removed refs leave empty directories.
             files::remove_empty_dirs(&path).map_err(|error| {
                 match refs::loose_beneath(&path, &name) {
                     Some(other) => Error::RefConflict { name: name.clone(), other },
@@ -127,8 +127,8 @@ impl Repository {
         )
     }
 
-    /// Checks whether a branch can be moved from where it is expected, as
-    /// [`move_branch`](Self::move_branch) does first; nothing is written. Returns its full name.
+    /// Checks whether a branch can be moved from its expected commit, as a first step of
+    /// [`move_branch`](Self::move_branch); nothing is written. Returns the full name.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Repository {
         }
     }
 
-    /// Returns the ref that keeps a new one from its name: one beneath it, or above.
+    /// Returns the ref in the way of a new name: one beneath the name, or above.
     fn conflict(&self, name: &str) -> Result<Option<String>> {
         let base = self.layout().ref_base(name);
         let path = self.layout().ref_path(name);
@@ -171,7 +171,7 @@ impl Repository {
             .or_else(|| refs::loose_above(&path, base)))
     }
 
-    /// Takes the lock of a ref; returns it with the directories that have changed by that.
+    /// Takes the lock of a ref; returns the lock with the directories changed on the way.
     fn lock(&self, base: &Path, path: &Path, name: &str) -> Result<(Lock, BTreeSet<PathBuf>)> {
         let mut lock_path = path.as_os_str().to_owned();
         lock_path.push(".lock");
@@ -207,7 +207,7 @@ impl Repository {
                 Err(error) => error,
             };
             match error.kind() {
-                // Someone holds it, or removed the empty directory that it was to be created in.
+                // Someone holds the lock, or removed its empty directory.
                 io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
                     if start.elapsed() < self.settings().lock_timeout => {}
                 io::ErrorKind::AlreadyExists => {
@@ -220,7 +220,7 @@ impl Repository {
         }
     }
 
-    /// Writes the logs of a branch, and of `HEAD` if that names it.
+    /// Writes the logs of a branch, and of `HEAD` if `HEAD` names the branch.
     fn log(&self, name: &str, to: &BranchMove<'_>) -> Result<()> {
         let create = self.settings().creates_logs;
         let writing = self.writing();
@@ -255,7 +255,7 @@ impl Repository {
     }
 }
 
-/// Fails unless a branch is where it is expected.
+/// Fails unless a branch is at its expected commit.
 fn expect(layout: &Layout, name: &str, expected: Option<Id>) -> Result<()> {
     let actual = match refs::read(layout, name)? {
         Some(Ref::Symbolic(target)) => {
@@ -271,7 +271,7 @@ fn expect(layout: &Layout, name: &str, expected: Option<Id>) -> Result<()> {
     }
 }
 
-/// Returns a work tree that has a branch checked out, or is rebasing or bisecting it.
+/// Returns a work tree with a branch checked out, being rebased or bisected.
 fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
     let common = &repository.layout().common_dir;
     let mut worktrees = files::names(&common.join("worktrees"))?;
@@ -282,7 +282,7 @@ fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
     let short = name.strip_prefix("refs/heads/").unwrap_or(name);
     for worktree in worktrees {
         let layout = Layout { git_dir: worktree.clone(), common_dir: common.clone() };
-        // A work tree that is damaged has nothing checked out.
+        // A damaged work tree has nothing checked out.
         let head = refs::read(&layout, "HEAD").unwrap_or_default();
         if head == Some(Ref::Symbolic(name.into()))
             || has_line(&worktree.join("rebase-merge/head-name"), &[name])
@@ -296,7 +296,6 @@ fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Returns the work tree of a git directory; the directory itself where it is not beneath one.
 /// Returns whether a file has one of these lines.
 fn has_line(path: &Path, wanted: &[&str]) -> bool {
     let text = files::read(path, 1 << 20).ok().flatten().unwrap_or_default();
@@ -304,9 +303,10 @@ fn has_line(path: &Path, wanted: &[&str]) -> bool {
         .any(|line| wanted.iter().any(|name| line.trim_ascii() == name.as_bytes()))
 }
 
+/// Returns the work tree of a git directory; the directory itself where it is not beneath one.
 fn top_of(git_dir: PathBuf) -> PathBuf {
     let link = files::read(&git_dir.join("gitdir"), LINE).ok().flatten();
-    // It may be relative.
+    // The link may be relative.
     let link = link.as_deref().and_then(to_path).and_then(|to| files::canonical(&git_dir.join(to)));
     let link = link.as_ref().unwrap_or(&git_dir);
     match link.parent().filter(|_| link.ends_with(".git")) {

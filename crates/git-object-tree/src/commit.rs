@@ -19,7 +19,7 @@ pub struct Signature {
     pub time: Time,
 }
 
-/// A time, with the clock that it was read from.
+/// A time, with the time zone of its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time {
     /// Seconds since 1970, in UTC.
@@ -37,12 +37,12 @@ impl Time {
         Self { seconds: now.as_second(), offset_minutes: offset / 60 }
     }
 
-    /// Reads a time as `GIT_AUTHOR_DATE` may have it: `1700000000 +0100`, `2023-11-14T22:13:20Z`
+    /// Reads a time in the forms of `GIT_AUTHOR_DATE`: `1700000000 +0100`, `2023-11-14T22:13:20Z`
     /// and other spellings.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidIdentity`] if it is none of them.
+    /// [`Error::InvalidIdentity`] for other forms.
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         let time = gix_date::parse(text.strip_prefix('@').unwrap_or(text), None);
@@ -51,8 +51,8 @@ impl Time {
     }
 }
 
-/// The time zone of the machine, from the one file that has it: asked for it, the library looks
-/// through all time zones that there are.
+/// The time zone of the machine, from its one file: the library itself would search all time zones
+/// in existence.
 fn local_zone() -> jiff::tz::TimeZone {
     let system = jiff::tz::TimeZone::system;
     if std::env::var_os("TZ").is_some() {
@@ -71,7 +71,7 @@ impl Signature {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidIdentity`] if it has another form.
+    /// [`Error::InvalidIdentity`] for other forms.
     pub fn parse(text: &str, time: Time) -> Result<Self> {
         let (name, email) = text
             .trim()
@@ -81,7 +81,7 @@ impl Signature {
         Ok(Self { name: name.trim().into(), email: email.trim().into(), time })
     }
 
-    /// The line of a commit, without what would end a part of it early.
+    /// The line of a commit, without characters that would end a part early.
     pub(crate) fn to_line(&self) -> Result<String> {
         let name = clean(&self.name);
         if name.is_empty() {
@@ -149,12 +149,12 @@ fn configured(settings: &GitSettings, role: &str, key: &str) -> Option<String> {
     settings.string(&format!("{role}.{key}")).or_else(|| settings.string(&format!("user.{key}")))
 }
 
-/// A commit that is to be written.
+/// A commit to be written.
 #[derive(Debug, Clone)]
 pub struct NewCommit<'a> {
     /// Its tree.
     pub tree: Id,
-    /// The commits that it follows, the first one first.
+    /// The parents, the first one first.
     pub parents: &'a [Id],
     /// Who made the change.
     pub author: &'a Signature,
@@ -185,7 +185,7 @@ impl NewCommit<'_> {
 pub struct CommitObject {
     /// Its tree.
     pub tree: Id,
-    /// The commits that it follows, the first one first.
+    /// The parents, the first one first.
     pub parents: Vec<Id>,
 }
 

@@ -1,4 +1,4 @@
-//! The object database: reading, what is still to be written, and writing that durably.
+//! The object database: reads, pending objects, and durable writes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -19,31 +19,30 @@ use crate::unwritten::{NewObject, Unwritten};
 /// How many objects are worth a pack; fewer become a file each.
 const PACK_FROM: usize = 16;
 
-/// For how many packs the library makes room. When there are more, it is opened again with room for
-/// twice as many as there are.
+/// How many packs the library has room for. With more packs the store is opened again, with room
+/// for twice as many.
 const SLOTS: u16 = 256;
 
-/// How much memory the objects that were read or written last may take, and how large one of them
-/// may be.
+/// The most memory of the objects last read or written, and the largest of them.
 const RECENT: usize = 8 << 20;
 const SMALL: usize = 16 << 10;
 
-/// The memory that an object takes besides its bytes, about.
+/// The memory of an object besides its bytes, about.
 const AROUND: usize = 128;
 
-/// How large a file may be, and the object in it, to be read in one go.
+/// The largest file, and the largest object inside, to be read in one go.
 const LOOSE: u64 = 1 << 20;
 
 /// How often what is in memory is written anew when directories vanish meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// The name of the tree that has no entries.
+/// The name of the empty tree.
 const EMPTY_TREE: Id =
     Id::new(*b"\x4b\x82\x5d\xc6\x42\xcb\x6e\xb9\xa0\x60\xe5\x4b\xf8\xd6\x92\x88\xfb\xee\x49\x04");
 
 type Handle = gix_odb::HandleArc;
 
-/// The packs and tables with which a thread reads.
+/// The packs and tables of a reading thread.
 struct ObjectReader {
     packs: Handle,
     inflate: gix_zlib::Inflate,
@@ -53,8 +52,8 @@ struct ObjectReader {
 pub(crate) struct Objects {
     disk: Arc<ObjectFiles>,
     pending: Mutex<Unwritten>,
-    /// Held while the pending objects are written: when a second writer gets it, those of the first
-    /// are durable.
+    /// Held while the pending objects are written: when a second writer gets the lock, the objects
+    /// of the first are durable.
     flushing: Mutex<()>,
 }
 
@@ -65,12 +64,12 @@ struct ObjectFiles {
     limit: u64,
     deflates: pack::Deflates,
     store: Mutex<Arc<gix_odb::Store>>,
-    /// Readers that no thread uses now, each with its caches.
+    /// Readers without a thread now, each with its caches.
     idle: Mutex<Vec<ObjectReader>>,
     /// Whether the last object of each kind was in a pack: the next one will be there too.
     packed: [AtomicBool; 4],
-    /// The objects that were read or written last: they need not be looked for among all packs again,
-    /// of which there may be one more.
+    /// The objects last read or written: for them no search among all packs is needed, perhaps with
+    /// a new pack.
     recent: Mutex<Recent>,
 }
 
@@ -98,7 +97,7 @@ impl Recent {
     }
 }
 
-/// Locks what stays right when a thread panics: each change of it is one call.
+/// Locks data that stays right when a thread panics: each change is one call.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -132,7 +131,7 @@ impl Objects {
         Self { disk, pending: Mutex::default(), flushing: Mutex::default() }
     }
 
-    /// Returns the same objects with nothing that is to be written.
+    /// Returns the same objects without the pending ones.
     pub(crate) fn isolated(&self) -> Self {
         Self::of(self.disk.clone())
     }
@@ -149,8 +148,8 @@ impl Objects {
         answer
     }
 
-    /// Asks the library; when that fails, a second time with a store that looks at the disk afresh,
-    /// as packs may have come and gone, and may have become more than there was room for.
+    /// Asks the library; on failure, asks again with a store opened afresh, as packs may have come
+    /// and gone, and may have become more than there was room for.
     fn ask<T>(
         &self,
         id: Id,
@@ -167,7 +166,7 @@ impl Objects {
             .map_err(|error| Error::CorruptObject { id, problem: chain(&error) })
     }
 
-    /// Returns an object that was read or written a short time ago, or is a small file of its own.
+    /// Returns an object read or written a short time ago, or in a small file of its own.
     ///
     /// The library would map such a file into memory, once for its size and once for its bytes.
     fn small(&self, id: Id, wanted: ObjectKind) -> Result<Option<Object>> {
@@ -179,7 +178,7 @@ impl Objects {
         }
         let path = self.loose(id);
         let Some(file) = files::read_small(&path, LOOSE)? else { return Ok(None) };
-        // The library reports the fault of it, unless there is a pack that has it, too.
+        // The library reports its fault, unless a pack has the same object.
         let Some(object) = self.with_reader(|reader| inflate(&mut reader.inflate, &file)) else {
             return Ok(None);
         };
@@ -190,7 +189,7 @@ impl Objects {
         Ok(Some(object))
     }
 
-    /// Keeps objects that are on the disk in memory.
+    /// Keeps objects from the disk in memory.
     fn remember(&self, objects: impl IntoIterator<Item = (Id, Object)>) {
         let mut recent = lock(&self.disk.recent);
         for (id, object) in objects {
@@ -200,14 +199,14 @@ impl Objects {
         }
     }
 
-    /// Looks for an object on the disk when it is asked for again.
+    /// Sends the next request for an object to the disk.
     pub(crate) fn forget(&self, id: Id) {
         lock(&self.disk.recent).remove(id);
     }
 
-    /// Returns the kind and the size of an object; none if it is not there.
+    /// Returns the kind and the size of an object; none for a missing one.
     ///
-    /// `wanted` is the kind that it probably has.
+    /// `wanted` is the likely kind.
     pub(crate) fn header(&self, id: Id, wanted: ObjectKind) -> Result<Option<(ObjectKind, u64)>> {
         if let Some(object) = self.in_memory(id) {
             return Ok(Some((object.kind, object.bytes.len() as u64)));
@@ -225,9 +224,9 @@ impl Objects {
         })
     }
 
-    /// Returns an object that need not be read.
+    /// Returns an object from memory.
     pub(crate) fn in_memory(&self, id: Id) -> Option<Object> {
-        // git has the empty tree in every repository, whether it is on the disk or not.
+        // git has the empty tree in every repository, on the disk or not.
         let pending = lock(&self.pending).get(id);
         pending.or_else(|| (id == EMPTY_TREE).then(|| Object::new(ObjectKind::Tree, Vec::new())))
     }
@@ -238,7 +237,7 @@ impl Objects {
         self.read_any(id, wanted, limit)?.expect(id, wanted)
     }
 
-    /// Reads an object of at most `limit` bytes; `wanted` is the kind that it probably has.
+    /// Reads an object of at most `limit` bytes; `wanted` is the likely kind.
     pub(crate) fn read_any(&self, id: Id, wanted: ObjectKind, limit: u64) -> Result<Object> {
         match self.in_memory(id) {
             Some(object) => self.check_size(id, object.bytes.len() as u64, limit).map(|()| object),
@@ -263,7 +262,7 @@ impl Objects {
                 .store(found.is_some_and(|(_, packed)| packed), Ordering::Relaxed);
             Ok(found.map(|(kind, _)| Object::new(kind, bytes)))
         });
-        // The library stops at the same limit, and says it in other words.
+        // The library stops at the same limit, with an error in other words.
         if read.is_err()
             && let Ok(Some((_, size))) = self.large_header(id)
         {
@@ -305,7 +304,7 @@ impl Objects {
         Ok(found)
     }
 
-    /// Keeps an object until it is written.
+    /// Keeps an object for the next write.
     pub(crate) fn put(&self, new: NewObject) {
         lock(&self.pending).put(new);
     }
@@ -316,12 +315,12 @@ impl Objects {
         (pending.len(), pending.size())
     }
 
-    /// Keeps only so many of the objects that are to be written.
+    /// Keeps only so many of the pending objects.
     pub(crate) fn truncate(&self, count: usize) {
         lock(&self.pending).truncate(count);
     }
 
-    /// Writes what is pending; all of it is durable afterwards.
+    /// Writes the pending objects; all of them are durable afterwards.
     pub(crate) fn flush(&self) -> Result<()> {
         let _flushing = lock(&self.flushing);
         for _ in 0..ATTEMPTS {
@@ -351,8 +350,7 @@ impl Objects {
             }
             self.write_loose(&new, &mut changed)?;
         } else {
-            // Which of them are there already is not asked: that costs more than to write those
-            // again.
+            // No check for existing ones: the check costs more than to write those again.
             pack::write(
                 &self.disk.directory,
                 &pending,
@@ -379,17 +377,17 @@ impl Objects {
         path
     }
 
-    /// Makes an object durable that is there as a file; returns whether it is.
+    /// Makes an object in a file of its own durable; returns whether there is such a file.
     ///
-    /// One that is only in a pack, or in another repository that this one borrows from, is written
-    /// again: the pack may be about to be removed, and what is written is small beside finding out.
+    /// An object only in a pack, or in an alternate of this repository, is written again: the pack
+    /// may be about to be removed, and the bytes written are few beside the search.
     fn freshen(&self, id: Id, object: &Object) -> Result<bool> {
         let path = self.loose(id);
         if !files::freshen(&path, self.disk.writing).map_err(failed("sync", &path))? {
             return Ok(false);
         }
-        // git takes a file of the right name for the object. A branch must not come to rest on one
-        // that a power cut emptied.
+        // git takes a file of the right name for the object. A branch must not come to rest on a
+        // file emptied by a power cut.
         let same = self.ask(id, |handle| {
             let mut bytes = Vec::new();
             let found = gix_object::Find::try_find(handle, &id.to_gix(), &mut bytes)?;
@@ -453,7 +451,7 @@ fn new_store(directory: &Path, limit: u64, slots: Slots) -> Result<Arc<gix_odb::
     .map_err(failed("open", directory))
 }
 
-/// Reads the file of an object; none if it is damaged, or the object is large.
+/// Reads the file of an object; none for a damaged file or a large object.
 fn inflate(inflate: &mut gix_zlib::Inflate, file: &[u8]) -> Option<Object> {
     inflate.reset();
     let mut start = [0; 4096];
@@ -467,7 +465,7 @@ fn inflate(inflate: &mut gix_zlib::Inflate, file: &[u8]) -> Option<Object> {
     (bytes.len() == size).then(|| Object::new(ObjectKind::from_gix(kind), bytes))
 }
 
-/// Words an error of the library with all that is behind it.
+/// Words an error of the library with all of its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,13 +1,13 @@
-//! The difference between two objects, as git's packs state it.
+//! The difference between two objects, in the form of git's packs.
 
-/// The most bytes that one instruction copies. Readers of version 2 take more, older ones do not.
+/// The most bytes of one copy. Readers of version 2 take more, older ones do not.
 const COPIED: usize = 0xffff;
 
-/// The most bytes that one instruction inserts: their number is the instruction.
+/// The most bytes of one insertion: their number is the instruction.
 const INSERTED: usize = 0x7f;
 
-/// Makes the instructions by which `new` comes out of `old`: what is the same at both ends is
-/// copied, and what is between them inserted. `None` if more than half of `new` is inserted.
+/// Makes the instructions from `old` to `new`: common bytes at both ends are copied, and the bytes
+/// between them inserted. `None` if more than half of `new` is inserted.
 pub(crate) fn delta(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     let start = same_start(old, new);
     let end = same_end(&old[start..], &new[start..]);
@@ -46,7 +46,7 @@ fn same_end(old: &[u8], new: &[u8]) -> usize {
     at + old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
-/// Seven bits in each byte, the lowest first; the highest bit says that more follow.
+/// Seven bits in each byte, the lowest first; the highest bit means: more follow.
 pub(crate) fn push_size(out: &mut Vec<u8>, mut size: usize) {
     while size > 0x7f {
         out.push((size & 0x7f) as u8 | 0x80);
@@ -55,8 +55,8 @@ pub(crate) fn push_size(out: &mut Vec<u8>, mut size: usize) {
     out.push(size as u8);
 }
 
-/// A copy states the bytes of its place and its size that are not zero, and says in its first byte
-/// which these are. `None` if the place is beyond 4 GiB.
+/// A copy states the nonzero bytes of its place and its size, and lists them in its first byte.
+/// `None` if the place is beyond 4 GiB.
 fn push_copy(out: &mut Vec<u8>, mut at: usize, mut size: usize) -> Option<()> {
     while size > 0 {
         let count = size.min(COPIED);
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Reads the bytes of a number that the bits of an instruction announce.
+    /// Reads the bytes of a number, listed by the bits of an instruction.
     fn number(rest: &mut impl Iterator<Item = u8>, instruction: u8, bits: Range<u32>) -> usize {
         let first = bits.start;
         bits.filter(|bit| instruction >> bit & 1 == 1).fold(0_usize, |number, bit| {

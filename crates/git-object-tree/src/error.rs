@@ -17,13 +17,13 @@ pub enum Error {
     NotARepository {
         /// The place.
         path: PathBuf,
-        /// The thing that is missing.
+        /// The missing thing.
         problem: &'static str,
     },
-    /// The repository needs something that this crate does not have.
+    /// The repository needs a feature missing from this crate.
     #[error("this repository cannot be used: {what} is not supported")]
     Unsupported {
-        /// The thing that it needs.
+        /// The missing feature.
         what: String,
     },
     /// A configuration file cannot be used.
@@ -43,7 +43,7 @@ pub enum Error {
     InvalidRevision {
         /// The revision.
         revision: String,
-        /// The fault of it.
+        /// The fault.
         problem: &'static str,
     },
     /// An object is not in the repository.
@@ -59,7 +59,7 @@ pub enum Error {
         id: Id,
         /// Its kind.
         found: ObjectKind,
-        /// The kind that is needed.
+        /// The wanted kind.
         wanted: ObjectKind,
     },
     /// An object cannot be read, its bytes do not have its name, or they break the rules of its
@@ -86,7 +86,7 @@ pub enum Error {
     InvalidPath {
         /// The path.
         path: String,
-        /// The fault of it.
+        /// The fault.
         problem: &'static str,
     },
     /// A path is a file where another change needs a directory, or the other way round, or two
@@ -95,7 +95,7 @@ pub enum Error {
     PathConflict {
         /// The path.
         path: String,
-        /// The thing that is in the way.
+        /// The obstacle.
         problem: &'static str,
     },
     /// There is nothing at this path.
@@ -123,7 +123,7 @@ pub enum Error {
     SymbolicRef {
         /// Its name.
         name: String,
-        /// The ref that it names.
+        /// The target of the ref.
         target: String,
     },
     /// The names of two refs cannot both exist: one is a directory of the other.
@@ -131,17 +131,17 @@ pub enum Error {
     RefConflict {
         /// The new ref.
         name: String,
-        /// The one that is there.
+        /// The existing ref.
         other: String,
     },
-    /// A branch is not where it was expected; someone else was faster.
+    /// A branch is not at the expected commit; someone else was faster.
     #[error("{name} is at {}, expected {}", at(actual), at(expected))]
     RefMoved {
         /// The ref.
         name: String,
-        /// Where it was expected; nowhere, if it was to be created.
+        /// The expected commit; none for a new branch.
         expected: Option<Id>,
-        /// Where it is.
+        /// The present commit.
         actual: Option<Id>,
     },
     /// The lock file of a ref exists.
@@ -166,7 +166,7 @@ pub enum Error {
     NoIdentity {
         /// `author` or `committer`.
         role: &'static str,
-        /// The environment variable that may have it.
+        /// The environment variable for the identity.
         variable: &'static str,
     },
     /// A name, an address or a time cannot be in a commit.
@@ -174,7 +174,7 @@ pub enum Error {
     InvalidIdentity {
         /// The text.
         value: String,
-        /// The fault of it.
+        /// The fault.
         problem: &'static str,
     },
     /// The branch has moved, but its new place may not outlast a power cut.
@@ -188,16 +188,16 @@ pub enum Error {
     /// The file system refuses.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// The action that was tried.
+        /// The failed action.
         action: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
 }
 
-/// As it is displayed: `unwrap` and `main` print this.
+/// The same as `Display`: `unwrap` and `main` print this.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)

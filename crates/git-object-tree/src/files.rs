@@ -1,7 +1,6 @@
-//! The files of a repository: what of `std::fs` this crate uses, and how a file is made durable.
+//! The files of a repository: this crate's part of `std::fs`, and the steps to make a file durable.
 //!
-//! A repository is a place that the caller names, and git follows the links in it, so this is no
-//! sandbox.
+//! The caller names the repository, and git follows links there, so this is no sandbox.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -25,7 +24,7 @@ pub(crate) fn failed<'a>(
     move |source| Error::Io { action, path: path.to_owned(), source }
 }
 
-/// Whether an error means that there is no such file.
+/// Whether an error means: no such file.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -43,7 +42,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Reads a regular file; none if there is no file of this name, or it has more than `limit` bytes.
+/// Reads a regular file; none for a missing file, or one of more than `limit` bytes.
 pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     Ok(read_up_to(path, limit)?.filter(|bytes| bytes.len() as u64 <= limit))
 }
@@ -67,7 +66,7 @@ fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    // One byte more than the file should have, so that a short first read is also the last.
+    // One byte more than the expected size, so that a short first read is also the last.
     let size = usize::try_from(metadata.len().min(limit)).unwrap_or(usize::MAX).saturating_add(1);
     let mut bytes = vec![0; size.min(1 << 20)];
     let mut file = File::open(path)?;
@@ -84,7 +83,7 @@ pub(crate) fn read_link(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
-/// Returns the path that bytes are, if the system has such paths.
+/// Returns the path in bytes, if the system has such paths.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps, reason = "as on other systems")]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
@@ -92,13 +91,13 @@ pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
     Some(std::ffi::OsStr::from_bytes(bytes).into())
 }
 
-/// Returns the path that bytes are, if they are UTF-8.
+/// Returns the path in bytes, if they are UTF-8.
 #[cfg(not(unix))]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// Returns a path without links and `..`; none if it leads nowhere.
+/// Returns a path without links and `..`; none for a dangling one.
 pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
@@ -116,7 +115,7 @@ pub(crate) fn names(path: &Path) -> Result<Vec<PathBuf>> {
 /// Who besides the owner may use what is written (`core.sharedRepository`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Shared {
-    /// The bits that the umask leaves.
+    /// The bits left by the umask.
     #[default]
     Umask,
     /// These bits are added.
@@ -140,7 +139,8 @@ impl FileInProgress {
 
     /// Makes the names in a directory durable.
     pub(crate) fn sync_dir(self, path: &Path) -> Result<()> {
-        // Elsewhere a directory cannot be opened as a file, and its names are durable without that.
+        // Elsewhere a directory cannot be opened as a file, and its names are durable without a
+        // sync.
         if !cfg!(unix) || !self.durable {
             return Ok(());
         }
@@ -194,8 +194,8 @@ impl Shared {
     }
 }
 
-/// Creates a directory and those above it, down from `base`; returns the ones whose entries have
-/// changed by that.
+/// Creates a directory with its parents, down from `base`; returns the directories with changed
+/// entries.
 pub(crate) fn create_dirs(
     base: &Path,
     relative: &Path,
@@ -218,7 +218,7 @@ pub(crate) fn create_dirs(
     Ok(changed)
 }
 
-/// Removes a directory, and the directories in it, if there is no file in any of them.
+/// Removes a directory, and its subdirectories, if there is no file in any of them.
 pub(crate) fn remove_empty_dirs(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
@@ -229,11 +229,11 @@ pub(crate) fn remove_empty_dirs(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// A file that has no name yet that anyone looks for; dropped, it is removed.
+/// A file under a name nobody looks for; dropped, the file is removed.
 pub(crate) struct Temporary(NamedTempFile);
 
 impl Temporary {
-    /// Creates a file that cannot be written again.
+    /// Creates a read-only file.
     pub(crate) fn create(directory: &Path, prefix: &str) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix);
@@ -255,8 +255,8 @@ impl Temporary {
         writing.sync(self.0.as_file())
     }
 
-    /// Gives it its name; if another program was faster, its file, which has the same contents, is
-    /// made durable instead.
+    /// Gives the file its name; if another program was faster, the other file, with the same
+    /// contents, is made durable instead.
     pub(crate) fn publish(self, path: &Path, writing: FileInProgress) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
             Ok(_) => Ok(()),
@@ -268,10 +268,11 @@ impl Temporary {
     }
 }
 
-/// Sets the time of an existing file to now, and makes it durable; returns whether there is one.
+/// Sets the time of an existing file to now, and makes the file durable; returns whether there is
+/// one.
 ///
-/// git removes objects that nothing refers to when they are old, and other programs need not have
-/// made them durable.
+/// git removes old objects without a reference, and other programs need not have made theirs
+/// durable.
 pub(crate) fn freshen(path: &Path, writing: FileInProgress) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -284,7 +285,7 @@ pub(crate) fn freshen(path: &Path, writing: FileInProgress) -> io::Result<bool> 
     Ok(true)
 }
 
-/// Appends a line to a file in one write, and makes it durable; returns whether the file is there.
+/// Appends a line to a file in one write, and makes the file durable; returns whether there is one.
 pub(crate) fn append(
     path: &Path,
     line: &[u8],
@@ -303,7 +304,7 @@ pub(crate) fn append(
     }
 }
 
-/// A file that another program takes as the sign to wait; dropped, it is removed.
+/// A file that tells other programs to wait; dropped, the file is removed.
 pub(crate) struct Lock {
     path: PathBuf,
     file: Option<File>,
@@ -316,7 +317,7 @@ impl Lock {
         Ok(Self { path: path.to_owned(), file: Some(file) })
     }
 
-    /// Writes these bytes, makes them durable, and gives the file the name that was locked.
+    /// Writes these bytes, makes them durable, and gives the file the locked name.
     pub(crate) fn commit(
         mut self,
         bytes: &[u8],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// More than any path has that a repository names.
+/// The most bytes of a path in a file of a repository.
 pub(crate) const LINE: u64 = 16 << 10;
 
 /// The two directories of a repository; they differ in a linked work tree.
@@ -13,12 +13,12 @@ pub(crate) const LINE: u64 = 16 << 10;
 pub(crate) struct Layout {
     /// The files of one work tree: `HEAD`, its log.
     pub(crate) git_dir: PathBuf,
-    /// The files that all share: objects, branches, configuration.
+    /// The shared files: objects, branches, configuration.
     pub(crate) common_dir: PathBuf,
 }
 
 impl Layout {
-    /// Finds the directories from a git directory, a `.git` file, or a directory that has either by
+    /// Finds the directories from a git directory, a `.git` file, or a directory with either under
     /// the name `.git`.
     pub(crate) fn find(path: &Path) -> Result<Self> {
         let missing = |problem| Error::NotARepository { path: path.to_owned(), problem };
@@ -47,7 +47,7 @@ impl Layout {
             Some(line) => {
                 let common = git_dir
                     .join(to_path(&line).ok_or_else(|| missing("its `commondir` cannot be read"))?);
-                // Its last component says whether it is a work tree's.
+                // Its last component shows whether the directory is a work tree's.
                 files::canonical(&common).ok_or_else(|| missing("its `commondir` leads nowhere"))?
             }
         };
@@ -71,7 +71,7 @@ impl Layout {
         self.ref_base(name).join(name)
     }
 
-    /// Returns the directory that the path of a ref, or of its log in `logs`, starts from.
+    /// Returns the base of the path of a ref, or of its log in `logs`.
     pub(crate) fn ref_base(&self, name: &str) -> &Path {
         let own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"]
             .iter()
@@ -80,7 +80,7 @@ impl Layout {
     }
 }
 
-/// Reads a line that is a path.
+/// Reads a line with a path.
 pub(crate) fn to_path(line: &[u8]) -> Option<PathBuf> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -1,4 +1,4 @@
-//! The names that git refuses in trees.
+//! The names refused by git in trees.
 
 use gix_validate::path::component;
 
@@ -8,7 +8,7 @@ use crate::tree::EntryKind;
 /// More components than any tree has; each is a step of a recursion.
 pub(crate) const DEPTH: usize = 512;
 
-/// Splits a path, and checks every component of it as [`check`] does.
+/// Splits a path, and checks every component with [`check`].
 pub(crate) fn components(path: &[u8]) -> Result<Vec<&[u8]>> {
     let components: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
     if components.len() > DEPTH {
@@ -22,7 +22,8 @@ pub(crate) fn invalid(path: &[u8], problem: &'static str) -> Error {
     Error::InvalidPath { path: String::from_utf8_lossy(path).into_owned(), problem }
 }
 
-/// Checks one name as `git fsck --strict` does: nothing that a file system could take for `.git`.
+/// Checks one name by the rules of `git fsck --strict`: no name that a file system could take for
+/// `.git`.
 pub(crate) fn check(name: &[u8]) -> std::result::Result<(), &'static str> {
     if name.contains(&0) {
         return Err("a NUL in it");
@@ -53,7 +54,7 @@ pub(crate) fn check(name: &[u8]) -> std::result::Result<(), &'static str> {
     Ok(())
 }
 
-/// The other files that git reads itself.
+/// The other files read by git itself.
 const OWN: [&[u8]; 3] = [b".gitattributes", b".gitignore", b".mailmap"];
 
 fn is_gitmodules(name: &[u8]) -> bool {
@@ -64,7 +65,7 @@ fn is_gitmodules(name: &[u8]) -> bool {
     matches!(as_link, Err(component::Error::SymlinkedGitModules))
 }
 
-/// Checks what git asks of files that it reads itself: they are not links.
+/// Checks git's rule for its own files: they are not links.
 pub(crate) fn check_kind(name: &[u8], kind: EntryKind) -> std::result::Result<(), &'static str> {
     if kind == EntryKind::Symlink
         && (is_gitmodules(name) || OWN.iter().any(|own| name.eq_ignore_ascii_case(own)))
@@ -80,16 +81,16 @@ pub(crate) fn has_rules(name: &[u8]) -> bool {
     is_gitmodules(name) || name.eq_ignore_ascii_case(OWN[0])
 }
 
-/// Checks what git asks of the bytes of such a file: no submodule whose name leads out of
-/// `.git/modules`, none whose settings an older git would take for an option or a command, and no
-/// line of attributes that an older git would read wrongly.
+/// Checks git's rules for the bytes of its own files: no submodule with a name out of
+/// `.git/modules`, none with settings that an older git would take for an option or a command, and
+/// no line of attributes that an older git would misread.
 pub(crate) fn check_bytes(name: &[u8], bytes: &[u8]) -> std::result::Result<(), &'static str> {
     if !is_gitmodules(name) {
         let long = bytes.len() > 100 << 20
             || bytes.split(|byte| *byte == b'\n').any(|line| line.len() >= 2048);
         return if long { Err("a line of attributes that is too long for git") } else { Ok(()) };
     }
-    // One that cannot be read is not an error to git either.
+    // To git, too, an unreadable file is no error.
     let Ok(file) = gix_config::File::try_from(&*String::from_utf8_lossy(bytes)) else {
         return Ok(());
     };

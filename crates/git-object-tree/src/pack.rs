@@ -1,7 +1,6 @@
 //! Many objects in one file, with its index: git's pack, version 2.
 //!
-//! An object whose last version is in the same pack is stored as a delta to it, where that is
-//! small.
+//! An object with its last version in the same pack is stored as a small delta, if possible.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -22,15 +21,16 @@ use crate::unwritten::NewObject;
 /// Deflates one text after the other with the same tables.
 pub(crate) struct Deflate {
     tables: Compress,
-    /// Whether what hardly gets smaller is left as it is. `git gc` deflates it all the same.
+    /// Whether incompressible objects are stored unchanged. `git gc` deflates them all the same.
     stores: bool,
 }
 
-/// The most bytes of a delta that is left as it is: the tables take longer to be reset.
+/// The most bytes of a delta to store unchanged: a reset of the tables takes longer.
 const SMALL_DELTA: usize = 512;
 
-/// Tables that no thread uses now. They take 200 kB, and are aligned: in the memory of such tables
-/// that were freed, glibc does not find the place for the next ones, so that a program that makes
+/// Tables without a thread now. They take 200 kB, and are aligned: in the memory of freed tables,
+/// glibc does not find the place for the next ones, so a program with many commits would grow with
+/// each.
 /// many commits would grow with each.
 pub(crate) struct Deflates {
     /// The level in the configuration, if there is one.
@@ -43,7 +43,7 @@ impl Deflates {
         Self { level, idle: Mutex::default() }
     }
 
-    /// Deflates with tables that no other thread uses.
+    /// Deflates with tables in no other thread's use.
     pub(crate) fn with<T>(&self, deflate: impl FnOnce(&mut Deflate) -> T) -> T {
         let free = self.idle().pop();
         let mut tables = free.unwrap_or_else(|| Deflate::new(self.level));
@@ -76,8 +76,8 @@ impl Deflate {
         match u16::try_from(bytes.len()) {
             Ok(length) if stores => {
                 out.reserve_exact(bytes.len() + 11);
-                // RFC 1950 and 1951: the header of the lowest level, one block that is stored and
-                // the last.
+                // RFC 1950 and 1951: the header of the lowest level, and a single stored block,
+                // marked as the last.
                 out.extend_from_slice(&[0x78, 0x01, 0x01]);
                 out.extend_from_slice(&length.to_le_bytes());
                 out.extend_from_slice(&(!length).to_le_bytes());
@@ -92,7 +92,7 @@ impl Deflate {
         Ok(out)
     }
 
-    /// Deflates a text that is in parts, and gives each piece of the result to `out`.
+    /// Deflates a text in parts, and gives each piece of the result to `out`.
     pub(crate) fn run(
         &mut self,
         parts: &[&[u8]],
@@ -120,7 +120,7 @@ impl Deflate {
     }
 }
 
-/// Hashes what it passes on to a file.
+/// Hashes the bytes on their way to a file.
 struct Hashed {
     file: Temporary,
     hasher: gix_hash::Hasher,
@@ -173,13 +173,13 @@ struct Stored<'o> {
 #[derive(Clone, Copy)]
 enum StoredForm {
     Whole(ObjectKind),
-    /// Instructions, and the number of the object in the pack that they start from.
+    /// Instructions, and the number of their base in the pack.
     Delta {
         base: usize,
     },
 }
 
-/// Decides which objects become deltas.
+/// Decides about deltas.
 fn stored<'o>(objects: &'o [NewObject]) -> Vec<Stored<'o>> {
     let places: HashMap<Id, usize> =
         objects.iter().enumerate().map(|(place, new)| (new.id, place)).collect();
@@ -199,7 +199,7 @@ fn stored<'o>(objects: &'o [NewObject]) -> Vec<Stored<'o>> {
     .collect()
 }
 
-/// Makes a delta of an object from the object at `base`, if that is possible and shorter.
+/// Makes a delta of an object from the object at `base`, if possible and shorter.
 fn as_delta(
     objects: &[NewObject],
     place: usize,
@@ -224,8 +224,7 @@ struct PackPlace {
     offset: u64,
 }
 
-/// Writes objects as a pack beneath the directory of objects; adds the directories that are to be
-/// synced.
+/// Writes objects as a pack beneath the directory of objects; adds the directories to be synced.
 pub(crate) fn write(
     objects_dir: &Path,
     objects: &[NewObject],
@@ -277,8 +276,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// How many threads can run at the same time. The library reads half a dozen files each time that
-/// it is asked.
+/// How many threads can run at the same time. For each answer the library reads half a dozen files.
 fn processors() -> usize {
     static PROCESSORS: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -307,8 +305,8 @@ fn deflated(stored: &[Stored<'_>], deflates: &Deflates) -> io::Result<Vec<Vec<u8
     })
 }
 
-/// The kind and the size, four bits in the first byte and seven in each that follows; for a delta
-/// also how far back its base is.
+/// The kind and the size, four bits in the first byte and seven in each later one; for a delta also
+/// the distance back to its base.
 fn entry_header(stored: &Stored<'_>, back: impl FnOnce(usize) -> u64) -> Vec<u8> {
     let kind: u8 = match stored.form {
         StoredForm::Whole(ObjectKind::Commit) => 1,

@@ -24,7 +24,7 @@ pub(crate) fn is_valid(name: &str) -> bool {
     gix_validate::reference::name(name.into()).is_ok()
 }
 
-/// Reads a ref, and does not follow it.
+/// Reads a ref without following its target.
 pub(crate) fn read(layout: &Layout, name: &str) -> Result<Option<Ref>> {
     let corrupt = |problem| Error::CorruptRef { name: name.into(), problem };
     let path = layout.ref_path(name);
@@ -56,8 +56,7 @@ pub(crate) fn read(layout: &Layout, name: &str) -> Result<Option<Ref>> {
         .ok_or_else(|| corrupt("its file has no object id"))
 }
 
-/// Reads a ref, and those that it names; returns the name of the last one, and its id if that
-/// exists.
+/// Follows a ref to its end; returns the name of the last ref, and the id of an existing one.
 pub(crate) fn follow(layout: &Layout, name: &str) -> Result<(String, Option<Id>)> {
     let mut name = name.to_owned();
     for _ in 0..6 {
@@ -70,7 +69,7 @@ pub(crate) fn follow(layout: &Layout, name: &str) -> Result<(String, Option<Id>)
     Err(Error::CorruptRef { name, problem: "too many refs name each other" })
 }
 
-/// The refs that are lines of one file.
+/// The refs in one file, a line each.
 pub(crate) struct Packed(Vec<u8>);
 
 impl Packed {
@@ -98,7 +97,7 @@ impl Packed {
         })
     }
 
-    /// Finds the id of a ref, if it has one; `None` where a line cannot be read.
+    /// Finds the id of a ref, if any; `None` for an unreadable line.
     fn find_in_lines(&self, name: &str) -> Option<Option<Id>> {
         for line in self.lines() {
             let (hex, other) = line?;
@@ -123,13 +122,13 @@ fn is_beneath(name: &[u8], directory: &[u8]) -> bool {
     name.strip_prefix(directory).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
-/// Returns a ref that is a file where the path of this ref needs a directory.
+/// Returns the ref whose file stands in place of a directory for this ref.
 pub(crate) fn loose_above(path: &Path, base: &Path) -> Option<String> {
     let above = path.ancestors().skip(1).find(|above| above.is_file())?;
     Some(above.strip_prefix(base).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
-/// Returns a ref that is a file beneath the directory that has the name of this ref.
+/// Returns a ref with its file beneath the directory of this ref's name.
 pub(crate) fn loose_beneath(path: &Path, name: &str) -> Option<String> {
     for entry in files::names(path).ok()? {
         let name = format!("{name}/{}", entry.file_name()?.to_string_lossy());

@@ -14,21 +14,20 @@ use crate::layout::Layout;
 use crate::settings::GitSettings;
 use crate::tree::TreeObject;
 
-/// How much memory the trees that were read may take; beyond it they are read again.
+/// The most memory of trees read before; beyond the limit they are read again.
 const TREES: usize = 24 << 20;
 
 /// How a repository is opened.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// Reads the configuration of the system and the user too, and the variables of the environment
-    /// that git reads.
+    /// Reads the configuration of the system and the user too, and git's variables of the
+    /// environment.
     ///
-    /// Without it, only the repository's own configuration counts.
+    /// Otherwise only the repository's own configuration counts.
     pub user_configuration: bool,
     /// No object of more bytes is read.
     pub max_object_size: u64,
-    /// Syncs what is written to the disk, so that it outlasts a power cut. Without it, only a kill
-    /// loses nothing.
+    /// Syncs all writes to the disk, to survive a power cut. Without this, they survive a kill only.
     pub durable: bool,
 }
 
@@ -38,7 +37,7 @@ impl Default for OpenOptions {
     }
 }
 
-/// An open repository; clones share what they have read and what they are to write, until
+/// An open repository; clones share the objects read and the objects to be written, until
 /// [`isolated`](Self::isolated).
 ///
 /// Any number of threads may use it.
@@ -75,9 +74,9 @@ impl fmt::Debug for Repository {
 impl Repository {
     /// Opens the repository with this git directory.
     ///
-    /// That is a bare repository, the `.git` of a work tree (a directory, or the file of a linked
-    /// work tree or a submodule), or a directory that has such a `.git`. No directory above is
-    /// searched.
+    /// The git directory is a bare repository, the `.git` of a work tree (a directory, or the file
+    /// of a linked work tree or a submodule), or a directory with such a `.git`. No directory above
+    /// is searched.
     ///
     /// # Errors
     ///
@@ -106,13 +105,13 @@ impl Repository {
         &self.0.common.layout.git_dir
     }
 
-    /// Returns the git directory that all work trees of the repository share.
+    /// Returns the git directory shared by all work trees of the repository.
     #[must_use]
     pub fn common_dir(&self) -> &Path {
         &self.0.common.layout.common_dir
     }
 
-    /// Returns the directories from which objects are read: its own, and those of its alternates.
+    /// Returns the directories with objects: its own, and its alternates'.
     #[must_use]
     pub fn object_dirs(&self) -> Vec<PathBuf> {
         let own = self.common_dir().join("objects");
@@ -146,7 +145,7 @@ impl Repository {
         self.0.objects.read(id, ObjectKind::Blob, limit)
     }
 
-    /// Returns the kind and the size of an object; none if it is not there.
+    /// Returns the kind and the size of an object; none for a missing one.
     ///
     /// # Errors
     ///
@@ -155,8 +154,8 @@ impl Repository {
         self.0.objects.header(id, ObjectKind::Blob)
     }
 
-    /// Returns who is to be named in a commit, at the present time: what the environment
-    /// (`GIT_AUTHOR_NAME` and the like) and the configuration (`author.name`, `user.name`) say, in
+    /// Returns the author or the committer of a commit, at the present time: from the environment
+    /// (`GIT_AUTHOR_NAME` and the like) and the configuration (`author.name`, `user.name`), in
     /// git's order.
     ///
     /// # Errors
@@ -168,8 +167,8 @@ impl Repository {
         role.signature(&self.0.common.settings, self.0.common.user)
     }
 
-    /// Writes the objects that are in memory: a few as a file each, many as one pack. When this
-    /// returns, all are [durable](OpenOptions::durable).
+    /// Writes the objects in memory: a few as a file each, many as one pack. When this returns, all
+    /// are [durable](OpenOptions::durable).
     ///
     /// [`move_branch`](Self::move_branch) does this before it moves anything. One call for several
     /// commits is cheaper than one for each.
@@ -177,18 +176,18 @@ impl Repository {
     /// # Errors
     ///
     /// [`Io`](crate::Error::Io); [`CorruptObject`](crate::Error::CorruptObject) if an object exists
-    /// with other bytes. What was not written is still in memory.
+    /// with other bytes. Unwritten objects are still in memory.
     pub fn flush(&self) -> Result<()> {
         self.0.objects.flush()?;
         self.new_trees().clear();
         Ok(())
     }
 
-    /// Returns the same repository with nothing in memory: what is written to it stays apart, and
-    /// is forgotten with it.
+    /// Returns the same repository with nothing in memory: its new objects stay apart, and are
+    /// forgotten at its end.
     ///
-    /// Trees that were read from the disk are shared. A plan that may come to nothing is made in one
-    /// of these, and dropped.
+    /// Trees from the disk are shared. A plan that may come to nothing is made in an isolated
+    /// repository, and dropped.
     #[must_use]
     pub fn isolated(&self) -> Self {
         Self(Arc::new(SharedRepository {
@@ -204,8 +203,8 @@ impl Repository {
         self.0.objects.unwritten()
     }
 
-    /// Forgets what was to be written but the first `count` objects: what was made since
-    /// [`unwritten`](Self::unwritten) returned that number comes to nothing.
+    /// Forgets all pending objects but the first `count`: objects made after
+    /// [`unwritten`](Self::unwritten) returned this number come to nothing.
     pub fn forget_after(&self, count: usize) {
         self.0.objects.truncate(count);
         self.new_trees().clear();

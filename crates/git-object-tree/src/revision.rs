@@ -1,4 +1,4 @@
-//! The names that people have for commits.
+//! People's names for commits.
 
 use crate::commit::{CommitObject, tag_target};
 use crate::error::{Error, Result};
@@ -24,16 +24,16 @@ fn invalid(revision: &str, problem: &'static str) -> Error {
 }
 
 impl Repository {
-    /// Finds the commit that a revision names: a branch, a tag, another ref, an id or the start of
-    /// one, `HEAD` or `@`, each with any number of `~N`, `^N` and `^{commit}` after it.
+    /// Finds the commit of a revision: a branch, a tag, another ref, an id or the start of one,
+    /// `HEAD` or `@`, each with any number of `~N`, `^N` and `^{commit}` behind.
     ///
-    /// Files in `refs/replace` are not looked at: what has an id is what is read.
+    /// Files in `refs/replace` are ignored: each id stands for its own object.
     ///
     /// # Errors
     ///
     /// [`UnknownRevision`](crate::Error::UnknownRevision),
     /// [`InvalidRevision`](crate::Error::InvalidRevision), [`WrongKind`](crate::Error::WrongKind)
-    /// if it names no commit, and those of reading objects and refs.
+    /// for an object other than a commit, and the errors of reading objects and refs.
     pub fn resolve(&self, revision: &str) -> Result<Resolved> {
         let base = revision.find(['~', '^']).unwrap_or(revision.len());
         let (base, mut steps) = revision.split_at(base);
@@ -82,7 +82,7 @@ fn parent(repository: &Repository, commit: Id, nth: usize, revision: &str) -> Re
         .ok_or_else(|| Error::UnknownRevision { revision: revision.into() })
 }
 
-/// Follows tags to the commit that they are for.
+/// Follows tags to their commit.
 fn peel(repository: &Repository, mut id: Id) -> Result<Id> {
     for _ in 0..TAGS {
         let Object { kind, bytes } =

@@ -1,4 +1,4 @@
-//! The configuration of git, as far as it matters here.
+//! The configuration of git, as far as needed here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,20 +14,20 @@ use crate::error::{Error, Result};
 use crate::files::{self, Shared};
 use crate::layout::Layout;
 
-/// The keys that [`GitSettings::string`] knows.
+/// The keys for [`GitSettings::string`].
 const TEXTS: [&str; 6] =
     ["author.name", "author.email", "committer.name", "committer.email", "user.name", "user.email"];
 
 /// The configuration of a repository.
 pub(crate) struct GitSettings {
-    /// The texts of it that are asked for later.
+    /// The texts for later requests.
     texts: BTreeMap<&'static str, String>,
     pub(crate) bare: bool,
     pub(crate) shared: Shared,
-    /// Whether a branch that has no log yet gets one (`core.logAllRefUpdates`).
+    /// Whether a branch without a log gets one (`core.logAllRefUpdates`).
     pub(crate) creates_logs: bool,
     pub(crate) lock_timeout: Duration,
-    /// How hard to compress; none if that is not said.
+    /// How hard to compress; none for the default.
     pub(crate) compression: Option<gix_zlib::Compression>,
 }
 
@@ -36,8 +36,8 @@ fn failed(error: &dyn std::error::Error) -> Error {
 }
 
 impl GitSettings {
-    /// Reads the configuration: the repository's, and with `user` that of the system, the user and
-    /// the environment.
+    /// Reads the configuration: the repository's, and with `user` also the system's, the user's and
+    /// the environment's.
     pub(crate) fn read(layout: &Layout, user: bool) -> Result<Self> {
         let home = user.then(std::env::home_dir).flatten();
         let options = Options {
@@ -125,7 +125,7 @@ impl GitSettings {
 }
 
 fn append(file: &mut File, path: &Path, source: Source, options: Options<'_>) -> Result<()> {
-    // No configuration that a person wrote comes near this.
+    // No handwritten configuration comes near this size.
     let Some(mut bytes) = files::read(path, 64 << 20)? else { return Ok(()) };
     let more = File::from_bytes_owned(&mut bytes, Metadata::from(source).at(path), options)
         .map_err(|error| wrong(path, &error))?;
@@ -141,7 +141,7 @@ fn unsupported(what: String) -> Error {
     Error::Unsupported { what }
 }
 
-/// Refuses a format that changes the meaning of files and is unknown here.
+/// Refuses an unknown format that changes the meaning of files.
 fn check_format(local: &File) -> Result<()> {
     let version =
         local.integer("core.repositoryFormatVersion").map_err(|error| failed(&error))?.unwrap_or(0);

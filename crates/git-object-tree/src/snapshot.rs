@@ -9,11 +9,11 @@ use crate::names;
 use crate::repository::Repository;
 use crate::tree::{EntryKind, TreeEntry};
 
-/// A name in a directory, and what it is.
+/// A name in a directory, and its entry.
 pub type Listed = (Vec<u8>, TreeEntry);
 
-/// A tree that does not change: paths are looked up when they are asked for, and only the
-/// directories on the way are read.
+/// A tree that does not change: paths are looked up on request, and only the directories on the way
+/// are read.
 #[derive(Clone)]
 pub struct Snapshot {
     repository: Repository,
@@ -41,22 +41,22 @@ impl Snapshot {
         self.tree
     }
 
-    /// Returns the repository that it is in.
+    /// Returns the repository of the tree.
     #[must_use]
     pub fn repository(&self) -> &Repository {
         &self.repository
     }
 
-    /// Returns what is at a path, its components divided by `/`; none if there is nothing. Symbolic
-    /// links are not followed.
+    /// Returns the entry at a path, its components divided by `/`; none if there is nothing.
+    /// Symbolic links are not followed.
     ///
     /// The empty path is the tree itself.
     ///
     /// # Errors
     ///
     /// Those of reading a tree: [`MissingObject`](Error::MissingObject),
-    /// [`CorruptObject`](Error::CorruptObject) (which is also a tree with entries out of order, or
-    /// two of one name), [`WrongKind`](Error::WrongKind), [`TooLarge`](Error::TooLarge),
+    /// [`CorruptObject`](Error::CorruptObject) (also for a tree with entries out of order, or two
+    /// of one name), [`WrongKind`](Error::WrongKind), [`TooLarge`](Error::TooLarge),
     /// [`Io`](Error::Io).
     pub fn entry(&self, path: impl AsRef<[u8]>) -> Result<Option<TreeEntry>> {
         let mut at = TreeEntry { kind: EntryKind::Directory, id: self.tree };
@@ -75,7 +75,7 @@ impl Snapshot {
         Ok(Some(at))
     }
 
-    /// Returns how many bytes a blob has, without reading it.
+    /// Returns the size of a blob in bytes, without reading the blob.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl Snapshot {
         }
     }
 
-    /// Calls `visit` with every path that is not a directory, in git's order.
+    /// Calls `visit` with every path except for directories, in git's order.
     ///
     /// # Errors
     ///

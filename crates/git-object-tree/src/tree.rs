@@ -13,9 +13,9 @@ use crate::id::Id;
 pub enum EntryKind {
     /// A file.
     File,
-    /// A file that may be executed.
+    /// An executable file.
     Executable,
-    /// A symbolic link; its blob is the path that it leads to.
+    /// A symbolic link; its blob is the path of its target.
     Symlink,
     /// A commit of another repository.
     Submodule,
@@ -24,7 +24,7 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    /// Returns the mode that git writes.
+    /// Returns git's mode.
     #[must_use]
     pub fn mode(self) -> u32 {
         match self {
@@ -54,7 +54,7 @@ impl EntryKind {
 pub struct TreeEntry {
     /// Its kind.
     pub kind: EntryKind,
-    /// The object: a blob, a tree, or a commit that is not in this repository.
+    /// The object: a blob, a tree, or a commit outside this repository.
     pub id: Id,
 }
 
@@ -65,15 +65,15 @@ pub(crate) struct Named<'a> {
     pub(crate) entry: TreeEntry,
 }
 
-/// A tree that was read: its bytes, and where in them the entries are.
+/// A tree read before: its bytes, and the places of the entries.
 pub(crate) struct TreeObject {
     bytes: Arc<[u8]>,
     entries: Vec<(EntryKind, Range<u32>)>,
 }
 
 impl TreeObject {
-    /// Reads the bytes of a tree; the order of the entries is checked, so that looking one up
-    /// cannot miss another.
+    /// Reads the bytes of a tree, and checks the order of the entries, so that no lookup can miss
+    /// one.
     pub(crate) fn parse(id: Id, bytes: Arc<[u8]>) -> Result<Self> {
         let corrupt =
             |problem| Error::CorruptObject { id, problem: format!("a tree with {problem}") };
@@ -124,7 +124,7 @@ impl TreeObject {
         self.entries.len()
     }
 
-    /// How much memory it takes, about.
+    /// The memory of the tree, about.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()
             + self.entries.len() * size_of::<(EntryKind, Range<u32>)>()
@@ -154,8 +154,7 @@ impl TreeObject {
 
     /// Returns the entry of this name.
     pub(crate) fn find(&self, name: &[u8]) -> Option<TreeEntry> {
-        // A directory is sorted as if its name ended in a slash, so that there are two places to
-        // look at.
+        // A directory is sorted as if its name ended in a slash, so there are two possible places.
         let index = self
             .position(name, EntryKind::File)
             .or_else(|| self.position(name, EntryKind::Directory))?;
@@ -163,7 +162,7 @@ impl TreeObject {
     }
 }
 
-/// The order in which git has the entries of a tree.
+/// git's order of the entries in a tree.
 fn order(kind: EntryKind, name: &[u8], other_kind: EntryKind, other: &[u8]) -> Ordering {
     let common = name.len().min(other.len());
     name[..common].cmp(&other[..common]).then_with(|| {
@@ -172,12 +171,12 @@ fn order(kind: EntryKind, name: &[u8], other_kind: EntryKind, other: &[u8]) -> O
     })
 }
 
-/// The byte that git takes for the one behind the last of a name.
+/// The byte behind the last of a name, in git's order.
 fn end_of(kind: EntryKind) -> u8 {
     if kind == EntryKind::Directory { b'/' } else { 0 }
 }
 
-/// Returns the bytes of the tree with these entries, which are sorted first.
+/// Sorts these entries, and returns the bytes of their tree.
 pub(crate) fn encode(entries: &mut [Named<'_>]) -> Vec<u8> {
     entries.sort_by(|one, other| order(one.entry.kind, one.name, other.entry.kind, other.name));
     let mut bytes = Vec::with_capacity(entries.iter().map(|named| named.name.len() + 28).sum());

@@ -1,21 +1,20 @@
-//! Objects that are in memory until they are written.
+//! Objects in memory before they are written.
 
 use std::collections::HashMap;
 
 use crate::id::Id;
 use crate::object::Object;
 
-/// An object that is to be written.
+/// An object to be written.
 #[derive(Clone)]
 pub(crate) struct NewObject {
     pub(crate) id: Id,
     pub(crate) object: Object,
-    /// The object that it takes the place of: the last version of the same path.
+    /// The object in its place before: the last version of the same path.
     pub(crate) before: Option<Id>,
 }
 
-/// The objects in the order in which they were made: each comes after its last version, if that is
-/// among them.
+/// The objects in the order of their making: each comes after its last version, if both are here.
 #[derive(Default)]
 pub(crate) struct Unwritten {
     objects: Vec<NewObject>,
@@ -46,7 +45,7 @@ impl Unwritten {
         self.by_id.get(&id).map(|at| self.objects[*at].object.clone())
     }
 
-    /// Adds an object, unless it is there already.
+    /// Adds an object, unless already there.
     pub(crate) fn put(&mut self, new: NewObject) {
         if !self.by_id.contains_key(&new.id) {
             self.by_id.insert(new.id, self.objects.len());

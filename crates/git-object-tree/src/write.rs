@@ -20,22 +20,22 @@ pub enum TreeChange<'a> {
     Remove,
     /// A file, an executable file or a symbolic link with these bytes takes its place, or is new.
     Write(EntryKind, &'a [u8]),
-    /// An object that the repository has (or a commit of a submodule) takes its place, or is new: a
-    /// move, or another mode.
+    /// An existing object (or a commit of a submodule) takes its place, or is new: a move, or
+    /// another mode.
     Set(TreeEntry),
 }
 
 impl Repository {
-    /// Makes the tree that a tree becomes by changes, and returns its id; new blobs and trees are
-    /// kept in memory until they are [flushed](Self::flush), but can be read at once.
+    /// Makes a tree from a tree and changes, and returns its id; new blobs and trees are kept in
+    /// memory until they are [flushed](Self::flush), but can be read at once.
     ///
-    /// A path has at most one change. Directories come and go with what is in them.
+    /// A path has at most one change. Directories come and go with their contents.
     ///
     /// # Errors
     ///
-    /// [`InvalidPath`](crate::Error::InvalidPath) for names that git refuses, new or in a directory
-    /// that changes; [`PathConflict`](crate::Error::PathConflict) if a file stands where a
-    /// directory is needed or the other way round, or a path has two changes;
+    /// [`InvalidPath`](crate::Error::InvalidPath) for names refused by git, new or in a changed
+    /// directory; [`PathConflict`](crate::Error::PathConflict) if a file stands in place of a
+    /// directory or the other way round, or a path has two changes;
     /// [`NoSuchPath`](crate::Error::NoSuchPath) if there is nothing to remove; those of reading
     /// trees.
     pub fn write_tree<'a, P: AsRef<[u8]>>(
@@ -71,7 +71,7 @@ impl Repository {
         }
     }
 
-    /// Makes a commit, and returns its id; it is kept in memory as with
+    /// Makes a commit, and returns its id; the commit is kept in memory as by
     /// [`write_tree`](Self::write_tree).
     ///
     /// # Errors
@@ -104,7 +104,7 @@ fn conflict(path: &[u8], problem: &'static str) -> Error {
     Error::PathConflict { path: String::from_utf8_lossy(path).into_owned(), problem }
 }
 
-/// Returns the tree that a directory becomes; none if it is empty.
+/// Returns the new tree of a directory; none for an empty one.
 fn apply(
     repository: &Repository,
     base: Option<Id>,
@@ -118,8 +118,7 @@ fn apply(
         if changes.names.contains_key(named.name) {
             continue;
         }
-        // An entry that is not changed here is written again with its directory, and has to be as
-        // git wants it.
+        // An unchanged entry is written again with its directory, and has to satisfy git.
         names::check(named.name)
             .and_then(|()| names::check_kind(named.name, named.entry.kind))
             .map_err(|problem| names::invalid(&[path, named.name].concat(), problem))?;
@@ -170,7 +169,7 @@ fn apply_node(
         let after = apply(repository, directory, beneath, path)?
             .map(|id| TreeEntry { kind: EntryKind::Directory, id });
         path.pop();
-        // A file that is removed may make room for a directory.
+        // A removed file may make room for a directory.
         if node.change.is_none() || (node.change == Some(TreeChange::Remove) && directory.is_none())
         {
             return Ok(after);
@@ -226,7 +225,7 @@ pub(crate) fn check_object(repository: &Repository, id: Id, wanted: ObjectKind) 
     }
 }
 
-/// Keeps an object for writing, unless it is the one that was there before.
+/// Keeps an object for writing, unless the object is the old one.
 fn put(
     repository: &Repository,
     before: Option<Id>,
