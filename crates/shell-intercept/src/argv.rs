@@ -1,4 +1,4 @@
-//! Which arguments carry a script, and for which shell.
+//! The arguments with a script, and the shell for each.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub fn intercept<S: AsRef<str>>(argv: &[S]) -> Intercept<'_> {
     direct(unwrapped(&argv))
 }
 
-/// Decides about the command that is run in the end.
+/// Decides about the final command.
 fn direct<'a>(argv: &[&'a str]) -> Intercept<'a> {
     match argv {
         [text] if script::is_bare_patch(text) => {
@@ -40,8 +40,8 @@ fn direct<'a>(argv: &[&'a str]) -> Intercept<'a> {
     }
 }
 
-/// The shell and the script of a call that may read a snapshot of Codex first, in the ways in which
-/// Codex starts bash, zsh and sh for that.
+/// The shell and the script of a call that may read a snapshot of Codex first, in the ways of Codex
+/// to start bash, zsh and sh.
 fn snapshot_script<'a>(argv: &[&'a str]) -> Option<(&'a str, &'a str)> {
     let (program, flag, script) = match *argv {
         [program, flag, script] => (program, flag, script),
@@ -64,12 +64,12 @@ fn snapshot_script<'a>(argv: &[&'a str]) -> Option<(&'a str, &'a str)> {
     (shell(program, &[flag]) == Some(Shell::Posix)).then_some((program, script))
 }
 
-/// The script by which an older Codex reads its snapshot of a user's shell, and then runs the
-/// command that follows it.
+/// The script with which an older Codex reads its snapshot of a user's shell, and then runs the
+/// following command.
 const AFTER_SNAPSHOT: &str = ". \"$0\" && exec \"$@\"";
 
-/// The command that is run after a snapshot is read, or the whole. Like a start-up file a snapshot
-/// sets variables; the functions and aliases of the shell that reads it end with `exec`.
+/// The command after the snapshot, or the whole. Like a start-up file a snapshot sets variables;
+/// the functions and aliases of the reading shell end with `exec`.
 fn unwrapped<'v, 'a>(argv: &'v [&'a str]) -> &'v [&'a str] {
     match argv {
         [program, flag, script, snapshot, command @ ..]

@@ -6,16 +6,16 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tag<'s> {
     pub(crate) text: &'s str,
-    /// Whether it is quoted: the lines are then taken as they are.
+    /// Whether the tag is quoted: the lines are then taken unchanged.
     pub(crate) quoted: bool,
     /// Whether tabs at the beginning of lines are dropped (`<<-`).
     pub(crate) dash: bool,
-    /// Whether the line of the tag ends in CRLF; the line that closes it has to as well.
+    /// Whether the line of the tag ends in CRLF; the closing line then has to as well.
     pub(crate) crlf: bool,
 }
 
 impl<'s> Tag<'s> {
-    /// Reads a tag as it is written.
+    /// Reads a tag as written.
     pub(crate) fn read(raw: &'s str) -> Option<Self> {
         let (text, quoted) = match raw.as_bytes().first()? {
             quote @ (b'\'' | b'"') => (raw[1..].strip_suffix(char::from(*quote))?, true),
@@ -36,24 +36,24 @@ impl<'s> Tag<'s> {
 
     fn closes(&self, line: &str) -> bool {
         let line = if self.dash { line.trim_start_matches('\t') } else { line };
-        // To a shell the CR is a part of the tag: a line without it does not close the heredoc.
+        // To a shell the CR is a part of the tag: a line without CR does not close the heredoc.
         let line = if self.crlf { line.strip_suffix('\r') } else { Some(line) };
         line == Some(self.text)
     }
 }
 
-/// The text below the line that opens a heredoc.
+/// The text below the opening line of a heredoc.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body<'s> {
-    /// The heredoc, and what follows the line that closes it.
+    /// The heredoc, and the text after its closing line.
     Closed(&'s str, &'s str),
-    /// No line closes it.
+    /// There is no closing line.
     Open,
     /// A second command stands on the line of the closing tag.
     More,
 }
 
-/// Finds the line that closes a heredoc.
+/// Finds the closing line of a heredoc.
 pub(crate) fn lines<'s>(text: &'s str, tag: &Tag<'_>) -> Body<'s> {
     let mut at = 0;
     let mut goes_on = false;

@@ -17,16 +17,16 @@
 //!   Besides, these scripts may only keep variables and set them again, in the words of Codex.
 //!   SNAPSHOT is an absolute path, and trusted like a start-up file.
 //!
-//! PowerShell and `cmd` have no heredocs; models write them there nevertheless, and it is clear
-//! what they mean.
+//! PowerShell and `cmd` have no heredocs; models write them there nevertheless, with a clear
+//! meaning.
 //!
-//! ## How it is read
+//! ## How the script is read
 //!
-//! tree-sitter-bash finds the shape of the script: it gets the script with a stand-in for the
-//! patch, a heredoc without lines or an `'x'`. Where the patch ends is read here, by the shell's
-//! rules: a heredoc by comparing lines (the tree takes an indented line, or one that merely begins
-//! with the tag, for the end), an argument by its quotes. So the time is linear in the script, and
-//! the tree never has more than 4 KiB.
+//! tree-sitter-bash finds the shape of the script: the parser gets the script with a stand-in for
+//! the patch, a heredoc without lines or an `'x'`. The end of the patch is found here, by the
+//! shell's rules: for a heredoc by comparing lines (the tree takes an indented line, or one that
+//! merely begins with the tag, for the end), for an argument by its quotes. So the time is linear
+//! in the script, and the tree never has more than 4 KiB.
 //!
 //! ## Limitations
 //!

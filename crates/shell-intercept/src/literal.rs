@@ -13,7 +13,7 @@ pub(crate) enum NotLiteral {
     Expands(usize),
     /// A quote is not closed.
     Open,
-    /// A word goes on behind its quotes in a form that is not taken.
+    /// A word goes on behind its quotes in an unsupported form.
     Form,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn blanks(text: &str, shell: Shell) -> usize {
     if gap.contains([' ', '\t']) { gap.len() } else { 0 }
 }
 
-/// The text of one quoted argument, and what follows it; `script` begins with its quote.
+/// The text of one quoted argument, and the text after; `script` begins with the quote.
 ///
 /// `'it'\''s'` is one argument in bash and its like. In PowerShell `'it''s'` is another text than
 /// there, and cmd knows no such thing.
@@ -81,7 +81,7 @@ pub(crate) fn argument(script: &str, shell: Shell) -> Result<(Cow<'_, str>, &str
     }
 }
 
-/// Where the double quote that is open at the beginning closes.
+/// The end of a double quote open at the beginning.
 fn closing(text: &str, shell: Shell) -> Option<usize> {
     let mut escaped = false;
     text.bytes().position(|byte| {
@@ -91,7 +91,7 @@ fn closing(text: &str, shell: Shell) -> Option<usize> {
     })
 }
 
-/// The text of a directory, which need not be quoted; `None` if it is not literal.
+/// The text of a directory, quoted or not; `None` for a text that is not literal.
 pub(crate) fn directory<'s>(node: Node<'_>, script: &'s str, shell: Shell) -> Option<Cow<'s, str>> {
     let text = text(node, script, shell)?;
     // `cd ''` stays, `cd -` goes back, `cd -P x` and `cd +1` are options, `=x` is a program in zsh.
@@ -166,7 +166,7 @@ fn double_quoted(inner: &str, shell: Shell) -> Result<Cow<'_, str>, NotLiteral> 
     Ok(Cow::Owned(text))
 }
 
-/// Whether a shell takes a character of an unquoted word as it is.
+/// Whether a shell takes a character of an unquoted word literally.
 fn is_plain(char: char, shell: Shell) -> bool {
     match char {
         '%' => shell == Shell::Posix,
@@ -175,7 +175,7 @@ fn is_plain(char: char, shell: Shell) -> bool {
     }
 }
 
-/// An unquoted word of characters that no shell expands.
+/// An unquoted word without a meaning for any shell.
 fn word(raw: &str, shell: Shell) -> Option<Cow<'_, str>> {
     if raw.chars().all(|char| is_plain(char, shell)) {
         return Some(Cow::Borrowed(raw));

@@ -14,13 +14,13 @@ use crate::verdict::{CorrectnessError, Intercept, ShellParseError};
 /// The longest text before the patch. Paths have 4096 bytes at most, and are shorter in practice.
 const MAX_HEAD: usize = 4 << 10;
 
-/// A command that writes a text.
+/// A command that prints a text.
 struct Printer {
-    /// The text before it.
+    /// The words before the text.
     words: &'static str,
-    /// Whether it ends the line.
+    /// Whether the command ends the line.
     ends_line: bool,
-    /// The characters that not every shell writes as they are.
+    /// The characters that some shells change.
     changed: &'static [char],
 }
 
@@ -35,7 +35,7 @@ const PRINTERS: [Printer; 8] = [
     Printer { words: "printf %s\\\\n", ends_line: true, changed: &[] },
 ];
 
-/// Decides whether a script, which a shell would run as one command, is a call of `apply_patch`.
+/// Decides whether a script, run by a shell as one command, is a call of `apply_patch`.
 ///
 /// ```
 /// # use shell_intercept::{Intercept, Shell, intercept_script};
@@ -72,8 +72,8 @@ pub(crate) fn body<'a>(patch: Cow<'a, str>, workdir: Option<Cow<'a, str>>) -> In
     }
 }
 
-/// Whether a patch stands where a command should, well-formed or not. No command begins like a
-/// patch, and a shell would take `***` for the first file of the directory, and run it.
+/// Whether a patch stands in place of a command, well-formed or not. No command begins like a
+/// patch, and a shell would run the first file of the directory in place of `***`.
 pub(crate) fn is_bare_patch(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
     first.trim_end() == Marker::Begin.as_str()
@@ -94,12 +94,12 @@ fn may_be_call(script: &str) -> bool {
             && NAMES.iter().any(|name| script.contains(name)))
 }
 
-/// Whether the last line that says something ends a patch.
+/// Whether the last non-empty line ends a patch.
 fn ends_a_patch(lines: &str) -> bool {
     lines.lines().rev().find(|line| !line.trim().is_empty()) == Some(Marker::End.as_str())
 }
 
-/// A call with a heredoc; `None` if it is not that.
+/// A call with a heredoc; `None` for other scripts.
 fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     let at = script.find("<<").filter(|at| *at < MAX_HEAD)?;
     let end = script[at..].find('\n').map_or(script.len(), |end| at + end);
@@ -110,10 +110,10 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     let after = &head[place.end..];
     tag.crlf = after == "\r";
     let after = if tag.crlf { "" } else { after.trim_matches([' ', '\t']) };
-    // The same with a tag that every reader reads alike, and without lines.
+    // The same with a tag of one meaning for every reader, and without lines.
     let mut before = head[..place.start].to_owned();
-    // `cat <<TAG | apply_patch` gives it the same; the line may end at the `|`, and the name stand
-    // below the lines.
+    // `cat <<TAG | apply_patch` means the same; the line may end at the `|`, with the name below
+    // the lines.
     let mut below = false;
     if !after.is_empty() {
         let piped = after.strip_prefix('|')?.trim_start_matches([' ', '\t']);
@@ -145,7 +145,7 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
             }
             lines
         }
-        // The shell takes what there is, and the patch says itself that it is whole.
+        // The shell takes the lines present, and the patch itself shows that it is whole.
         Body::Open if !below && ends_a_patch(&script[start..]) => &script[start..],
         Body::Open => {
             let tag = tag.text.to_owned();
@@ -162,7 +162,7 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     Some(body(patch, workdir))
 }
 
-/// A command that ends with the word `word`, with the name of the call in its place.
+/// A command with the word `word` at its end, replaced by the name of the call.
 fn with_name(command: &str, word: &str, name: &str) -> Option<String> {
     let others = command.strip_suffix(word)?;
     // In `X=1 cat` too the word is a command.
@@ -170,7 +170,7 @@ fn with_name(command: &str, word: &str, name: &str) -> Option<String> {
     begins.then(|| others.to_owned() + name)
 }
 
-/// A call with a quoted argument; `None` if it is not that.
+/// A call with a quoted argument; `None` for other scripts.
 fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     // The name may be a part of the directory too.
     for end in names(script).take(3) {
@@ -178,7 +178,7 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
         if start == end || start > MAX_HEAD || !script[start..].starts_with(['\'', '"']) {
             continue;
         }
-        // The same with an argument that every reader reads alike.
+        // The same with an argument of one meaning for every reader.
         let closed = format!("{}'x'", &script[..start]);
         let tree = tree::parse(&closed);
         let call = tree::call(&tree, &closed, shell).filter(|call| call.tag.is_none());
@@ -191,7 +191,7 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
             Ok(workdir) => workdir,
             Err(error) => return Some(error),
         };
-        // `apply_patch "$FILE"` may be right; a patch that is written out is meant literally.
+        // `apply_patch "$FILE"` may be right; a patch in the script is meant literally.
         let is_patch = script[start + 1..].trim_start().starts_with(Marker::Begin.as_str());
         return Some(match literal::argument(&script[start..], shell) {
             Ok((patch, "")) => body(patch, workdir),
@@ -209,8 +209,8 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     None
 }
 
-/// A patch that `echo` or `printf` writes for the call; `None` if it is not that, or if shells
-/// differ in what they write.
+/// A patch printed by `echo` or `printf` for the call; `None` for other scripts, or if shells
+/// differ in the printed text.
 fn printed(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     // PowerShell writes objects, and cmd the quotes too.
     if shell != Shell::Posix {

@@ -1,19 +1,19 @@
-//! The scripts by which Codex reads its snapshot of a user's shell, and then runs a command.
+//! The scripts with which Codex reads its snapshot of a user's shell, and then runs a command.
 //!
-//! Both keep some variables, read the snapshot, and set the variables again. The older one ends in
-//! `exec 'SHELL' -c 'SCRIPT'`; the newer one activates what it has read, and ends in
-//! `eval 'SCRIPT'`. Nothing else may stand in them: each line has one of the shapes below.
+//! Both keep some variables, read the snapshot, and set the variables again. The older script ends
+//! in `exec 'SHELL' -c 'SCRIPT'`; the newer one activates the snapshot, and ends in `eval
+//! 'SCRIPT'`. Nothing else may stand there: each line has one of the shapes below.
 
 use std::borrow::Cow;
 
 use crate::literal;
 use crate::shell::Shell;
 
-/// The words of a line that its shape keeps; others are variables.
+/// The fixed words of a line's shape; others are variables.
 const WORDS: [&str; 13] =
     ["if", "then", "else", "elif", "fi", "case", "in", "esac", "export", "unset", "n", "z", "x"];
 
-/// Lines that are whole commands, with `V` for a variable and `Q` for a quoted text.
+/// Lines with whole commands, `V` for a variable and `Q` for a quoted text.
 const COMMANDS: [&str; 7] = [
     "",
     r#"V="${V+x}""#,
@@ -24,10 +24,10 @@ const COMMANDS: [&str; 7] = [
     r#"if [ -n "${V}" ]; then export V="${V}"; else unset V; fi"#,
 ];
 
-/// A line that puts a directory before the others of PATH.
+/// A line with a new first directory for PATH.
 const PREPENDS: &str = r#"if [ -n "${V:-}" ]; then export V=Q:"$V"; else export V=Q; fi"#;
 
-/// Lines that begin a command of several lines, and the line that ends it.
+/// The first line of a command of several lines, and its last line.
 const OPENING: [(&str, &str); 6] = [
     (r#"if [ -n "$V" ]; then"#, "fi"),
     (r#"if [ -n "$V" ] || [ -n "${V+x}" ]; then"#, "fi"),
@@ -59,19 +59,19 @@ const SH: &str = "\\unset -f command 2>/dev/null\n\
     __CODEX_SNAPSHOT_COMMAND_OK)\n";
 const CONTROL: &str = "\\command unalias -a 2>/dev/null || \\command true\n{\n";
 
-/// How the newer scripts activate the functions and aliases that they have read.
+/// The newer scripts' way to activate the functions and aliases of the snapshot.
 const ACTIVATE: &str = "\\command eval '\\command unset __CODEX_SNAPSHOT_FUNCTIONS \
     __CODEX_SNAPSHOT_ALIASES __CODEX_SNAPSHOT_BASH_ENV_PRESENT\n\
     '\"${__CODEX_SNAPSHOT_FUNCTIONS-}\"'\n'\"${__CODEX_SNAPSHOT_ALIASES-}\" &&\n\\command eval ";
 
-/// The command that runs when the snapshot is read.
+/// The command after the snapshot.
 pub(crate) struct Command<'s> {
-    /// The shell, if it is another than the one that reads the snapshot.
+    /// The shell, if another than the reader of the snapshot.
     pub(crate) shell: Option<Cow<'s, str>>,
     pub(crate) script: Cow<'s, str>,
 }
 
-/// The command of a script that has read a snapshot; `None` if it does anything else.
+/// The command of a script that has read a snapshot; `None` for a script with anything else.
 pub(crate) fn command(script: &str) -> Option<Command<'_>> {
     let begins = [BASH, ZSH, SH].into_iter().find(|begin| script.starts_with(begin));
     let Some(begin) = begins else { return older(script) };
@@ -81,7 +81,7 @@ pub(crate) fn command(script: &str) -> Option<Command<'_>> {
     let eval = after_snapshot(control, ACTIVATE)?;
     let (script, rest) = literal::argument(eval, Shell::Posix).ok()?;
     let written = &eval[..eval.len() - rest.len()];
-    // The others have the same once more, for a shell in which that does not work.
+    // The others have the same once more, for a shell in which the first way fails.
     let again = |before: &str, after: &str| {
         let rest = rest.strip_prefix(before)?;
         let (_, rest) = literal::argument(rest, Shell::Posix).ok()?;
@@ -102,8 +102,8 @@ fn older(script: &str) -> Option<Command<'_>> {
     rest.is_empty().then_some(Command { shell: Some(shell), script })
 }
 
-/// The text behind `ends` in a script that reads a snapshot, and up to there does nothing
-/// else but keep and set variables.
+/// The text behind `ends` in a script that reads a snapshot, and up to there does nothing else but
+/// keep and set variables.
 fn after_snapshot<'s>(script: &'s str, ends: &str) -> Option<&'s str> {
     let mut rest = script;
     let mut open = Vec::new();
@@ -113,7 +113,7 @@ fn after_snapshot<'s>(script: &'s str, ends: &str) -> Option<&'s str> {
             return Some(after);
         }
         let (line, after) = rest.split_once('\n')?;
-        // It only keeps functions of that name from being called.
+        // The prefix only keeps functions of the same name from being called.
         let line = line.replace("\\command ", "");
         if open.is_empty() && !read && reads_snapshot(&line) {
             read = true;

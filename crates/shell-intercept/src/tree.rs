@@ -1,4 +1,4 @@
-//! The shape of a script: one call of `apply_patch`, with `cd DIR &&` before it or not.
+//! The shape of a script: one call of `apply_patch`, with or without `cd DIR &&` in front.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(crate) struct ShellCall<'t> {
     pub(crate) tag: Option<Node<'t>>,
 }
 
-/// Reads the tree of a script that is a call and nothing else.
+/// Reads the tree of a script with nothing but a call.
 pub(crate) fn call<'t>(tree: &'t Tree, script: &str, shell: Shell) -> Option<ShellCall<'t>> {
     if tree.root_node().has_error() {
         return None;
@@ -73,7 +73,7 @@ fn heredoc(redirect: Node<'_>) -> Option<Vec<Node<'_>>> {
     (redirect.kind() == "heredoc_redirect" && taken).then_some(parts)
 }
 
-/// The name and the arguments of a command that has nothing else.
+/// The name and the arguments of a command with nothing else.
 fn words(command: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
     const ARGUMENTS: [&str; 9] = [
         "word",
@@ -91,8 +91,8 @@ fn words(command: Node<'_>) -> Option<(Node<'_>, Vec<Node<'_>>)> {
     let [word] = children(*name)[..] else { return None };
     let plain =
         command.kind() == "command" && name.kind() == "command_name" && word.kind() == "word";
-    // A command may also have assignments, redirections, here-strings, and text in which the shell
-    // finds more to do.
+    // A command may also have assignments, redirections, here-strings, and text for the shell to
+    // expand.
     let plain = plain && arguments.iter().all(|argument| ARGUMENTS.contains(&argument.kind()));
     plain.then(|| (word, arguments.to_vec()))
 }
@@ -103,7 +103,7 @@ fn is_blank(byte: u8) -> bool {
 
 /// Whether there are only blanks between the parts, and continued lines. To the tree, `\` with a
 /// blank, a carriage return and other white space are blanks too; to a shell, they are text. So is
-/// a continued line: without a blank beside it, the shell joins the words around it.
+/// a continued line: without a blank beside the line end, the shell joins the words around.
 fn has_nothing_else(parts: &[Node<'_>], script: &str, shell: Shell) -> bool {
     let mut end = 0;
     for (nth, part) in parts.iter().enumerate() {
@@ -118,14 +118,14 @@ fn has_nothing_else(parts: &[Node<'_>], script: &str, shell: Shell) -> bool {
     script[end..].replace("\\\n", "").bytes().all(is_blank)
 }
 
-/// The children of a node without line ends, and not more of them than it takes to see that they
-/// are too many.
+/// The children of a node without line ends; at most as many as needed to see that they are too
+/// many.
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).filter(|child| child.kind() != "\n").take(8).collect()
 }
 
-/// Where the tag of the first heredoc stands, in a script that may be cut off after it.
+/// The place of the first heredoc's tag, in a script that may be cut off behind.
 pub(crate) fn first_tag(tree: &Tree) -> Option<Range<usize>> {
     let mut cursor = tree.walk();
     loop {

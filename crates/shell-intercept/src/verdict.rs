@@ -15,17 +15,16 @@ pub const WARNING: &str = "apply_patch was called through the shell. \
 pub enum Intercept<'a> {
     /// A call of `apply_patch` and nothing else; the patch parses.
     Body {
-        /// The text that the shell would have given to `apply_patch`. It parses as the `codex`
-        /// profile reads it.
+        /// The text for `apply_patch` from the shell. The text parses under the `codex` profile.
         patch: Cow<'a, str>,
-        /// The directory that the call changes to first, as it is written; relative to where the
-        /// command would run. It is not checked.
+        /// The directory of the call's `cd`, as written; relative to the working directory of the
+        /// command. The directory is not checked.
         workdir: Option<Cow<'a, str>>,
     },
-    /// `apply_patch` was meant, and what was written is not what was meant; do not run it, tell the
-    /// model.
+    /// `apply_patch` was meant, but the command means something else; do not run the command,
+    /// tell the model.
     CorrectnessError(CorrectnessError),
-    /// A call of `apply_patch` that a shell cannot read; do not run it, tell the model.
+    /// A call of `apply_patch` that a shell cannot read; do not run the command, tell the model.
     ShellParseError(ShellParseError),
     /// Something else: a command to run, or to refuse, like any other.
     NotApplyPatch,
@@ -56,7 +55,7 @@ impl Intercept<'_> {
         }
     }
 
-    /// Returns what is wrong with the text that was meant as a patch, if that is what is wrong.
+    /// Returns the fault of a text meant as a patch, if the patch is at fault.
     #[must_use]
     pub fn patch_error(&self) -> Option<&ParseError> {
         match self {
@@ -66,7 +65,7 @@ impl Intercept<'_> {
     }
 }
 
-/// Why a call that was meant for `apply_patch` is none.
+/// Why a call meant for `apply_patch` is none.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorrectnessError {
@@ -79,7 +78,7 @@ pub enum CorrectnessError {
     /// The text is not a patch.
     #[error("{0}")]
     Patch(#[from] ParseError),
-    /// The shell would change the text before `apply_patch` sees it.
+    /// The shell would change the text before `apply_patch` gets it.
     #[error(
         "the shell would change the patch: line {line} of the script has `{character}` in {place}; \
          use the apply_patch tool, or quote the tag of the heredoc (<<'EOF')"
@@ -87,9 +86,9 @@ pub enum CorrectnessError {
     Expansion {
         /// The 1-based line of the script.
         line: usize,
-        /// The text that the shell would read.
+        /// The character with a meaning for the shell.
         character: char,
-        /// Where it stands, in words.
+        /// Its place, in words.
         place: &'static str,
     },
     /// The directory of `cd` is not literal.
@@ -98,7 +97,7 @@ pub enum CorrectnessError {
          write it out, in quotes"
     )]
     Directory {
-        /// The argument of `cd`, as it is written.
+        /// The argument of `cd`, as written.
         directory: String,
     },
 }
@@ -118,7 +117,7 @@ impl CorrectnessError {
     }
 }
 
-/// Why a script that begins with a call of `apply_patch` cannot be read.
+/// Why a script with a call of `apply_patch` at its beginning cannot be read.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShellParseError {
@@ -131,7 +130,7 @@ pub enum ShellParseError {
     /// A heredoc is not closed.
     #[error("the heredoc is not closed: no line of the script is exactly `{tag}`")]
     OpenHeredoc {
-        /// The tag that should close it.
+        /// The closing tag.
         tag: String,
     },
     /// It is longer than [`MAX_SCRIPT_SIZE`].
