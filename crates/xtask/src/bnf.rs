@@ -1,8 +1,8 @@
-//! Rules of characters: what a grammar in BNF says, with the look-aheads that XGrammar knows.
+//! Rules of characters: the content of a grammar in BNF, with XGrammar's look-aheads.
 //!
-//! One is made from a grammar (`shape`), or from the text of a file (`read_bnf`). The language of
-//! either is built here, so that a file is compared with the pest rules as it is written and not as
-//! it is meant.
+//! The rules come from a grammar (`shape`), or from the text of a file (`read_bnf`). The language
+//! of either is built here, so that a file is compared with the pest rules as written and not as
+//! meant.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -22,10 +22,10 @@ pub(crate) struct Bnf {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BnfRule {
     pub(crate) name: String,
-    /// The comment above it.
+    /// The comment above the rule.
     pub(crate) doc: String,
     pub(crate) right: Tree<Item>,
-    /// The characters that may stand after the rule: `(= [ab])`.
+    /// The characters allowed after the rule: `(= [ab])`.
     pub(crate) ahead: Option<CharSet>,
 }
 
@@ -36,10 +36,10 @@ pub(crate) enum Item {
     Rule(usize),
 }
 
-/// The choice of an engine where the text goes on with a character that a look-ahead lacks.
+/// The choice of an engine where the text goes on with a character missing from a look-ahead.
 ///
-/// XGrammar uses look-aheads to settle tokens while it compiles, and only there; a file has to mean
-/// the same to an engine that obeys them always.
+/// XGrammar uses look-aheads to settle tokens while compiling, and only there; a file has to mean
+/// the same to an engine that always obeys them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookAhead {
     Ignored,
@@ -47,7 +47,7 @@ pub(crate) enum LookAhead {
 }
 
 impl Bnf {
-    /// All sets of characters that it names.
+    /// All sets of characters in the rules.
     pub(crate) fn sets(&self) -> Vec<CharSet> {
         let mut sets: Vec<_> = self.rules.iter().filter_map(|rule| rule.ahead.clone()).collect();
         for rule in &self.rules {
@@ -112,13 +112,13 @@ impl Bnf {
 /// Where in a rule another one is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UsePosition {
-    /// Something may follow it.
+    /// Something may follow.
     Inner,
     /// Nothing does.
     End,
 }
 
-/// Calls `found` with each rule that `tree` uses.
+/// Calls `found` with each rule used by `tree`.
 fn uses(tree: &Tree<Item>, position: UsePosition, found: &mut dyn FnMut(usize, UsePosition)) {
     match tree {
         Tree::Leaf(Item::Rule(rule)) => found(*rule, position),
@@ -139,8 +139,8 @@ struct Builder<'b> {
     bnf: &'b Bnf,
     alphabet: &'b Alphabet,
     look_ahead: LookAhead,
-    /// The state in which a rule begins that is followed by a state: a rule that uses itself at its
-    /// end comes back to the same one.
+    /// The first state of a rule before a next state: a rule that uses itself at its end comes back
+    /// to the same one.
     begun: HashMap<(usize, usize), usize>,
     /// The state that asks for one of these classes, and goes on in a state.
     guards: HashMap<(Vec<usize>, usize), usize>,
@@ -168,7 +168,7 @@ impl Builder<'_> {
         begin
     }
 
-    /// The state that leads to `then` if the next character is one of `ahead`. To ask the same
+    /// The state with a way to `then` if the next character is one of `ahead`. To ask the same
     /// twice is to ask once.
     fn guard(&mut self, nfa: &mut Nfa, ahead: &CharSet, then: usize) -> usize {
         let classes = self.alphabet.classes_in(ahead);

@@ -37,7 +37,7 @@ impl CharSet {
         self.0.ranges().is_empty()
     }
 
-    /// The character of a set that has only one.
+    /// The character of a set with only one.
     pub(crate) fn only(&self) -> Option<char> {
         match self.0.ranges() {
             [range] if range.start() == range.end() => Some(range.start()),
@@ -56,7 +56,7 @@ impl CharSet {
         both
     }
 
-    /// The characters that are not in the set.
+    /// The characters outside the set.
     pub(crate) fn complement(&self) -> Self {
         let mut others = self.clone();
         others.0.negate();
@@ -75,7 +75,7 @@ impl CharSet {
         self.ranges().any(|(first, last)| (first..=last).contains(&c))
     }
 
-    /// A character of the set, readable if it has one.
+    /// A character of the set, readable if possible.
     #[must_use]
     pub fn sample(&self) -> Option<char> {
         let letter = self.within('a', 'z').map(|(_, last)| last).max();

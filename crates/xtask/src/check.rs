@@ -1,11 +1,11 @@
 //! Shows that nothing was lost on the way out of pest.
 //!
-//! A PEG takes the first choice that fits and the longest run, and never comes back; a
-//! context-free grammar takes any. The two have the same sentences only if no choice was ever
-//! decided by its place. And an engine with a lexer in front cuts the text before it knows the
-//! rules, at the longest match, so no terminal may be able to run on into what follows it, or be
-//! mistaken for another one that may stand in its place. All of this is decided here, not tried
-//! out: the language is regular.
+//! A PEG takes the first fitting choice and the longest run, and never comes back; a context-free
+//! grammar takes any. The two have the same sentences only if no choice was ever decided by its
+//! place. And an engine with a lexer in front cuts the text before knowing the rules, at the
+//! longest match, so no terminal may be able to run on into the text after, or be mistaken for
+//! another one allowed in its place. All of this is decided here, not tried out: the language is
+//! regular.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -21,7 +21,7 @@ impl Grammar {
     ///
     /// # Errors
     ///
-    /// The first [`Finding`], with a sentence that shows it.
+    /// The first [`Finding`], with a sentence as its example.
     pub fn check(&self) -> Result<(), Finding> {
         let alphabet = Alphabet::new(automaton::sets_of(self));
         let open = automaton::of_grammar(self, &alphabet);
@@ -39,7 +39,7 @@ impl Grammar {
     ///
     /// # Errors
     ///
-    /// The shortest sentence that only one of them has, or what in the text cannot be read.
+    /// The shortest sentence of only one of them, or the unreadable part of the text.
     pub fn check_bnf(&self, text: &str) -> Result<(), Finding> {
         let bnf = read_bnf::read(text).map_err(|message| Finding::Unreadable { message })?;
         bnf.check_recursion().map_err(|message| Finding::Unreadable { message })?;
@@ -60,7 +60,7 @@ impl Grammar {
     }
 }
 
-/// The grammar as a lexer and a parser over tokens see it.
+/// The grammar in the view of a lexer and a parser over tokens.
 struct Tokens<'g> {
     alphabet: &'g Alphabet,
     names: Vec<String>,
@@ -101,11 +101,11 @@ impl<'g> Tokens<'g> {
         Ok(())
     }
 
-    /// Runs the lexers of all tokens that may stand in a state side by side.
+    /// Runs the lexers of all tokens allowed in a state side by side.
     fn check_state(&self, state: usize, access: &[usize]) -> Result<(), Finding> {
         let may_stand =
             |&token: &usize| self.parser.distances[self.parser.next[state][token]].is_some();
-        // The state of each lexer that is still alive, and another token that has matched already.
+        // The state of each live lexer, and another token that has matched already.
         type Place = (Vec<(usize, usize)>, Option<usize>);
         let first: Place =
             ((0..self.names.len()).filter(may_stand).map(|token| (token, 0)).collect(), None);
@@ -145,7 +145,8 @@ impl<'g> Tokens<'g> {
         Ok(())
     }
 
-    /// Whether a lexer that has just matched `token` stops at the first character of what follows.
+    /// Whether a lexer that has just matched `token` stops at the first character of the text
+    /// after.
     fn check_followers(
         &self,
         access: &[usize],

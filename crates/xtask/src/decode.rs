@@ -1,4 +1,4 @@
-//! A language model that knows nothing, held to the grammar by llguidance's token masks.
+//! A language model without knowledge, held to the grammar by llguidance's token masks.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,12 +16,12 @@ use super::texts::{Step, values};
 /// How many tokens the vocabulary has.
 pub const VOCABULARY: usize = 32_768;
 
-/// Tokens that lead out of every state of the language, if often enough one is taken that fits:
-/// after `***` only the one of the last marker.
+/// Tokens with a way out of every state of the language, if often enough a fitting one is taken:
+/// after `***` only the token of the last marker.
 const WAY_OUT: [&[u8]; 9] = [b"\n", b" -> ", b"P", b"E", b"*", b" E", b"+", b" ", b"-"];
 
-/// A vocabulary such as byte-pair encoding makes, only worse: pieces of patches that go across the
-/// ends of lines and of markers, and pieces of characters.
+/// A vocabulary like one from byte-pair encoding, only worse: pieces of patches across the ends of
+/// lines and of markers, and pieces of characters.
 #[must_use]
 pub fn vocabulary() -> TokEnv {
     let text = patch_grammar::GRAMMAR.to_owned()
@@ -47,18 +47,18 @@ pub fn vocabulary() -> TokEnv {
     Arc::new(ApproximateTokEnv::new(TokTrie::from(&info, &words)))
 }
 
-/// A number that looks random.
+/// A number with a random look.
 fn mixed(nth: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     nth.hash(&mut hasher);
     hasher.finish() as usize
 }
 
-/// A model that is held to a grammar.
+/// A model held to a grammar.
 pub struct Model {
     env: TokEnv,
     start: Matcher,
-    /// The time that each mask took to compute.
+    /// The time to compute each mask.
     pub costs: Vec<Duration>,
     /// How many tokens were written.
     pub tokens: usize,

@@ -16,7 +16,7 @@ pub enum ExportError {
         /// The name.
         rule: String,
     },
-    /// A rule has a construct that the other notations lack.
+    /// A rule has a construct missing from the other notations.
     #[error("rule `{rule}`: {construct}")]
     Unsupported {
         /// The rule.
@@ -32,7 +32,7 @@ pub enum ExportError {
         /// The other.
         other: String,
     },
-    /// It can be written down, but some engine would read it differently.
+    /// The grammar can be written down, but some engine would read it differently.
     #[error(transparent)]
     Differs(#[from] Finding),
 }
@@ -50,7 +50,7 @@ pub enum Construct {
     /// `&…`, and `!…` before anything else than one character.
     #[error("a look-ahead can be expressed only as `!characters ~ character` in an atomic rule")]
     LookAhead,
-    /// A built-in rule that names a Unicode property.
+    /// A built-in rule for a Unicode property.
     #[error("Unicode properties differ from engine to engine")]
     UnicodeProperty,
     /// `{n}`, `{n,}`, `{,m}`, `{n,m}`.
@@ -59,7 +59,7 @@ pub enum Construct {
     /// `WHITESPACE` or `COMMENT`.
     #[error("implicit blanks and comments have no counterpart")]
     ImplicitRule,
-    /// A rule that comes back to itself.
+    /// A rule with itself inside.
     #[error("a rule may not use itself: only a regular language can be checked")]
     Recursion,
     /// `SOI` or `EOI` elsewhere than at the two ends of the start rule.
@@ -68,7 +68,7 @@ pub enum Construct {
     /// A start rule without `SOI` and `EOI`.
     #[error("the start rule must begin with SOI and end with EOI")]
     UnanchoredStart,
-    /// A start rule that is a terminal.
+    /// A terminal as the start rule.
     #[error("the start rule may not be atomic")]
     TerminalStart,
     /// A range, a built-in class or `^"…"` outside an atomic rule.
@@ -76,16 +76,16 @@ pub enum Construct {
         "a class of characters must stand in an atomic rule, so that it has a name as a terminal"
     )]
     BareCharacters,
-    /// A terminal that takes the empty text.
+    /// A terminal with the empty text.
     #[error("a terminal may not match the empty text")]
     EmptyTerminal,
     /// `""` outside an atomic rule.
     #[error("an empty text is not a terminal")]
     EmptyLiteral,
-    /// A class from which everything was taken away.
+    /// A class without any character left.
     #[error("no character is left to match")]
     EmptySet,
-    /// Something that pest has learned since.
+    /// A newer construct of pest.
     #[error("not known to the generator")]
     Other,
 }
@@ -99,24 +99,24 @@ pub enum Finding {
     Differs {
         /// The shortest such sentence.
         sentence: String,
-        /// Whether it is pest that accepts it.
+        /// Whether pest is the one to accept the sentence.
         pest_accepts: bool,
     },
-    /// A file that was written and the grammar disagree about a sentence.
+    /// A written file and the grammar disagree about a sentence.
     #[error("{} accepts {sentence:?} and {} does not", file(*.file_accepts), file(!.file_accepts))]
     FileDiffers {
         /// The shortest such sentence.
         sentence: String,
-        /// Whether it is the file that accepts it.
+        /// Whether the file is the one to accept the sentence.
         file_accepts: bool,
     },
-    /// A file that was written cannot be read back.
+    /// A written file cannot be read back.
     #[error("the written grammar cannot be read back: {message}")]
     Unreadable {
-        /// The fault of it.
+        /// The fault.
         message: String,
     },
-    /// A lexer that takes the longest match would go on into what follows.
+    /// A lexer with the longest match would go on into the text after.
     #[error(
         "{terminal} may be followed by {follower}, whose beginning a lexer would take for more of \
          {into}: {sentence:?}"
@@ -124,11 +124,11 @@ pub enum Finding {
     RunsOn {
         /// The terminal that should end.
         terminal: String,
-        /// The terminal that the lexer would think it is in.
+        /// The terminal that the lexer would take the text for.
         into: String,
         /// The terminal that should begin.
         follower: String,
-        /// A sentence in which they are neighbours.
+        /// A sentence with both as neighbours.
         sentence: String,
     },
     /// Where either may stand, one is the beginning of the other, or the same text.
@@ -137,11 +137,11 @@ pub enum Finding {
          {sentence:?}"
     )]
     Overlaps {
-        /// The terminal that is meant in the sentence.
+        /// The right terminal in the sentence.
         longer: String,
-        /// The one that is the same text, or its beginning.
+        /// The terminal of the same text, or of its beginning.
         shorter: String,
-        /// A sentence with that text.
+        /// A sentence with this text.
         sentence: String,
     },
 }

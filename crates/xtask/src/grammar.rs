@@ -6,22 +6,22 @@ use pest_meta::ast::Expr as Peg;
 
 use super::charset::CharSet;
 
-/// A grammar that was read from a pest file: the rules and terminals that one start rule reaches.
+/// A grammar read from a pest file: the rules and terminals within reach of one start rule.
 ///
-/// Its rules do not recurse, so its language is regular. That is what lets
-/// [`check`](Grammar::check) decide about it.
+/// The rules do not recurse, so the language is regular, as needed for the decisions of
+/// [`check`](Grammar::check).
 ///
 /// # Limitations
 ///
-/// It is made for grammars that one writes oneself. Automata can be exponentially larger than the
-/// grammar, and nothing here stops a grammar that was written to make them so.
+/// `Grammar` is made for one's own grammars. Automata can be exponentially larger than the grammar,
+/// and nothing here stops a hostile grammar.
 #[derive(Debug, Clone)]
 pub struct Grammar {
-    /// The pest rule it starts with.
+    /// The pest rule at the start.
     pub(crate) start: String,
-    /// The start rule first, then in the order in which they are reached.
+    /// The start rule first, then in the order of reach.
     pub(crate) rules: Vec<Definition<Expr>>,
-    /// In the order in which they are reached.
+    /// In the order of reach.
     pub(crate) terminals: Vec<Definition<Regex>>,
     /// The rules as pest has them, for the comparison.
     pub(crate) peg: BTreeMap<String, Peg>,
@@ -52,7 +52,7 @@ pub(crate) type Regex = Tree<Chars>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Symbol {
-    /// A text that is a terminal without a name.
+    /// A text as a terminal without a name.
     Literal(String),
     /// A rule, by its index in [`Grammar::rules`].
     Rule(usize),
@@ -83,7 +83,7 @@ impl<L> Tree<L> {
 }
 
 impl Grammar {
-    /// The start rule with all other rules expanded in it: its leaves are literals and terminals.
+    /// The start rule with all other rules expanded: its leaves are literals and terminals.
     pub(crate) fn expanded(&self) -> Expr {
         fn expanded(grammar: &Grammar, rule: usize) -> Expr {
             grammar.rules[rule].right.expand(&mut |leaf| match leaf {
@@ -123,7 +123,7 @@ impl Times {
 }
 
 impl Regex {
-    /// Whether it takes the empty text.
+    /// Whether the empty text matches.
     pub(crate) fn is_nullable(&self) -> bool {
         match self {
             Self::Leaf(Chars::Set(_)) => false,

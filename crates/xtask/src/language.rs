@@ -4,9 +4,9 @@ use super::automaton::{self, Alphabet, Dfa};
 use super::charset::CharSet;
 use super::grammar::Grammar;
 
-/// The sentences of a [`Grammar`], as the smallest automaton that accepts them.
+/// The sentences of a [`Grammar`], as the smallest automaton for them.
 ///
-/// Its states are numbers; 0 is where every sentence begins.
+/// The states are numbers; every sentence begins at 0.
 #[derive(Debug, Clone)]
 pub struct Language {
     alphabet: Alphabet,
@@ -20,8 +20,8 @@ impl Grammar {
         Language::new(self, automaton::of_grammar)
     }
 
-    /// Builds the automaton of the texts that pest's parser accepts, with its order of choice and
-    /// its greed. Where [`check`](Grammar::check) finds nothing the two are the same.
+    /// Builds the automaton of the texts accepted by pest's parser, with its order of choice and
+    /// its greed. If [`check`](Grammar::check) finds nothing the two are the same.
     #[must_use]
     pub fn peg_language(&self) -> Language {
         Language::new(self, automaton::of_peg)
@@ -35,7 +35,7 @@ impl Language {
         Self { alphabet, dfa }
     }
 
-    /// The shortest sentence that is none of `other`; `None` if all are.
+    /// The shortest sentence missing from `other`; `None` if there is none.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl Language {
         self.dfa.len()
     }
 
-    /// How many classes of characters it distinguishes.
+    /// The number of classes of characters.
     #[must_use]
     pub fn class_count(&self) -> usize {
         self.alphabet.classes.len()
@@ -66,19 +66,20 @@ impl Language {
         )
     }
 
-    /// Whether a text that leads to `state` is a sentence.
+    /// Whether a text with its end in `state` is a sentence.
     #[must_use]
     pub fn is_accepting(&self, state: usize) -> bool {
         self.dfa.accepting[state]
     }
 
-    /// How many characters are missing in `state` at least; `None` if no sentence goes through it.
+    /// The least number of characters missing in `state`; `None` if no sentence goes through the
+    /// state.
     #[must_use]
     pub fn distance(&self, state: usize) -> Option<usize> {
         self.dfa.distances[state]
     }
 
-    /// The classes of characters that can stand next, and the state after each.
+    /// The possible next classes of characters, and the state after each.
     pub fn moves(&self, state: usize) -> impl Iterator<Item = (&CharSet, usize)> {
         self.alphabet
             .classes
@@ -87,9 +88,9 @@ impl Language {
             .filter(|(_, target)| self.dfa.distances[*target].is_some())
     }
 
-    /// One text for each move of the automaton, and whether it is a sentence: the shortest way to
-    /// the state, a character of the class, and the shortest way on; where the character is wrong,
-    /// the way on that would have been right without it.
+    /// One text for each move of the automaton, and whether the text is a sentence: the shortest
+    /// way to the state, a character of the class, and the shortest way on; after a wrong
+    /// character, the way on that would have been right without the character.
     #[must_use]
     pub fn transition_cover(&self) -> Vec<(String, bool)> {
         let mut cover = Vec::new();
@@ -105,7 +106,7 @@ impl Language {
                     access.iter().copied().chain([class]).chain(on.unwrap_or_default()).collect();
                 cover.push((spell(&self.alphabet, &word), right));
             }
-            // The text that stops short in this state.
+            // The text with its end in this state.
             cover.push((spell(&self.alphabet, access), self.dfa.accepting[state]));
         }
         cover

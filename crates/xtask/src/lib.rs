@@ -1,11 +1,11 @@
-//! The language in the notations that inference engines read: how the files are made and checked.
+//! The language in the notations of inference engines: how the files are made and checked.
 //!
 //! [`generate`] reads the pest grammar, decides that no engine will read the result differently,
-//! and writes it. The files that it makes are a part of `patch-grammar`, which has no generator:
-//! its dependency `pest_meta` switches features of pest on that slow the parser down.
+//! and writes the result. The files are a part of `patch-grammar`, which has no generator: the
+//! dependency `pest_meta` switches on features of pest that slow the parser down.
 //!
-//! [`texts`] and [`decode`] have what the grammars are tried on: sentences and damaged sentences
-//! from walks through the automaton of the language, and a model that is held to a grammar.
+//! [`texts`] and [`decode`] have the texts for trying the grammars: sentences and damaged sentences
+//! from walks through the automaton of the language, and a model held to a grammar.
 #![forbid(unsafe_code)]
 
 mod automaton;
@@ -36,8 +36,8 @@ use patch_grammar::{Dialect, GRAMMAR};
 ///
 /// # Errors
 ///
-/// [`ExportError`] when the pest grammar has something that cannot be expressed exactly in the
-/// other notations, or that some engine would read differently.
+/// [`ExportError`] for a pest grammar without an exact form in the other notations, or with a part
+/// that some engine would read differently.
 pub fn generate(format: Format, dialect: Dialect) -> Result<String, ExportError> {
     let grammar = Grammar::of(dialect)?;
     grammar.check()?;

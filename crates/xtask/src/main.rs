@@ -1,5 +1,5 @@
-//! The chores of the repository: `cargo xtask grammar` writes the generated grammar files
-//! anew. The other commands are for those who look at the grammars.
+//! The chores of the repository: `cargo xtask grammar` writes the generated grammar files anew. The
+//! other commands are for a look at the grammars.
 
 // It is run in the repository; the guard is for what others run.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
@@ -56,7 +56,7 @@ fn grammar() -> Result<(), Box<dyn Error>> {
             let text = generate(format, dialect)?;
             let name = export::file_name(format, dialect);
             let file = folder.join(&name);
-            // A file that is as it was is not written: all crates would be built again.
+            // An unchanged file is not written: all crates would be built again.
             if std::fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
                 std::fs::write(file, &text)?;
             }

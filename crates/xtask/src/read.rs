@@ -1,7 +1,7 @@
 //! From the pest file to a [`Grammar`], or to the construct that no other notation can express.
 //!
-//! Atomic rules and rules in capitals become terminals, with the rules that they use written out
-//! in them; the others become rules. Pest's order of choice and its greed are dropped here;
+//! Atomic rules and rules in capitals become terminals, with the rules inside written out; the
+//! others become rules. Pest's order of choice and its greed are dropped here;
 //! [`check`](super::check) shows that nothing depended on them.
 
 use std::collections::BTreeMap;
@@ -29,12 +29,12 @@ impl Grammar {
         Self::read(GRAMMAR, start)
     }
 
-    /// Reads the part of the pest grammar `text` that the rule `start` reaches.
+    /// Reads the part of the pest grammar `text` within reach of the rule `start`.
     ///
     /// # Errors
     ///
-    /// [`ExportError`] names the rule and the construct that cannot be expressed exactly in the
-    /// other grammars.
+    /// [`ExportError`] names the rule and the construct without an exact form in the other
+    /// grammars.
     pub fn read(text: &str, start: &str) -> Result<Self, ExportError> {
         let pairs = pest_meta::parser::parse(Meta::grammar_rules, text)
             .map_err(|error| syntax(&[error]))?;
@@ -91,7 +91,7 @@ struct PegReader<'r> {
     docs: BTreeMap<String, String>,
     /// The result of each pest rule.
     names: BTreeMap<String, Symbol>,
-    /// The rules that are being read, to notice recursion.
+    /// The rules on the way, to notice recursion.
     open: Vec<String>,
     /// A rule has its index before its right side is known.
     rules: Vec<Option<Definition<Expr>>>,
@@ -143,7 +143,7 @@ impl<'r> PegReader<'r> {
         Ok(Tree::Leaf(Symbol::Rule(index)))
     }
 
-    /// The rule of the grammar that `from` names.
+    /// The rule of the grammar with a name in `from`.
     fn rule(&self, from: &str, name: &str) -> Result<&'r PegRule, ExportError> {
         if self.open.iter().any(|open| open == name) {
             return Err(unsupported(name, Construct::Recursion));
@@ -237,7 +237,7 @@ impl<'r> PegReader<'r> {
         })
     }
 
-    /// A sequence in a terminal, in which `!set ~ characters` is what remains of the characters.
+    /// A sequence in a terminal; `!set ~ characters` is the rest of the characters.
     fn regex_sequence(&mut self, rule: &str, parts: &[&Peg]) -> Result<Regex, ExportError> {
         let mut out = Vec::new();
         let mut excluded = CharSet::default();
@@ -259,7 +259,7 @@ impl<'r> PegReader<'r> {
         Ok(concat(out))
     }
 
-    /// The set of characters that `peg` is, if it takes exactly one of a set.
+    /// The set of characters in `peg`, if `peg` takes exactly one of a set.
     fn set(&self, peg: &Peg) -> Result<Option<CharSet>, ExportError> {
         Ok(match peg {
             Peg::Str(text) => single(text).map(CharSet::single),
@@ -283,7 +283,7 @@ impl<'r> PegReader<'r> {
     }
 }
 
-/// The characters of an expression that takes exactly one of a set, and names no rule.
+/// The characters of an expression that takes exactly one of a set, without a rule inside.
 pub(crate) fn flat_set(peg: &Peg) -> Option<CharSet> {
     match peg {
         Peg::Str(text) => single(text).map(CharSet::single),
@@ -295,13 +295,13 @@ pub(crate) fn flat_set(peg: &Peg) -> Option<CharSet> {
     }
 }
 
-/// The character of a text that has only one.
+/// The character of a text with only one.
 fn single(text: &str) -> Option<char> {
     let mut chars = text.chars();
     chars.next().filter(|_| chars.next().is_none())
 }
 
-/// Whether an expression names no other rule of the grammar, so that looking through it ends.
+/// Whether an expression has no other rule of the grammar inside, so that a search ends.
 fn is_flat(peg: &Peg) -> bool {
     match peg {
         Peg::Str(_) | Peg::Insens(_) | Peg::Range(..) => true,
@@ -311,7 +311,7 @@ fn is_flat(peg: &Peg) -> bool {
     }
 }
 
-/// A literal where the set has one character, so that neighbours can be joined.
+/// A literal for a set of one character, so that neighbours can be joined.
 fn set_regex(rule: &str, set: CharSet) -> Result<Regex, ExportError> {
     if set.is_empty() {
         return Err(unsupported(rule, Construct::EmptySet));
@@ -342,12 +342,12 @@ fn is_terminal(rule: &PegRule) -> bool {
         || rule.name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Both cases of an ASCII letter, which is all that pest's `^"…"` folds.
+/// Both cases of an ASCII letter: pest's `^"…"` folds no other.
 pub(crate) fn either_case(c: char) -> CharSet {
     CharSet::single(c.to_ascii_lowercase()).union(&CharSet::single(c.to_ascii_uppercase()))
 }
 
-/// The characters of a built-in rule, or what it is when it is not a set of characters.
+/// The characters of a built-in rule, or the kind of construct without a set of characters.
 pub(crate) fn builtin(name: &str) -> Result<CharSet, Construct> {
     let range = CharSet::range;
     Ok(match name {
@@ -393,7 +393,7 @@ fn as_choice(peg: &Peg) -> Option<(&Peg, &Peg)> {
     if let Peg::Choice(left, right) = peg { Some((left, right)) } else { None }
 }
 
-/// The parts of a sequence or a choice, which pest nests in pairs.
+/// The parts of a sequence or a choice, nested in pairs by pest.
 fn parts(peg: &Peg, split: fn(&Peg) -> Option<(&Peg, &Peg)>) -> Vec<&Peg> {
     match split(peg) {
         Some((left, right)) => [parts(left, split), parts(right, split)].concat(),
@@ -401,7 +401,7 @@ fn parts(peg: &Peg, split: fn(&Peg) -> Option<(&Peg, &Peg)>) -> Vec<&Peg> {
     }
 }
 
-/// Names that differ in pest may not be one name elsewhere.
+/// Different names in pest may be one name elsewhere.
 fn check_names(grammar: &Grammar) -> Result<(), ExportError> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let start = &grammar.rules[0].name;

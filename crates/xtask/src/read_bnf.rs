@@ -1,5 +1,5 @@
-//! Reads a file in BNF back: the part of GBNF and of XGrammar's EBNF that the generator writes,
-//! with one rule a line.
+//! Reads a file in BNF back: the generator's part of GBNF and of XGrammar's EBNF, with one rule a
+//! line.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::bnf::{Bnf, BnfRule, Item};
 use super::charset::CharSet;
 use super::grammar::{Chars, Times, Tree};
 
-/// The rules of `text`; a message where it has something else.
+/// The rules of `text`; a message for anything else.
 pub(crate) fn read(text: &str) -> Result<Bnf, String> {
     let mut lines = Vec::new();
     let mut doc: Vec<&str> = Vec::new();
@@ -155,7 +155,7 @@ impl BnfReader<'_> {
         Ok(if negated { set.complement() } else { set })
     }
 
-    /// One character, which may be escaped.
+    /// One character, perhaps escaped.
     fn character(&mut self) -> Result<char, String> {
         let c = self.next()?;
         if c != '\\' {

@@ -1,21 +1,21 @@
-//! The shape of a grammar in which XGrammar answers quickly.
+//! The shape of a grammar for quick answers by XGrammar.
 //!
-//! XGrammar settles most tokens when it compiles a grammar. A token that goes on beyond the end of
-//! a rule stays open, and is tried anew for each mask, unless the rule says what may follow it. So
-//! each rule ends in a look-ahead, `(= [ab])`, with the characters that can follow it (its FOLLOW
-//! set). A loop loses that again, because XGrammar makes a rule of its own from it; so a terminal
-//! that repeats is a rule that uses itself at its end, with what differs from turn to turn written
-//! as alternatives, and `at+` is one such rule. What ends the text is written in the start rule,
-//! where XGrammar knows that nothing follows.
+//! XGrammar settles most tokens when compiling a grammar. A token that goes on beyond the end of a
+//! rule stays open, and is tried anew for each mask, unless the rule states the next characters. So
+//! each rule ends in a look-ahead, `(= [ab])`, with the characters that can follow (its FOLLOW
+//! set). A loop loses the look-ahead again, because XGrammar makes a rule of its own from each
+//! loop; so a repeated terminal is a rule that uses itself at its end, with the differences from
+//! turn to turn written as alternatives, and `at+` is one such rule. The end of the text is written
+//! in the start rule, where XGrammar knows that nothing follows.
 //!
-//! All of this is computed from the rules. That it changes no sentence is decided afterwards, from
-//! the text ([`Grammar::check_bnf`]).
+//! All of this is computed from the rules. The proof that no sentence changes comes afterwards,
+//! from the text ([`Grammar::check_bnf`]).
 
 use super::bnf::{Bnf, BnfRule, Item};
 use super::charset::CharSet;
 use super::grammar::{Chars, Definition, Expr, Grammar, Regex, Symbol, Times, Tree};
 
-/// The grammar as XGrammar is to have it.
+/// The grammar for XGrammar.
 pub(crate) fn for_xgrammar(grammar: &Grammar) -> Bnf {
     let grammar = with_runs(grammar);
     let mut shaper =
@@ -30,7 +30,7 @@ pub(crate) fn for_xgrammar(grammar: &Grammar) -> Bnf {
     bnf
 }
 
-/// The same grammar in which a repeated terminal is a terminal.
+/// The same grammar with repeated terminals as terminals.
 fn with_runs(grammar: &Grammar) -> Grammar {
     let mut out = Grammar { rules: Vec::new(), terminals: Vec::new(), ..grammar.clone() };
     for rule in &grammar.rules {
@@ -40,7 +40,7 @@ fn with_runs(grammar: &Grammar) -> Grammar {
     out
 }
 
-/// Copies the right side of a rule, and the terminals that it uses to `terminals`.
+/// Copies the right side of a rule, and its terminals to `terminals`.
 fn out_of_runs(expr: &Expr, grammar: &Grammar, terminals: &mut Vec<Definition<Regex>>) -> Expr {
     let mut terminal = |made: Definition<Regex>| {
         let known = terminals.iter().position(|terminal| terminal.name == made.name);
@@ -79,19 +79,19 @@ fn out_of_runs(expr: &Expr, grammar: &Grammar, terminals: &mut Vec<Definition<Re
     }
 }
 
-/// Items that follow each other.
+/// Items one after the other.
 type Row = Vec<Tree<Item>>;
 
 struct Shaper<'g> {
     grammar: &'g Grammar,
     rules: Vec<BnfRule>,
-    /// The tree that stands for each terminal where it is used.
+    /// The tree in place of each terminal.
     terminals: Vec<Tree<Item>>,
     /// The loops of the terminal at hand.
     loops: Vec<Loop>,
 }
 
-/// A loop that has a rule: the same one before the same end has the same rule.
+/// A loop with a rule: the same loop before the same end has the same rule.
 struct Loop {
     inner: Regex,
     then: Vec<Row>,
@@ -99,7 +99,7 @@ struct Loop {
 }
 
 impl Shaper<'_> {
-    /// Gives each rule the index that it has in the grammar.
+    /// Gives each rule its index in the grammar.
     fn begin_rules(&mut self) {
         for (index, rule) in self.grammar.rules.iter().enumerate() {
             let name = if index == 0 { "root".to_owned() } else { rule.name.to_ascii_lowercase() };
@@ -126,7 +126,7 @@ impl Shaper<'_> {
         let before = self.rules.len();
         self.loops.clear();
         let rows = self.rows(right, vec![Vec::new()]);
-        // A terminal that is nothing but a loop has become that loop's rule already.
+        // A terminal of nothing but a loop has become the loop's rule already.
         let rule = match &rows[..] {
             [row] => match row[..] {
                 [Tree::Leaf(Item::Rule(rule))] if rule >= before => rule,
@@ -170,7 +170,7 @@ impl Shaper<'_> {
             Tree::Choice(parts) => {
                 parts.iter().flat_map(|part| self.rows(part, then.clone())).collect()
             }
-            // XGrammar has `[a]*` in its automaton as it is, and makes a rule of `[a]+`.
+            // XGrammar has `[a]*` in its automaton unchanged, and makes a rule of `[a]+`.
             Tree::Repeat(inner, times @ (Times::Any | Times::Some))
                 if matches!(**inner, Tree::Leaf(Chars::Set(_))) =>
             {
@@ -255,7 +255,7 @@ fn one_or_sequence(row: Row) -> Tree<Item> {
     if out.len() == 1 { out.remove(0) } else { Tree::Sequence(out) }
 }
 
-/// The things that may stand next: a character, or the end of what is looked at.
+/// The possible next things: a character, or the end of the examined part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Lookahead {
     chars: CharSet,
@@ -275,7 +275,7 @@ impl Lookahead {
     }
 }
 
-/// Gives each rule that the text cannot end with its FOLLOW set.
+/// Adds its FOLLOW set to each rule except the ones at the end of the text.
 fn add_look_aheads(bnf: &mut Bnf) {
     let mut firsts = vec![Lookahead::default(); bnf.rules.len()];
     fixed_point(&mut firsts, |firsts| {
@@ -327,7 +327,7 @@ fn first(tree: &Tree<Item>, firsts: &[Lookahead]) -> Lookahead {
     }
 }
 
-/// Adds to `follows` what stands after each rule in a tree that is followed by `after`.
+/// Adds to `follows` the characters after each rule in a tree before `after`.
 fn add_follows(
     tree: &Tree<Item>,
     after: &Lookahead,

@@ -18,16 +18,16 @@ use testutils::share::whole;
 use super::charset::CharSet;
 use super::language::Language;
 
-/// Characters that engines are known to treat specially: line separators of other worlds, blanks
-/// that are none, marks of notations, everything but NUL, which no patch may contain.
+/// Characters with a special meaning for some engines: line separators of other worlds, false
+/// blanks, marks of notations, everything but NUL, which no patch may contain.
 const ODD: &str = "\u{1}\t\u{b}\u{c}\r\u{1b}\u{1c}\u{1d}\u{1e}\u{7f}\u{80}\u{85}\u{a0}é\u{300}\u{3b1}\u{200b}\u{2028}\u{2029}\u{fb01}\u{feff}\u{fffd}\u{ffff}😀\u{10ffff}\"'`\\/[](){}^$|?#&~<>";
 
 /// One choice of a random walk; what there is to choose from is known on the way.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Ends here, where that is possible.
+    /// Ends here, if possible.
     pub stop: bool,
-    /// Ends the line, where that is possible: without a push towards it lines would be endless.
+    /// Ends the line, if possible: without such a push lines would be endless.
     pub line_feed: bool,
     /// Takes an odd character, where one is possible.
     odd: bool,
@@ -95,7 +95,7 @@ fn sentence(language: &Language, steps: &[Step]) -> String {
     text
 }
 
-/// A small change of a text, which often leaves it a sentence.
+/// A small change of a text, often with a sentence as its result.
 #[derive(Debug, Clone)]
 struct Damage {
     kind: u8,
@@ -202,7 +202,7 @@ fn ways() -> impl Strategy<Value = Way> {
     (vec(any::<Index>(), 0..90), vec(line, 1..9))
 }
 
-/// A sentence of a fitted grammar; what it inserts has odd characters.
+/// A sentence of a fitted grammar; inserted lines have odd characters.
 fn fitted_sentence(fit: &Fit, (way, lines): &Way) -> String {
     let odd: Vec<char> = ODD.chars().collect();
     let mut way = way.iter();
@@ -234,7 +234,7 @@ fn texts(language: &Language) -> impl Strategy<Value = String> {
     text.prop_filter("no patch may contain NUL", |text| !text.contains('\0'))
 }
 
-/// Texts that lead over every transition of the automaton.
+/// Texts with every transition of the automaton on their way.
 fn cover(language: &Language) -> Vec<String> {
     let cover = language.transition_cover().into_iter().map(|(text, right)| {
         assert_eq!(
@@ -283,7 +283,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The engine that is held to `grammar`.
+    /// The engine held to `grammar`.
     ///
     /// # Panics
     ///

@@ -23,7 +23,7 @@ fn engines(format: Format) -> &'static str {
     }
 }
 
-/// How tightly the place of an expression binds; an expression that binds less gets parentheses.
+/// How tightly the place of an expression binds; a looser expression gets parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Bind {
     Alternative,
@@ -189,7 +189,7 @@ fn document(
     out
 }
 
-/// A text in double quotes, with the escapes that all of the notations share.
+/// A text in double quotes, with escapes common to all of the notations.
 fn quoted(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -214,8 +214,8 @@ fn plain_or_escaped(c: char, out: &mut String) {
     }
 }
 
-/// A regex in the part of the syntax that Rust's, Python's and JavaScript's have in common. The
-/// slash is escaped everywhere, so that one text serves between slashes and without.
+/// A regex in the common part of the syntax of Rust, Python and JavaScript. The slash is escaped
+/// everywhere, so that one text serves between slashes and without.
 fn regex(it: &Regex, out: &mut String) {
     tree(it, Bind::Alternative, TIGHT, out, &|leaf, place, out| match leaf {
         Chars::Literal(text) => {
@@ -247,10 +247,10 @@ fn regex_text(text: &str, out: &mut String) {
     }
 }
 
-/// A class in brackets, negated where that is shorter. `-` stands last where it stands alone.
+/// A class in brackets, negated if shorter. `-` stands last where it stands alone.
 fn class(set: &CharSet, escape: &dyn Fn(char, bool, &mut String), out: &mut String) {
     let complement = set.complement();
-    // A set that goes on to the last character is said by what is not in it, if that is as short.
+    // A set up to the last character is written by its complement, if equally short.
     let open = usize::from(set.contains(char::MAX));
     let negated = !complement.is_empty() && complement.ranges().len() < set.ranges().len() + open;
     let shown = if negated { &complement } else { set };
@@ -347,8 +347,8 @@ fn ebnf(bnf: &Bnf) -> String {
 }
 
 impl Grammar {
-    /// Writes the grammar in the notation of `format`; `None` for [`Format::Pest`], from which it
-    /// is read.
+    /// Writes the grammar in the notation of `format`; `None` for [`Format::Pest`], the source of
+    /// the grammar.
     #[must_use]
     pub fn write(&self, format: Format) -> Option<String> {
         match format {
