@@ -36,7 +36,7 @@ fn rename_in(dir: &Fd, from: &str, to: &str, how: Rename) -> std::io::Result<()>
 
 impl Abilities {
     /// Probes everything in `scratch`, an empty directory of the caller. The caller removes the
-    /// directory afterwards, with everything left inside.
+    /// directory afterwards, with everything left in it.
     ///
     /// # Errors
     ///

@@ -15,8 +15,8 @@ pub struct AppendFile {
 }
 
 impl Spot {
-    /// Opens a log here, and creates a missing one (mode 0600). A link, a special file or another
-    /// user's file is refused.
+    /// Opens a log here, and creates it (mode 0600) if it is missing. A link, a special file or
+    /// another user's file is refused.
     pub fn append(&self) -> Result<AppendFile, Error> {
         let file = self.open_log()?;
         file.require_own()?;
@@ -54,7 +54,7 @@ impl AppendFile {
         self.opened.size
     }
 
-    /// Returns the inode number. While the file exists no other file of the system has the same.
+    /// Returns the inode number. While the file exists no other file of the system has that number.
     #[must_use]
     pub fn inode(&self) -> u64 {
         self.opened.ino

@@ -1,4 +1,4 @@
-//! Gives long work up on request.
+//! Gives up long work on request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 
-/// Whether to give work up. Long work polls this value: for each file, and for each megabyte of a
-/// large one.
+/// Whether work is to be given up. Long work polls this value: for each file, and for each megabyte
+/// of a large one.
 ///
 /// All clones have the same answer. A yes is final, and nobody is asked any more. By default
 /// nothing is ever given up.

@@ -2,8 +2,8 @@
 //! authors are not trusted.
 //!
 //! The libraries for these files (ec4rs, gix-glob) backtrack. globset does not, but knows neither
-//! `**` within a name nor ranges of numbers nor a lone bracket; a pattern for globset takes the
-//! same steps to write as a regular expression.
+//! `**` within a name nor ranges of numbers nor a lone bracket; writing a pattern for globset takes
+//! the same steps as writing a regular expression.
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -30,7 +30,7 @@ impl ConventionGlob {
 }
 
 fn compile(pattern: &str, braces: bool) -> Option<Regex> {
-    /// The most memory of a pattern, in bytes.
+    /// The most memory that a pattern may take, in bytes.
     const MEMORY: usize = 1 << 20;
     bounded(pattern).ok()?;
     let anchored = pattern.contains('/');
@@ -75,7 +75,7 @@ fn compile(pattern: &str, braces: bool) -> Option<Regex> {
                     && let Ok(last) = last.parse::<i64>()
                 {
                     chars = rest[inner.len() + 1..].chars();
-                    /// The most numbers of an expanded range.
+                    /// The most numbers that a range expands to.
                     const NUMBERS: usize = 1000;
                     let numbers: Vec<_> = (first.min(last)..=first.max(last))
                         .take(NUMBERS)

@@ -100,7 +100,7 @@ impl Dir {
     fn open_or_find(&self, name: &str) -> Result<Option<(Self, Metadata, bool)>, Error> {
         let spot = self.spot(name);
         let path = spot.path();
-        // A look takes a third of the time of another opening.
+        // A look takes a third of the time of opening the directory again.
         if let Some(kept) = &self.kept
             && let Some((handle, seen)) = kept.take(name)
             && let Ok(now) = sys::stat_at(&self.handle, name)
@@ -167,7 +167,7 @@ impl Dir {
         Ok(dir)
     }
 
-    /// Opens a subdirectory, and creates a missing one.
+    /// Opens a subdirectory, and creates it if it is missing.
     pub fn open_or_create_dir(&self, name: &str) -> Result<Self, Error> {
         if let Some(dir) = self.open_dir(name)? {
             return Ok(dir);
@@ -268,7 +268,7 @@ impl Dir {
         Ok(())
     }
 
-    /// Removes an empty subdirectory. Returns `false` for a missing one, or one with entries.
+    /// Removes an empty subdirectory. Returns `false` if it has entries or does not exist.
     pub fn remove_dir(&self, name: &str) -> Result<bool, Error> {
         match sys::remove_dir(&self.handle, name) {
             Ok(()) => Ok(true),
@@ -354,7 +354,7 @@ impl Spot {
         }
     }
 
-    /// Opens one of the program's own files, and may create the file. A link or a special file is
+    /// Opens one of the program's own files, which may be created. A link or a special file is
     /// refused.
     pub(crate) fn open_own(&self, how: Open) -> Result<Fd, Error> {
         sys::open_at(&self.dir.handle, &self.name, how).map_err(|source| {
@@ -478,7 +478,7 @@ impl Spot {
         }
     }
 
-    /// Renames to a name not yet taken; in two steps where the system has no single one.
+    /// Renames to a name not yet taken; in two steps where the system cannot do it in one.
     pub(crate) fn rename_new_raw(&self, to: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), to.at(), Rename::NoReplace) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
@@ -537,7 +537,7 @@ impl Spot {
     /// Swaps the file here with the file there. Both must exist.
     ///
     /// On systems that cannot swap names, the file there first gets a second name (`<name>.x`,
-    /// here) and so survives the replacement; see [`Spot::settle_exchange`].
+    /// here), so that it survives the replacement; see [`Spot::settle_exchange`].
     pub(crate) fn exchange_raw(&self, there: &Self) -> std::io::Result<()> {
         match sys::rename(self.at(), there.at(), Rename::Exchange) {
             Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {}
@@ -546,8 +546,8 @@ impl Spot {
         let aside = self.aside();
         match sys::link(there.at(), aside.at()) {
             Err(error) if lacks_links(&error) => {
-                // The name is missing for a moment; recovery restores it. A file saved there by
-                // someone else in this moment stays.
+                // The name is missing for a moment; recovery restores it. A file that someone else
+                // saves there in that moment stays.
                 there.rename_aside_raw(&aside)?;
                 if let Err(error) = self.rename_aside_raw(there) {
                     let _ = aside.rename_new_raw(there);

@@ -15,7 +15,7 @@ use crate::target::Target;
 
 /// The most directories kept open, if the limit on open files allows as many.
 const KEPT: usize = 256;
-/// The directories kept open under any limit.
+/// The directories that are kept open whatever the limit.
 const FEW: usize = 8;
 
 /// Open directories of the workspace, for one operation on many files.
@@ -182,7 +182,8 @@ impl<'r> Dirs<'r> {
         Ok(true)
     }
 
-    /// Creates a directory, or sets the mode of a directory left without by an earlier process.
+    /// Creates a directory, or sets the mode of a directory that an earlier process created without
+    /// it.
     pub fn resume_dir(&self, path: &Target, mode: Option<u32>) -> Result<(), Error> {
         if !self.create_dir(path, mode)?
             && let Some(mode) = mode
@@ -203,7 +204,7 @@ impl<'r> Dirs<'r> {
         Ok(())
     }
 
-    /// Removes an empty directory. Returns `false` for a missing one, or one with entries.
+    /// Removes an empty directory. Returns `false` if it has entries or does not exist.
     pub fn remove_dir(&self, path: &Target) -> Result<bool, Error> {
         let spot = match self.place(path) {
             Ok(spot) => spot,
@@ -212,7 +213,7 @@ impl<'r> Dirs<'r> {
         };
         self.open.borrow_mut().remove(path.as_str());
         let removed = spot.dir.remove_dir(&spot.name)?;
-        // A directory left in place is synced with the others: names inside may have changed.
+        // A directory that stays is synced with the others: names in it may have changed.
         if removed || spot.metadata()?.is_none_or(|seen| seen.kind != FileKind::Directory) {
             self.first_seen.borrow_mut().remove(path.as_str());
         }
@@ -229,7 +230,7 @@ impl<'r> Dirs<'r> {
     pub(crate) fn sync_each(&self) -> Result<(), Error> {
         for (path, _) in self.first_mtimes() {
             match self.dir(&path)?.sync() {
-                // A directory without permission to list cannot be synced.
+                // A directory that may not be listed cannot be synced.
                 Err(error) if error.is_code(code::BADF) => {}
                 result => result?,
             }

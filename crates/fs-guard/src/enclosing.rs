@@ -8,7 +8,7 @@ use crate::root::Root;
 use crate::sys::{self, Open};
 use crate::users::seen_home;
 
-/// The entries of which every work tree has one at its top.
+/// A work tree has one of these entries at its top.
 pub const WORK_TREES: [&str; 3] = [".git", ".hg", ".jj"];
 
 /// A directory around a root.
@@ -67,8 +67,7 @@ impl Root {
         sys::stat(&reached).ok()?.same_inode(&self.metadata).then_some(path)
     }
 
-    /// Returns whether the directory has an entry `.git`: a repository, or a file with the path of
-    /// one.
+    /// Returns whether the directory has an entry `.git`: a repository, or a file that names one.
     #[must_use]
     pub fn has_git(&self) -> bool {
         sys::stat_at(&self.handle, ".git").is_ok()

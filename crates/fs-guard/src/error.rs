@@ -22,7 +22,7 @@ pub enum Error {
         /// Why.
         problem: NoRoot,
     },
-    /// The spelling of the path is never accepted.
+    /// The path is spelled in a way that is never accepted.
     #[error("{}: {problem}", quoted(path))]
     Spelling {
         /// The path as given.
@@ -258,7 +258,7 @@ pub fn shortened(path: &str) -> Cow<'_, str> {
     if path.len() > 512 { without_middle(path, 60) } else { path.into() }
 }
 
-/// A text without its middle: so many characters stay at each end.
+/// A text without its middle: `end` characters stay at each end.
 #[must_use]
 pub fn without_middle(text: &str, end: usize) -> Cow<'_, str> {
     match text.char_indices().nth(end).zip(text.char_indices().rev().nth(end.saturating_sub(1))) {
@@ -279,8 +279,8 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// A path for a message: [shortened], and quoted if blanks, quotes or invisible characters are
-/// within.
+/// A path for a message: [shortened], and in quotes if it has blanks, quotes or invisible
+/// characters.
 #[must_use]
 pub fn quoted(path: &str) -> Cow<'_, str> {
     let path = shortened(path);
@@ -436,7 +436,7 @@ impl Error {
         }
     }
 
-    /// Returns a stable word for the rule behind a refusal.
+    /// Returns a stable word for the rule that refused, if a rule did.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@
 //! [`bounded`] holds for each, and no library is asked for anything that can panic.
 //!
 //! The common forms of patterns in a list are compared directly. Regular expressions are built only
-//! for the others, and only at the first match of a path, at no cost to the start-up.
+//! for the others, and only when a path is first matched, so they cost nothing at start-up.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -35,7 +35,7 @@ const MAX_ALTERNATIVES: usize = 256;
 ///
 /// # Errors
 ///
-/// For a pattern too long, or with too many braces or alternatives.
+/// When the pattern is too long, or has too many braces or alternatives.
 pub fn bounded(pattern: &str) -> Result<(), GlobError> {
     let braces = pattern.matches('{').count();
     let problem = if pattern.len() > MAX_GLOB {
@@ -173,7 +173,7 @@ impl Globs {
         self.last(&key, |pattern| pattern.covers(&key, false)).is_some_and(|pattern| !pattern.lifts)
     }
 
-    /// The last pattern with something to say about a path.
+    /// The last pattern that says something about a path.
     fn last(&self, key: &str, says: impl Fn(&Pattern) -> bool) -> Option<&Pattern> {
         let marks = Marks::of_path(key);
         self.patterns.iter().rfind(|pattern| pattern.mark.meets(marks) && says(pattern))
@@ -223,8 +223,7 @@ impl Pattern {
 }
 
 /// The first two bytes and the last two bytes of names, in a set that takes some pairs for the
-/// same. Most paths have no name with the beginning or the end of a pattern, and need no
-/// comparison.
+/// same. Most paths have no name that begins or ends like one in a pattern, and need no comparison.
 #[derive(Debug, Clone, Copy)]
 struct Marks(u64);
 
@@ -571,7 +570,7 @@ mod tests {
         assert!(Globs::new(["a["]).is_err());
     }
 
-    /// A ban on a directory covers its files; an approval only the named path.
+    /// A forbidden directory covers its files; an approval covers only the named path.
     #[test]
     fn a_pattern_covers_what_is_in_a_directory() {
         for (pattern, path, forbids, approves) in [
@@ -604,7 +603,7 @@ mod tests {
     }
 
     /// None of these may reach the library unchanged: the result would be a panic, endless
-    /// recursion, or the end of memory.
+    /// recursion, or a lack of memory.
     #[test]
     fn patterns_without_end_are_refused() {
         let nested = |depth: usize| "{".repeat(depth) + "a" + &"}".repeat(depth);

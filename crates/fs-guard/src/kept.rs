@@ -25,7 +25,7 @@ impl KnownState {
     }
 }
 
-/// An open directory, with the metadata for a check of its name.
+/// An open directory, with the metadata that tells whether it still has its name.
 type Opened = (Arc<Fd>, Metadata);
 
 /// Open directories, by name.

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum ErrorKind {
     /// Nothing is at the path.
     NotFound,
-    /// The path exists, or another that a file system may take for the same.
+    /// The path exists, or one that a file system may take for the same.
     AlreadyExists,
     /// The policy or the operating system forbids the access.
     PermissionDenied,

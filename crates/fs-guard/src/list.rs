@@ -11,7 +11,7 @@ use crate::sys::{self, Open, code};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DirEntry {
-    /// The name as bytes, perhaps not UTF-8, or refused by the guard.
+    /// The name as bytes: it need not be UTF-8, nor a name that the guard would accept.
     pub name: Vec<u8>,
     /// Its kind.
     pub metadata: Metadata,
@@ -46,8 +46,8 @@ impl Root {
     }
 
     /// Finds an existing entry, at the path or at a directory on the way, with a name different
-    /// only by case or Unicode normalisation. `moved` is a file soon to be gone. A file with
-    /// another name only by case is in the way just on Windows: there both are one.
+    /// only by case or Unicode normalisation. `moved` is a file soon to be gone. If the names
+    /// differ only by case, `moved` is in the way on Windows alone: there both names are one.
     pub fn collision(
         &self,
         path: &RelPath,

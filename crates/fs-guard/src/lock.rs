@@ -25,7 +25,7 @@ pub struct LockFile {
 pub struct Wait {
     /// At most so long.
     pub timeout: Duration,
-    /// A cancellation for an earlier end, with [`Error::Cancelled`].
+    /// A cancellation that ends the wait earlier, with [`Error::Cancelled`].
     pub cancellation: Cancellation,
 }
 
@@ -36,7 +36,7 @@ impl From<Duration> for Wait {
 }
 
 impl Spot {
-    /// Takes the lock file here, waiting if necessary, and creates a missing one.
+    /// Takes the lock file here, waiting if necessary, and creates it if it is missing.
     pub fn lock(&self, wait: impl Into<Wait>) -> Result<LockFile, Error> {
         patiently(&wait.into(), || self.holder(), || self.try_lock())
     }

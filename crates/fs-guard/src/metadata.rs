@@ -63,7 +63,7 @@ impl Entry {
     }
 }
 
-/// A point in time in the form of file systems: seconds since 1970 and nanoseconds.
+/// A point in time as file systems store it: seconds since 1970 and nanoseconds.
 pub type FileTime = (i64, u32);
 
 /// The metadata of a directory entry.
@@ -108,11 +108,11 @@ impl PartialEq for Metadata {
 
 impl Eq for Metadata {}
 
-/// The time of an entry outside any disk.
+/// The time of an entry that is not on a disk.
 const NEVER: FileTime = (0, 0);
 
 impl Metadata {
-    /// Returns the metadata of an entry outside any disk: one name, no owner, no times.
+    /// Returns the metadata of an entry that is not on a disk: one name, no owner, no times.
     pub(crate) fn of(entry: Entry) -> Self {
         let Entry { kind, mode, size } = entry;
         Self {
@@ -148,8 +148,8 @@ impl Metadata {
             && self.mtime == other.mtime
     }
 
-    /// Returns whether equal times prove equal bytes. They do not for a file whose change and look
-    /// fall within the granularity of its time stamps.
+    /// Returns whether equal times prove equal bytes. They do not if the file changed within the
+    /// granularity of its time stamps before the look.
     #[must_use]
     pub fn times_are_telling(&self) -> bool {
         !self.racy
@@ -226,7 +226,7 @@ mod tests {
         assert!(!at((100, 0), (102, 0)), "a file system of whole seconds");
         assert!(at((100, 0), (103, 0)));
         assert!(!at((200, 5), (100, 0)), "from the future");
-        // A single whole second, possible for a copied file, does not prove such a file system.
+        // A single whole second, as a copied file may have it, does not prove such a file system.
         assert!(with((50, 0), (100, 5), (100, 70_000_000)));
         assert!(with((50, 5), (100, 0), (100, 70_000_000)));
         assert!(!with((100, 5), (50, 5), (100, 50_000_000)));

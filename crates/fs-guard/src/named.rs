@@ -35,8 +35,8 @@ pub fn real_path(path: &Path) -> Result<PathBuf, Error> {
         .map_err(|source| NoRoot::from_io(source, "find", &path.to_string_lossy()))
 }
 
-/// Returns the second of this machine's start, by its present clock; `None` on systems that do not
-/// say.
+/// Returns the second in which this machine started, by its present clock; `None` on systems that
+/// do not say.
 #[must_use]
 pub fn started_at() -> Option<FileTime> {
     sys::started_at()

@@ -7,10 +7,10 @@ use crate::fold::{fold, is_ignorable};
 /// Which names may be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NamePolicy {
-    /// Only names with the same meaning on all platforms.
+    /// Only names that all platforms resolve alike.
     #[default]
     Portable,
-    /// All names of this platform.
+    /// All names that this platform accepts.
     Native,
 }
 
@@ -132,7 +132,7 @@ pub(crate) enum Verdict<'p> {
     Refused(Spelling),
 }
 
-/// Checks everything refused for any access.
+/// Checks everything that is refused whatever the access.
 pub(crate) fn check_spelling(path: &str) -> Verdict<'_> {
     use Spelling as S;
     use Verdict::Refused;

@@ -30,11 +30,11 @@ pub enum HardLinks {
 }
 
 /// The configurable rules of a [`Root`](crate::Root) or a [`GuardedTree`](crate::GuardedTree),
-/// beside the rules of every policy.
+/// beside the rules that no policy lifts.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// The name of the program's private directory in the root, out of reach of every checked path:
-    /// a dot, followed by ASCII letters, digits, `-` and `_`.
+    /// The name of the program's private directory in the root, which no checked path reaches: a
+    /// dot, followed by ASCII letters, digits, `-` and `_`.
     pub private_dir: Box<str>,
     /// Paths, such as `app/key`, that are never touched in any directory, with everything beneath
     /// them: the program's files elsewhere, in case the root is the user's home.
@@ -61,8 +61,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Returns a policy without forbidden or guarded patterns, so with only the rules of every
-    /// policy.
+    /// Returns a policy without forbidden or guarded patterns, so with only the rules that no
+    /// policy lifts.
     #[must_use]
     pub fn new(private_dir: &str) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl Policy {
         !self.guard_links || self.allow.includes(path.as_str())
     }
 
-    /// Checks the rules of every policy.
+    /// Checks the rules that no policy lifts.
     fn check_never_allowed(&self, path: &str) -> Result<RelPath, Error> {
         let rest = match names::check_spelling(path) {
             Verdict::Fine(rest) => rest,

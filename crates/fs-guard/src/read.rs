@@ -37,7 +37,7 @@ impl Root {
         limit: u64,
     ) -> Result<Option<Inspected>, Error> {
         // Only a regular file is opened at once: the writer of a FIFO would notice. This look may
-        // follow links; its only use is the choice of the shorter way.
+        // follow links; it only tells which way is shorter.
         if sys::stat_at(&self.handle, path.as_str())
             .is_ok_and(|seen| seen.kind == FileKind::File && wanted(&seen))
             && let Ok((file, seen)) = self.open_file(path)

@@ -1,8 +1,8 @@
 //! From a checked path to an open file, through no link and no mount point.
 //!
-//! If the kernel can resolve a whole path beneath the root's handle (`openat2`), it does; elsewhere
-//! each component is opened in its parent without following links. No decision is made by comparing
-//! paths. After a failed resolution the path is checked again, only to word the error.
+//! Where the kernel can resolve a whole path beneath the root's handle, it does (`openat2`);
+//! elsewhere each component is opened in its parent without following links. No decision is made by
+//! comparing paths. After a failed resolution the path is checked again, only to word the error.
 
 use std::io;
 use std::sync::atomic::Ordering;

@@ -76,8 +76,8 @@ impl Root {
         let handle =
             sys::open_root(dir).map_err(|source| NoRoot::from_io(source, "open", &shown))?;
         let metadata = sys::stat(&handle).at("look at", &shown)?;
-        // A removed working directory can still be opened; nothing can be made there, and its name
-        // is gone.
+        // A removed working directory can still be opened; it has no name then, and nothing can be
+        // made in it.
         if metadata.nlink == 0 {
             return Err(Error::NoRoot { path: shown, problem: NoRoot::Removed });
         }
@@ -104,7 +104,7 @@ impl Root {
         Self { policy, ..self }
     }
 
-    /// Resolves paths component by component, as on systems without a better way.
+    /// Resolves paths component by component, as on systems that offer nothing better.
     #[must_use]
     pub fn walking(self, yes: bool) -> Self {
         self.walk.store(yes, std::sync::atomic::Ordering::Relaxed);
@@ -137,9 +137,9 @@ impl Root {
     }
 
     /// Returns the part of an absolute path beneath the root, and empty text for the root itself.
-    /// The path may lead through the root's own path, or through links from elsewhere. Permission
-    /// is the matter of [`check`](Self::check), and files are opened beneath the open root in any
-    /// case.
+    /// The path may lead through the root's own path, or through links to it from elsewhere.
+    /// [`check`](Self::check) decides whether the part may be touched, and files are opened beneath
+    /// the open root in any case.
     #[must_use]
     #[allow(clippy::disallowed_methods, reason = "only to compare paths; nothing is opened by it")]
     pub fn relative(&self, path: &str) -> Option<String> {
@@ -202,7 +202,7 @@ impl Root {
     }
 
     /// Checks a path from a journal. The program's own journal was written after all checks under
-    /// the policy of its time, so only the rules of every policy are checked again.
+    /// the policy of its time, so only the rules that no policy lifts are checked again.
     pub fn check_recorded(&self, path: &str, authentic: bool) -> Result<RelPath, Error> {
         check_here(self.policy.check_recorded(path, authentic)?)
     }

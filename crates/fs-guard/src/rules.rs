@@ -24,7 +24,7 @@ pub(crate) struct Listing {
     pub(crate) folded: HashMap<Box<str>, Box<str>>,
 }
 
-/// The files under the rules.
+/// The files that the rules look at.
 pub(crate) trait Look {
     fn learnt(&self) -> MutexGuard<'_, Learnt>;
 
@@ -32,7 +32,7 @@ pub(crate) trait Look {
     fn metadata(&self, path: &RelPath) -> Result<Option<Metadata>, Error>;
 
     /// Returns whether anything is at a path. An entry out of reach counts as nothing. Any other
-    /// error is returned, because the question stays open.
+    /// error is returned, because it does not tell whether something is there.
     fn has(&self, path: &str) -> Result<bool, Error>;
 
     /// Returns the names in a directory; `None` if there is no such directory. The path of the root
@@ -114,7 +114,7 @@ pub(crate) fn check_no_new_repository<'p>(
     parts.iter().try_for_each(|(dir, (new, path))| check_no_repository(files, dir, path, *new))
 }
 
-/// The entries of a git repository, by the numbers below.
+/// The entries that make a directory a git repository, by the numbers below.
 const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 const HEAD: u8 = 0;
 const OBJECTS: u8 = 1;

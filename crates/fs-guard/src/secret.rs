@@ -82,8 +82,8 @@ fn secret_or_error(dir: &Path, name: &str) -> Result<[u8; 32], Error> {
         sys::random(&mut bytes).at("get random bytes for", spot.path())?;
         let mut suffix = [0; 8];
         sys::random(&mut suffix).at("get random bytes for", spot.path())?;
-        // The name comes when the secret is complete, so two processes started together use the
-        // same secret.
+        // The secret gets its name when it is complete, so two processes that start together use
+        // the same one.
         let draft = dir.spot(&format!("{name}.{:016x}", u64::from_ne_bytes(suffix)));
         let mut file = draft.create(0o600)?;
         let written = file.write(&bytes).map(|()| file.finish_own(true));
@@ -111,7 +111,7 @@ fn read_at(dir: &Dir, name: &str) -> Result<Option<[u8; 32]>, Error> {
     opened(sys::open_at(&dir.handle, name, Open::Read), &dir.spot(name).path())
 }
 
-/// Does the same by the path of the directory, without any check of the directory.
+/// Does the same by the path of the directory, which is not checked.
 #[cfg(unix)]
 fn read(dir: &Path, name: &str) -> Result<Option<[u8; 32]>, Error> {
     let path = dir.join(name);

@@ -1,4 +1,4 @@
-//! Files with all bytes but without their name yet.
+//! Files that have their bytes but not yet their name.
 
 use std::io::IoSlice;
 
@@ -211,7 +211,7 @@ impl StagedFile {
         &self.spot
     }
 
-    /// Gives the file its name, not yet taken.
+    /// Gives the file its name, which must not exist.
     pub fn publish_new(self, place: &Spot) -> Result<(), Box<NotPublished>> {
         match self.spot.rename_new(place) {
             Ok(()) => Ok(()),
@@ -232,7 +232,7 @@ impl StagedFile {
 
     /// Swaps the file with the one at `place`. Returns the displaced file, now here.
     ///
-    /// The caller must check the displaced file: another one may have come in between.
+    /// The caller must check that the displaced file is the one that was meant.
     pub fn exchange(self, place: &Spot) -> Result<DisplacedFile, Box<NotPublished>> {
         match self.spot.exchange_raw(place) {
             Ok(()) => Ok(DisplacedFile { spot: self.spot }),

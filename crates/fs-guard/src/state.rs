@@ -1,4 +1,4 @@
-//! The private directory, in the root or elsewhere, out of reach of every checked path.
+//! The private directory, in the root or elsewhere, which no checked path reaches.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -21,15 +21,15 @@ use crate::users::{Account, ROOT};
 impl Root {
     /// Opens the private directory; `None` if there is none.
     ///
-    /// The directory is trusted only if it is one (neither a link nor a mount point), belongs to
-    /// this user, and is closed to others, unless the policy accepts an open one. While a
+    /// It is trusted only if it is a directory (neither a link nor a mount point), belongs to this
+    /// user, and is closed to others, unless the policy accepts an open one. While a
     /// [lock](Self::hold_state) inside is held, no check is repeated.
     pub fn state_dir(&self) -> Result<Option<Dir>, Error> {
         let mut known = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(held) = known.as_ref().filter(|known| known.locked) {
             return Ok(Some(self.as_state(held)));
         }
-        // A check for existence takes a third of the time of another opening.
+        // Checking that the directory still exists takes a third of the time of opening it again.
         let still_there = known.take().and_then(|known| {
             let now = sys::stat_at(&self.handle, &self.policy().private_dir).ok()?;
             now.same_inode(&known.seen).then_some(KnownState { seen: now, ..known })
@@ -61,7 +61,7 @@ impl Root {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Opens the private directory for a lock, and creates a missing one, like
+    /// Opens the private directory to take a lock in it, and creates it if it is missing, like
     /// [`create_state_dir`](Self::create_state_dir). A known directory is not checked: under the
     /// lock, [`hold_state`](Self::hold_state) checks.
     pub fn state_dir_to_lock(&self) -> Result<(Dir, Option<FileTime>), Error> {
@@ -192,8 +192,8 @@ impl Root {
         Ok(Dir::new(sys::open_root(parent).at("open", &shown)?, &shown))
     }
 
-    /// Opens the private directory, and creates a missing one. With a new directory comes the root
-    /// directory's modification time from before, for [`Root::remove_state_dir`].
+    /// Opens the private directory, and creates it if it is missing. If it was created, also
+    /// returns the root directory's modification time from before, for [`Root::remove_state_dir`].
     pub fn create_state_dir(&self) -> Result<(Dir, Option<FileTime>), Error> {
         if let Some(dir) = self.state_dir()? {
             return Ok((dir, None));
@@ -250,8 +250,8 @@ impl Root {
     /// Reads the indexes of the git repositories around the root, innermost first, to find out
     /// whether something is tracked there.
     ///
-    /// An index without a readable file, or of more than `limit` bytes, is returned empty (a real
-    /// index never is). The call never blocks, not even for a FIFO of the same name.
+    /// An index that is not a readable file, or has more than `limit` bytes, is returned empty (a
+    /// real index never is). The call never blocks, not even for a FIFO of the same name.
     #[must_use]
     pub fn git_indexes(&self, limit: u64) -> Vec<Vec<u8>> {
         let mut indexes = Vec::new();
@@ -277,7 +277,7 @@ impl Root {
     }
 }
 
-/// Returns the metadata of a directory without permission to open.
+/// Returns the metadata of a directory that cannot be opened itself.
 fn seen_in_parent(dir: &Path) -> Option<Metadata> {
     let parent = sys::open_root(dir.parent()?).ok()?;
     sys::stat_at(&parent, dir.file_name()?.to_str()?).ok()

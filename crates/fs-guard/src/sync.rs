@@ -113,8 +113,8 @@ impl<'f> SyncGroup<'f> {
 
 /// One of the program's own small files of [`SECTOR`] bytes, open for reading and overwriting.
 ///
-/// A new inode for each version would be slow on ext4: for a minute, the search of an inode for each
-/// new file passes all removed ones.
+/// A new inode for each version would be slow on ext4: for a minute, the search for an inode for
+/// each new file passes all those removed.
 #[derive(Debug)]
 pub struct SectorFile {
     handle: sys::Fd,

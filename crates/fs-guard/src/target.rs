@@ -1,4 +1,4 @@
-//! A path for changes.
+//! A path that may be changed.
 
 use std::ops::Deref;
 
@@ -7,9 +7,10 @@ use crate::policy::Access;
 use crate::rel_path::RelPath;
 use crate::root::Root;
 
-/// A path checked for a change. Only at such a path can a file be created, replaced or removed.
+/// A path that was checked for a change. Only at such a path can a file be created, replaced or
+/// removed.
 ///
-/// A path checked for reading is not a target:
+/// A path that was checked for reading is not a target:
 ///
 /// ```compile_fail,E0308
 /// # use fs_guard::{Access, Dirs, Root};

@@ -10,7 +10,7 @@ use crate::policy::{Access, Policy, unicode};
 use crate::rel_path::RelPath;
 use crate::rules::{self, Learnt, Look, NameStep, Real};
 
-/// Files outside any disk: in memory, in an archive, in another program. They are only read.
+/// Files that are not on a disk: in memory, in an archive, in another program. They are only read.
 ///
 /// Paths are relative, with `/` between components, and are looked up as spelled; links are not
 /// followed. The answers of a tree must not change during its use.
@@ -274,7 +274,7 @@ impl GuardedTree {
     ///
     /// # Errors
     ///
-    /// Without approval, or for a link out of the root or to a forbidden path.
+    /// If the link is not approved, or leads out of the root or to a forbidden path.
     pub fn check_link(&self, path: &RelPath, target: &[u8]) -> Result<(), Error> {
         let real = rules::check_link(self.policy(), path, target, |at| self.real_path(at))?;
         real.map_or(Ok(()), |real| self.check(&real, Access::Read).map(drop))

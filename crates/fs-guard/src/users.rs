@@ -1,4 +1,4 @@
-//! The system's list of users, if kept in a file.
+//! The system's list of users, as far as it is a file.
 
 use std::fmt;
 use std::io::Read as _;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::metadata::Metadata;
 use crate::sys;
 
-/// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; without such a
-/// directory, the home in the system's list of users.
+/// Returns the user's home directory: `$HOME`, or `%USERPROFILE%` on Windows; where that names no
+/// directory, the one in the system's list of users.
 #[must_use]
 #[allow(clippy::disallowed_methods, reason = "this crate is where files are looked at")]
 pub fn home() -> Option<PathBuf> {

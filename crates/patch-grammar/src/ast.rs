@@ -25,7 +25,7 @@ pub struct Spanned<'p> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Section<'p> {
-    /// The file of the section, as written, without the blanks around.
+    /// The file of the section, as written, without blanks around it.
     #[cfg_attr(feature = "serde", serde(flatten, serialize_with = "path_and_line"))]
     pub path: Spanned<'p>,
     /// The other name of the file, where the `--- ` line of a diff has another one than the `+++ `
@@ -164,7 +164,7 @@ pub enum SectionOperation<'p> {
         /// The changes.
         hunks: Vec<Hunk<'p>>,
     },
-    /// Creates a copy elsewhere. An envelope cannot express copies, a git diff can.
+    /// A copy of the file is created elsewhere. An envelope cannot express this, a git diff can.
     Copy {
         /// The path of the copy.
         to: Spanned<'p>,
@@ -183,9 +183,9 @@ pub enum LineEndings {
     Stated,
     /// All lines end in the file as they do in the patch: the rule of unified diffs.
     Exact,
-    /// The same, of a diff without any carriage return, whose carriage returns may be lost, as in
-    /// git's diffs under `core.autocrlf`: an old line also matches a line with CRLF, and a new line
-    /// ends like its neighbour.
+    /// The same, of a diff that has no carriage return at all and may have lost them, as git's do
+    /// under `core.autocrlf`: an old line also matches a line with CRLF, and a new line ends like
+    /// its neighbour.
     Unmarked,
 }
 
@@ -204,16 +204,16 @@ pub struct AddedLines<'p> {
     pub text: &'p [u8],
     /// The meaning of the terminators.
     pub endings: LineEndings,
-    /// Whether a marker after the last line says: no line feed.
+    /// Whether a marker says that the last line has no line feed.
     pub no_newline: bool,
-    /// The signs of a whole last line, at the end of a diff.
+    /// The signs that the last line is whole, where it ends a diff.
     pub last: Option<LastLine<'p>>,
 }
 
-/// The signs of a new file whose last line was not cut off.
+/// The signs that a new file was not cut off within its last line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastLine<'p> {
-    /// The id in git of the whole file.
+    /// The id in git that the whole file has.
     pub id: &'p str,
     /// The text ends without a line feed.
     pub unterminated: bool,
@@ -264,8 +264,8 @@ pub struct Hunk<'p> {
     /// How many of the last lines are empty and lack even their blank: they may be separators and
     /// no part of the hunk.
     pub separators: usize,
-    /// The 1-based first line of the hunk in the old file, or the line before an insertion, if
-    /// stated: only unified diffs state a line.
+    /// The 1-based first line of the hunk in the old file, or the line after which it inserts, if
+    /// stated: only unified diffs state one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub old_start: Option<u32>,
     /// The same of the new file.
@@ -282,8 +282,8 @@ pub struct Hunk<'p> {
     pub lines: Vec<Line<'p>>,
 }
 
-/// The lines missing from the last hunk of a diff by its numbers, with no end of the hunk behind:
-/// the text was cut off, or its author counted wrong. The file may tell.
+/// The lines missing from the last hunk of a diff by its numbers, where nothing behind the hunk
+/// ends it: the text was cut off, or its author counted wrong. The file may tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortfall<'p> {
     /// How many lines the numbers promise, of the old file and of the new one.
@@ -343,7 +343,7 @@ pub struct Line<'p> {
     /// so see [`LineEndings`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "std::ops::Not::not"))]
     pub crlf: bool,
-    /// Whether a marker says: no line feed in the file.
+    /// Whether a marker says that the line has no line feed in the file.
     pub no_newline: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The bytes of binary files in a git diff, in place of hunks: `GIT binary patch`.
+//! The bytes of binary files, which a git diff has in place of hunks: `GIT binary patch`.
 //!
 //! A part has the bytes of a file (`literal`), or the steps from the other file (`delta`):
 //! compressed by zlib, and written in git's base 85. The parser checks each part as far as possible
@@ -16,7 +16,7 @@ pub(crate) use base85::decode_line;
 /// Where a NUL byte makes a file binary: in so many bytes at its start. (git looks at 8000.)
 pub const FIRST_BYTES: usize = 8 << 10;
 
-/// Returns whether a file is binary: a NUL byte is among its [first bytes](FIRST_BYTES).
+/// Returns whether a file is binary: it has a NUL byte in its [first bytes](FIRST_BYTES).
 #[must_use]
 pub fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(FIRST_BYTES)]).is_some()
@@ -36,9 +36,9 @@ const MOST_COMPRESSED: u64 = 1032;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Binary<'p> {
-    /// The part from the old file to the new one.
+    /// The part that makes the new file of the old one.
     pub forward: BinaryPart<'p>,
-    /// The part from the new file to the old one.
+    /// The part that makes the old file of the new one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub reverse: Option<BinaryPart<'p>>,
     /// The id of the old file in git, perhaps abbreviated; zeros for no file.
@@ -72,7 +72,7 @@ pub struct BinaryPart<'p> {
     pub size: u64,
     /// The size in bytes of the resulting file.
     pub file_size: u64,
-    /// The 1-based first line in the patch.
+    /// The 1-based line of the patch where the part begins.
     pub line: u32,
     /// Its lines of base 85.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -113,7 +113,7 @@ pub(crate) enum BinaryDamage {
     Compression,
     /// It is not a delta.
     Delta,
-    /// The program was built without decompression.
+    /// This program was built without what decompresses the bytes.
     NotBuilt,
 }
 

@@ -157,7 +157,7 @@ fn closes(line: &str, sign: u8) -> bool {
     is_block_marker(line.as_bytes(), sign, &["REPLACE", "UPDATED"])
 }
 
-/// Writes blocks as an envelope. Also returns the source line of each line.
+/// Writes blocks as an envelope. Also returns from which line each of its lines is.
 fn written(blocks: &[SearchReplaceBlock<'_>]) -> (Vec<u8>, Vec<usize>) {
     let mut out = Writer::default();
     let mut from: Vec<usize> = Vec::new();
@@ -422,7 +422,7 @@ impl<'t> BlockReader<'_, 't> {
         Fence::opened_by(self.get(at)).is_some()
     }
 
-    /// Returns the one word in the line above a block with the look of a path.
+    /// Returns the one word of the line above a block that looks like the path of its file.
     fn meant(&self, at: usize, floor: usize) -> Option<String> {
         let line = self.get((floor..at).rev().take(4).find(|at| !self.says_nothing(*at))?);
         let mut paths = line.split_whitespace().filter_map(|word| {
@@ -535,7 +535,7 @@ fn is_tag(line: &str) -> bool {
     })
 }
 
-/// How clearly a line marks its text as a path.
+/// How far a line goes to say that its text is a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Says {
     /// It may be prose.
@@ -785,7 +785,7 @@ mod tests {
             (BLOCK.to_owned(), 1, "no_path"),
             (format!("```\nfoo bar\n```\n{BLOCK}"), 4, "no_path"),
             (format!("Change it like this:\n{BLOCK}"), 2, "no_path"),
-            // The file may be another than in the block before.
+            // The file may be another one than that of the block before.
             (format!("a.py\n{BLOCK}Now in `b.py`:\n\n{BLOCK}"), 9, "no_path"),
             (format!("a.py\n{BLOCK}\nMakefile\n{BLOCK}"), 9, "no_path"),
             (format!("a.py\n{BLOCK}b.py\n\n\n\n{BLOCK}"), 11, "no_path"),

@@ -24,7 +24,7 @@ const END: &str = Marker::End.as_str();
 /// The byte-order mark of UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The most patches in an error.
+/// The most patches that an error lists.
 const SHOWN: usize = 10;
 
 crate::names::named! {
@@ -48,7 +48,7 @@ pub struct Detected {
     pub text: Vec<u8>,
     /// Notes on what was removed to get the patch; none when the text was nothing but the patch.
     pub notes: Vec<String>,
-    /// Whether anything but blanks stood behind the patch.
+    /// Whether something other than blanks stood behind the patch.
     pub ended: bool,
 }
 
@@ -253,11 +253,11 @@ pub fn is_prose(text: &[u8]) -> bool {
     !(0..lines.len()).any(|at| outside::belongs(line, at))
 }
 
-/// Checks the text around all patches of a text.
+/// Checks the lines around the patches of a text, all of which were found.
 ///
 /// # Errors
 ///
-/// [`ParseErrorKind::TextOutside`] for a line of a patch outside all of them, and
+/// [`ParseErrorKind::TextOutside`] if a line belongs to a patch and is in none of them, and
 /// [`ParseErrorKind::Hidden`] for a patch in a comment.
 pub fn check_around(text: &[u8], found: &[Found]) -> Result<(), ParseError> {
     let skipped = text.len() - text.strip_prefix(BOM).unwrap_or(text).len();
@@ -313,7 +313,7 @@ impl Comment {
     }
 }
 
-/// Returns the closing text of a link title still open at the end of the line: Markdown hides link
+/// Returns the text that closes a link title still open at the end of the line: Markdown hides link
 /// definitions.
 fn definition(line: &str) -> Option<&'static str> {
     let (_, target) = line.trim_start().strip_prefix('[')?.split_once("]: ")?;
@@ -333,7 +333,7 @@ fn definition(line: &str) -> Option<&'static str> {
 pub struct Bare {
     /// Its byte range.
     pub range: Range<usize>,
-    /// Notes on the text left out; empty if nothing stands around.
+    /// Notes on the text that was left out; empty if there was none.
     pub notes: Vec<String>,
 }
 
@@ -378,7 +378,7 @@ fn note(
         .map(|left_out| format!("took the {kind} in {taken}; {left_out}"))
 }
 
-/// A part of the text with the look of a patch.
+/// A part of the text that looks like a patch.
 #[derive(Debug)]
 struct PatchCandidate {
     kind: DetectedKind,
@@ -453,7 +453,7 @@ fn blanks(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Returns the envelope from line `at`.
+/// Returns the envelope that begins at line `at`.
 fn envelope(
     lines: &[&str],
     at: usize,
@@ -485,7 +485,7 @@ fn envelope(
     })
 }
 
-/// Returns the diff from line `at`.
+/// Returns the diff that begins at line `at`.
 fn diff(
     lines: &[&str],
     whole: &Lines<'_>,
@@ -537,7 +537,7 @@ fn diff(
     Some(PatchCandidate { kind: DetectedKind::Diff, lines: at..end, indent })
 }
 
-/// Returns the closing line of the tag alone on its line above `at`.
+/// Returns the line that closes the tag which stands alone on its line above `at`.
 fn closing_tag(lines: &[&str], at: usize) -> Option<usize> {
     let above = lines[..at].iter().rev().map(|line| line.trim()).find(|line| !line.is_empty())?;
     let name = above.strip_prefix('<')?.strip_suffix('>')?;
@@ -677,7 +677,7 @@ mod tests {
             ),
             // Lines beyond the numbers of a hunk are not left out in silence.
             (format!("{DIFF}+more\n\nend\n"), format!("{DIFF}+more\n\nend\n"), None),
-            // A line like a header, inside a hunk.
+            // A line that reads like a header, inside a hunk.
             (
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),
                 "--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n---- a\n--- b\n+++ c\n".into(),

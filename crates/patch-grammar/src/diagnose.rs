@@ -1,4 +1,4 @@
-//! Explains the fault at the place where the grammar stopped.
+//! Explains what is wrong at the place where the grammar stopped.
 //!
 //! Pest's line is right; its column points at the start of the failed token, and its rule names
 //! mean nothing to people. So the line is read again, together with its section.
@@ -10,8 +10,8 @@ use crate::grammar::{Rule, symbol};
 use crate::lines::is_combined;
 use crate::marker::Marker;
 
-/// Makes the error for a text refused by the grammar. `body` is the parsed part, from byte `base`
-/// of `text` on. `bare` says whether the first hunk may be without `@@`.
+/// Makes the error for a text that the grammar does not accept. `body` is the part that was parsed;
+/// it begins at byte `base` of `text`. `bare` says whether the first hunk may be without `@@`.
 pub(crate) fn from_pest(
     text: &str,
     base: usize,
@@ -90,7 +90,7 @@ fn enclosing(before: &str) -> Context {
     Context::Outside
 }
 
-/// Finds the fault of `line` and its byte in the line.
+/// Says what is wrong with `line`, and at which byte of it.
 fn judge(
     line: &str,
     last: bool,
@@ -153,7 +153,7 @@ fn judge(
     }
 }
 
-/// Returns the header nearest to `line` and the first byte of difference.
+/// Returns the header nearest to `line` and the first byte at which they differ.
 fn closest_header(line: &str) -> (Option<&'static str>, usize) {
     /// Other tools' words for the same.
     const SYNONYMS: [(&str, Marker); 9] = [

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Only this module knows the hunks of diffs. The numbers after `@@` count the lines of the hunk.
-//! If they fit, every line within is content, whatever its look. If not, the lines are read as they
-//! stand, as long as they are unambiguous, with a warning.
+//! Where they fit, every line within is content, whatever it looks like. Where they do not, the
+//! lines are read as they stand, as long as they are unambiguous, and a warning says so.
 //!
 //! Text around the files is ignored, as git does. Parts of a diff that cannot be expressed
 //! (merges, binary files without their bytes) are errors.
@@ -53,8 +53,8 @@ pub fn are_parted(patch: &Patch, one: &Section<'_>, other: &Section<'_>) -> bool
     !between.is_empty() && reader::parts_diffs(patch.bytes(between))
 }
 
-/// Returns the error of a diff whose last hunk lacks lines, for callers without the files: a change
-/// may be missing.
+/// Returns the error of a diff whose last hunk lacks lines, for those who do not see its files: a
+/// change may be missing.
 #[must_use]
 pub fn may_be_cut_off(patch: &Patch) -> Option<ParseError> {
     let mut hunks = patch.sections().iter().flat_map(Section::hunks);
@@ -76,11 +76,11 @@ pub struct DiffOptions {
     /// prefixes (`a/` and `b/`, and those of `diff.mnemonicPrefix`) are removed, where there are
     /// any.
     pub strip: Option<usize>,
-    /// Whether binary files without their bytes in the diff are left out, with a warning: `Binary
-    /// files a/x and b/x differ`. Default: `false`: such files are errors.
+    /// Whether binary files whose bytes the diff does not have are left out, with a warning:
+    /// `Binary files a/x and b/x differ`. Default: `false`: such files are errors.
     pub skip_binary: bool,
-    /// Whether wrong numbers of hunks are ignored, as in `git apply --recount`. Default: `false`: a
-    /// warning tells them, and the last hunk of a diff may be [cut off](ParseErrorKind::CutOff).
+    /// Whether wrong numbers of hunks are ignored, as in `git apply --recount`. Default: `false`:
+    /// they are told, and the last hunk of a diff may be [cut off](ParseErrorKind::CutOff).
     pub recount: bool,
     /// Whether something behind the diff showed that the text is whole, such as the end of a fence.
     /// Default: `false`.
@@ -316,7 +316,7 @@ fn hunk<'p>(
     ids: Option<&(Range<usize>, Range<usize>)>,
 ) -> Hunk<'p> {
     let (lines, _) = hunk_lines(&text[part.body.clone()], part.line + 1, endings);
-    // For a pure insertion the function above says nothing.
+    // A hunk that only inserts has nothing to do with the function above it.
     let shows_old = lines.iter().any(|line| line.kind != LineKind::Insert);
     let heading = part.heading.clone().filter(|_| shows_old);
     let header = heading.and_then(|span| {

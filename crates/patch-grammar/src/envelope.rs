@@ -4,8 +4,8 @@ use crate::ast::{AddedLines, Hunk, LineEndings, LineKind, Section, SectionOperat
 use crate::marker::{Marker, push_header, push_no_newline};
 use crate::patch::Patch;
 
-/// The writer of an envelope, one section after the other. The envelope's own lines end in line
-/// feeds, so a carriage return before one belongs to the file.
+/// An envelope that is being written, one section after the other. The envelope's own lines end in
+/// line feeds, so a carriage return before one belongs to the file.
 #[derive(Debug, Default)]
 pub struct Writer {
     sections: Vec<u8>,
@@ -64,7 +64,7 @@ impl Writer {
     }
 }
 
-/// A part of a patch without an equivalent in an envelope.
+/// A part of a patch that an envelope cannot express.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 #[non_exhaustive]
@@ -73,7 +73,7 @@ pub struct Inexpressible {
     pub path: String,
     /// The 1-based line of the patch.
     pub line: u32,
-    /// The part without an equivalent.
+    /// The part that cannot be expressed.
     pub problem: Unsaid,
 }
 
@@ -296,7 +296,7 @@ mod tests {
                 "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n\\ No\n+b\n",
                 "*** Update File: x\n@@\n-a\r\n\\ No newline at end of file\n+b\n",
             ),
-            // Lines like headers, and an empty line whose blank was lost.
+            // Lines that read like headers, and an empty line that lost its blank.
             (
                 "--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n\n--- a\n--- b\n+++ c\n",
                 "*** Update File: x\n@@\n \n--- a\n--- b\n+++ c\n",
@@ -305,7 +305,7 @@ mod tests {
         ] {
             let found = written(diff.as_bytes()).unwrap_or_else(|error| panic!("{diff}: {error}"));
             assert_eq!(found, format!("*** Begin Patch\n{patch}*** End Patch\n"), "{diff}");
-            // Both say the same, but for byte ranges and lines.
+            // The envelope says the same as the diff, but for where it stands.
             let diff = diff::parse(diff, &DiffOptions::default()).expect("a diff");
             let read = crate::parse(&found, &crate::ParseOptions::default()).expect("it parses");
             let lines = |patch: &Patch| {

@@ -1,4 +1,4 @@
-//! The language in the notations of inference engines.
+//! The language in the notations that inference engines read.
 //!
 //! `cargo xtask grammar` generates the files from the pest grammar, and proves that they mean the
 //! same; a test keeps them current.
@@ -54,7 +54,7 @@ pub fn text(format: Format, dialect: Dialect) -> &'static str {
 }
 
 /// The grammar of the text between the two markers of a patch, in XGrammar's EBNF: for an engine
-/// with the markers in its own rules, such as a structural tag.
+/// that is told the markers themselves, such as a structural tag.
 ///
 /// ```
 /// use patch_grammar::{Dialect, export};
@@ -82,7 +82,7 @@ pub fn body(dialect: Dialect) -> String {
     out
 }
 
-/// The name of the file with the grammar.
+/// The name of the file that holds the grammar.
 #[must_use]
 pub fn file_name(format: Format, dialect: Dialect) -> String {
     let stem = match dialect {

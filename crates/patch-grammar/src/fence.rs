@@ -22,7 +22,8 @@ impl Fence {
         })
     }
 
-    /// Returns whether a line closes the fence. A deeper fence belongs to the content.
+    /// Returns whether a line closes the fence. A fence that is indented deeper belongs to what is
+    /// inside.
     #[must_use]
     pub fn is_closed_by(&self, line: &str) -> bool {
         let text = line.trim_start_matches(' ');

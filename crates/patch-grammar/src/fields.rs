@@ -1,4 +1,4 @@
-//! Serialization of fields whose data differs from their types.
+//! How fields of the tree are serialized that are not as their types are.
 
 use std::ops::Range;
 

@@ -68,7 +68,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
 
     /// Adds the sections of another walk from byte `at` to byte `end`, and returns `end`. Returns
     /// `None` if none of its sections begins there. The match of a section does not depend on the
-    /// text before, so two walks agree from any section common to both.
+    /// text before, so two walks agree from where one of their sections begins.
     pub(crate) fn follow(&mut self, at: usize, other: Self, end: usize) -> Option<usize> {
         let Self { mut sections, warnings, counted, line, .. } = other;
         let first = sections.iter().position(|section| section.span.start >= at)?;
@@ -85,7 +85,8 @@ impl<'p, 'o> Lowering<'p, 'o> {
         Some(end)
     }
 
-    /// Adds the pairs of the grammar from byte `base` on, and returns the byte of their end.
+    /// Adds the pairs that the grammar found in the text from byte `base` on, and returns the byte
+    /// where they end.
     pub(crate) fn part(
         &mut self,
         base: usize,
@@ -231,7 +232,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
                     }
                 }
                 Rule::accepted_hunk_lines => {
-                    // A run of lines, one token of pest.
+                    // A run of lines, which pest took as one token.
                     let number = self.line_at(range.start);
                     (hunk.lines, hunk.separators) =
                         hunk_lines(&self.text.as_bytes()[range], number, self.endings);

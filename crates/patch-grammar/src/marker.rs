@@ -1,4 +1,4 @@
-//! The marker lines of the envelope, for writers and readers.
+//! The marker lines of the envelope, for the code that writes or recognises them.
 
 use crate::quoted::of_quoted;
 
@@ -20,7 +20,7 @@ crate::names::named! {
     }
 }
 
-/// The marker after a last line without a line feed.
+/// The line after a line of a file that has no line feed.
 pub const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 impl Marker {
@@ -58,8 +58,8 @@ const QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{ab}', '\u{bb}
 /// Quotation marks of string literals, and of code in Markdown.
 pub const LITERAL: [char; 3] = ['"', '\'', '`'];
 
-/// Corrects a line meant as a marker: its case, stars, blanks and colon, and the marks around its
-/// path. Returns `None` for other lines, and for right markers.
+/// Corrects a line that is meant to be a marker: its case, stars, blanks and colon, and the marks
+/// around its path. Returns `None` for other lines, and for right markers.
 #[must_use]
 pub fn respelled(line: &str) -> Option<String> {
     let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
@@ -73,8 +73,8 @@ pub fn respelled(line: &str) -> Option<String> {
     corrected(text, bare, stars).filter(|right| right != whole).map(|right| right + end)
 }
 
-/// Returns the marker meant by a line; `bare` is the line without the quotes around, and begins
-/// with so many stars.
+/// Returns a line as the marker that it is meant to be; `bare` is the line without the quotes
+/// around, and begins with so many stars.
 fn corrected(text: &str, bare: &str, stars: usize) -> Option<String> {
     // The quotes of a path may be the last character of its line.
     if let Some((marker, path)) = Marker::of(text).and_then(|marker| {
@@ -126,8 +126,8 @@ fn key(text: &str) -> String {
 }
 
 /// Takes quotation marks, backticks, and stars behind a blank off the path of a header, or off both
-/// paths of a move, also when one pair of quotes is around both. Git's own quotes are read as by
-/// git.
+/// paths of a move, also when one pair of quotes is around both. What git quotes is read as git
+/// does.
 fn bare_path(marker: Marker, path: &str) -> String {
     if marker == Marker::Environment {
         return path.trim().to_owned();
@@ -165,14 +165,15 @@ pub fn push_header(out: &mut String, header: Option<&str>) {
     out.push('\n');
 }
 
-/// Writes one line of a hunk or a new file. A carriage return at its end means CRLF in the file.
+/// Writes one line of a hunk or a new file. A carriage return at its end says that the line ends in
+/// CRLF in the file.
 pub fn push_line(out: &mut String, sign: char, line: &str) {
     out.push(sign);
     out.push_str(line);
     out.push('\n');
 }
 
-/// Writes the marker for a missing line feed after the line before.
+/// Writes the line that says that the one before has no line feed.
 pub fn push_no_newline(out: &mut String) {
     out.push_str(NO_NEWLINE);
     out.push('\n');

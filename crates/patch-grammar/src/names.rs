@@ -20,7 +20,7 @@ pub(crate) use debug_is_display;
 pub struct UnknownName {
     /// The name.
     pub name: String,
-    /// The names in existence.
+    /// The names that there are.
     pub names: Vec<&'static str>,
 }
 

@@ -9,11 +9,11 @@ pub struct ParseOptions {
     /// Whether the first hunk of an update may lack its `@@`. Default: no.
     pub bare_first_hunk: bool,
     /// Whether a patch is taken only as written: nothing around is left out, and nothing within is
-    /// corrected, also not an absolute path beneath the root. Default: finders of patches in texts
+    /// corrected, also not an absolute path beneath the root. Default: who finds patches in texts
     /// may do both, with a note.
     pub to_the_letter: bool,
-    /// The environment of this program: a patch whose `*** Environment ID:` names another one is an
-    /// error. Default: none, so every patch with an environment is an error.
+    /// The environment that patches are applied in here: a patch whose `*** Environment ID:` names
+    /// another one is an error. Default: none, so every patch with an environment is an error.
     pub environment: Option<String>,
     /// How many file operations a patch may have. Default: 10 000.
     pub max_sections: usize,

@@ -1,9 +1,10 @@
-//! Names the diffs of other forms: from `diff` without `-u`, and in UTF-16.
+//! Names the forms of diffs that are no patch here: those of `diff` without `-u`, and texts in
+//! UTF-16.
 
 use crate::diagnose;
 use crate::error::{OtherForm, ParseError, ParseErrorKind};
 
-/// Returns the error for a text in such a form, with the line of the sign; `None` for any other
+/// Returns the error for a text in such a form, with the line that shows it; `None` for any other
 /// text.
 #[must_use]
 pub fn other_form(text: &[u8]) -> Option<ParseError> {
@@ -16,7 +17,7 @@ pub fn other_form(text: &[u8]) -> Option<ParseError> {
     Some(diagnose::at_offset(text, start, 0, kind, vec![expected]))
 }
 
-/// Returns the form of a text, and the first byte of the line with its sign.
+/// Returns the form of a text, and where the line begins that shows it.
 fn find(text: &[u8]) -> Option<(OtherForm, usize)> {
     if is_utf16(text) {
         return Some((OtherForm::Utf16, 0));

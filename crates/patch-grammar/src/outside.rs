@@ -1,5 +1,5 @@
-//! Lines of a patch, wherever they stand: the text around a patch may be prose, but no other part
-//! of the patch.
+//! Lines that belong to a patch, wherever they stand: the text around a patch may be prose, and
+//! must not be another part of it.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::lines::Lines;
 use crate::marker::{Marker, respelled};
 
-/// The most files in an error.
+/// The most files that an error names.
 const NAMED: usize = 5;
 
 /// Returns whether a part of a patch begins in line `at`: a marker, a hunk, the header of a file of
@@ -29,7 +29,7 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         Some(b'r') => text.starts_with(b"rename from ") && next.starts_with(b"rename to "),
         Some(b'c') => text.starts_with(b"copy from ") && next.starts_with(b"copy to "),
         Some(b'I') => text.starts_with(b"Index: ") && next.starts_with(b"===="),
-        // Without the line of the file name. A mode of every file says nothing.
+        // Without the line of the file name. A mode that files have anyway says nothing.
         Some(b'o') => text.starts_with(b"old mode 1") && next.starts_with(b"new mode 1"),
         Some(b'n') => text.strip_prefix(b"new file mode 1").is_some_and(|mode| mode != b"00644"),
         Some(b'd') if text.starts_with(b"deleted file mode 1") => true,
@@ -105,8 +105,8 @@ pub(crate) fn files<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// [`ParseErrorKind::TextOutside`], with the lines of a patch outside all patches, and the files
-/// named there.
+/// [`ParseErrorKind::TextOutside`], with the lines that belong to a patch and are in none, and the
+/// files that they name.
 pub(crate) fn check(
     text: &[u8],
     lines: &Lines<'_>,
@@ -152,7 +152,7 @@ pub(crate) fn is_block_marker(line: &[u8], sign: u8, words: &[&str]) -> bool {
     (5..=9).contains(&signs) && words.iter().any(|one| word.eq_ignore_ascii_case(one.as_bytes()))
 }
 
-/// Returns the binary file of a line of diff, or of git, about a change.
+/// Returns the binary file that, by a line of diff or git, changes.
 pub(crate) fn binary_file(line: &[u8]) -> Option<&[u8]> {
     let names = line.strip_prefix(b"Binary files ").or_else(|| line.strip_prefix(b"Files "))?;
     let names = names.strip_suffix(b" differ")?;
@@ -163,7 +163,7 @@ pub(crate) fn binary_file(line: &[u8]) -> Option<&[u8]> {
     Some(bare.unwrap_or(name))
 }
 
-/// A line of `git diff --submodule` about the change of a submodule.
+/// A line of `git diff --submodule`, which shows a change of a submodule.
 pub(crate) struct SubmoduleLine<'l> {
     /// Its directory.
     pub(crate) path: &'l [u8],

@@ -1,4 +1,4 @@
-//! Parses a patch: removes the text allowed around, applies the grammar, and makes the tree.
+//! Parses a patch: removes what may stand around it, applies the grammar, and makes the tree.
 
 use std::ops::Range;
 use std::str::Utf8Error;
@@ -57,7 +57,7 @@ fn begins(text: &str) -> bool {
     lines.any(|line| Marker::of(line) == Some(Marker::Begin) || line.starts_with("<<<<<<< "))
 }
 
-/// Returns the text up to the first bytes that are not UTF-8, and the error there.
+/// Returns the part of `bytes` before the first one that is not UTF-8, and the error there.
 pub(crate) fn valid_part(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),
@@ -74,8 +74,8 @@ pub(crate) fn valid_part(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
 ///
 /// # Errors
 ///
-/// Those of [`decode`]; else the first fault, with its line and column, the expected text and the
-/// text there.
+/// Those of [`decode`]; else the first thing that is wrong, with its line and column, what was
+/// expected and what was seen.
 pub fn parse(text: impl Into<Text>, options: &ParseOptions) -> Result<Patch, ParseError> {
     let text = text.into();
     let part = text.range();

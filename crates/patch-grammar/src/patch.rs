@@ -11,7 +11,7 @@ use crate::ast::{Section, SectionOperation};
 use crate::error::{ParseError, Warning};
 use crate::lines::Lines;
 
-/// A text and the part with the patch, for shared use.
+/// A text and the part of it that is a patch, shared by all who need them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Text {
     whole: Arc<Vec<u8>>,
@@ -81,15 +81,15 @@ impl fmt::Debug for Text {
     }
 }
 
-/// A whole patch, the owner of its text. The sections borrow from the text: `self_cell` keeps both
+/// A whole patch. It owns its text, and its sections borrow from that: `self_cell` keeps both
 /// together. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Patch {
     tree: Arc<TreeCell>,
     part: Range<usize>,
-    /// The things overlooked while reading.
+    /// The things that were overlooked to read the text.
     pub warnings: Vec<Warning>,
-    /// Notes on changes to the text before parsing; the parser leaves them empty.
+    /// Notes on what was done to the text before it was parsed; the parser leaves them empty.
     pub notes: Vec<String>,
     /// The sections reverse the text, and are in reverse order: the last section of the text comes
     /// first.
@@ -109,7 +109,7 @@ struct SectionTree<'p> {
     sections: Vec<Section<'p>>,
 }
 
-/// The texts under the sections: their own, and the texts of the sections they were made of.
+/// The texts that sections borrow from: their own, and those of the sections they were made of.
 #[derive(Debug)]
 struct SectionSource {
     text: Arc<Vec<u8>>,
@@ -170,7 +170,7 @@ impl Patch {
         &self.tree.borrow_owner().text
     }
 
-    /// Returns the parsed text. An envelope is UTF-8; a diff need not be.
+    /// Returns the text that was parsed. An envelope is UTF-8; a diff need not be.
     #[must_use]
     pub fn text(&self) -> Text {
         Text { whole: Arc::clone(self.whole()), part: self.part.clone() }

@@ -24,8 +24,9 @@ fn is_plain(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte) && !matches!(byte, b'"' | b'\\')
 }
 
-/// Returns the name behind git's form of a text, in quotes and with escapes, as printed by `git
-/// status`. `None` for other texts, and for names with a control character, which no file here has.
+/// Returns the name for which git writes this text, in quotes and with escapes, as `git status`
+/// prints it. `None` for other texts, and for names with a control character, which no file here
+/// has.
 #[must_use]
 pub fn of_quoted(text: &str) -> Option<String> {
     let (name, rest) = unquoted(text.as_bytes()).filter(|_| text.contains('\\'))?;
@@ -79,7 +80,7 @@ pub(crate) type RawPath = Option<Vec<u8>>;
 ///
 /// # Errors
 ///
-/// The first of the two with too few parts.
+/// The first of the two that has too few parts.
 pub(crate) fn stripped(
     old: Option<&[u8]>,
     new: Option<&[u8]>,
@@ -102,10 +103,10 @@ pub(crate) enum ShortName {
     New,
 }
 
-/// Returns whether the names have git's prefixes, always different on the two sides.
+/// Returns whether the names have git's prefixes, which are never the same on both sides.
 fn has_prefixes(old: Option<&[u8]>, new: Option<&[u8]>) -> bool {
-    /// The letters of `diff.mnemonicPrefix` for `a/` and `b/`: for the index, the work tree, a
-    /// commit, an object, and two files.
+    /// The letters that `diff.mnemonicPrefix` writes for `a/` and `b/`: for the index, the work
+    /// tree, a commit, an object, and two files.
     const MNEMONIC: [&[u8; 2]; 6] = [b"iw", b"ci", b"cw", b"ow", b"oi", b"12"];
     match (old, new) {
         (Some([old, b'/', left @ ..]), Some([new, b'/', right @ ..])) => {
@@ -141,8 +142,8 @@ fn same(old: &[u8], new: &[u8], count: Option<usize>) -> RawPath {
     }
 }
 
-/// Returns the path of a `diff --git` line, if both names are the same; `rest` is the line after
-/// these words. A rename has two names, and its own lines for them.
+/// Returns the path of a `diff --git` line, if both names are the same; `rest` follows these words.
+/// A rename has two names, and its own lines for them.
 pub(crate) fn of_git_header(rest: &[u8], count: Option<usize>) -> Option<Vec<u8>> {
     if rest.starts_with(b"\"") {
         let (old, rest) = unquoted(rest)?;

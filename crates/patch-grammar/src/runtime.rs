@@ -9,8 +9,8 @@ use crate::grammar::Rule;
 
 type State<'i> = Box<ParserState<'i, Rule>>;
 
-/// Runs a parser on `input`. One empty pair more than from `pest::state` comes last, at the
-/// beginning of the text.
+/// Runs a parser on `input`. One empty pair more than `pest::state` would give comes last, and
+/// stands at the beginning.
 ///
 /// Pest makes an index of all lines up to the end of the last pair, so that a pair can tell its
 /// line. Our pairs are never asked, and for many long lines the index takes as long as parsing.
@@ -20,8 +20,7 @@ pub(crate) fn state<'i>(
 ) -> Result<Pairs<'i, Rule>, Error<Rule>> {
     pest_itself::state(input, |state| {
         let parsed = parse(state)?;
-        // The parsed text comes out of a look ahead unchanged, except for the position: the
-        // beginning.
+        // The parsed text comes out of a look ahead as it is, but where the look ahead began.
         let rewound = ParserState::new(input).lookahead(true, |_| Ok(parsed))?;
         rewound.rule(Rule::EOI, Ok)
     })

@@ -8,7 +8,7 @@ use crate::fields::text;
 use crate::patch::Patch;
 
 /// Writes `sections`, in the order of the text, and `warnings`, as text. Byte ranges are `[start,
-/// end]`; lines count from 1. A line in another encoding than UTF-8 is a list of its bytes.
+/// end]`; lines count from 1. A line that is not UTF-8 is a list of its bytes.
 impl Serialize for Patch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut tree = serializer.serialize_struct("Patch", 2)?;

@@ -1,4 +1,4 @@
-//! Reads a patch as it arrives: sends events as its lines and sections complete.
+//! Reads a patch that is still arriving: sends events as its lines and sections complete.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ use crate::wrapper;
 /// The most wrappers around a patch: a heredoc and a fence.
 const MAX_WRAPPERS: usize = 2;
 
-/// The most lines with a wrong look that are given to the parser. One is enough, if the parser
+/// The most lines that look wrong for which the parser is asked. One is enough, if the parser
 /// agrees.
 const MAX_CHECKS: usize = 8;
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// An event at the completion of a line or a section.
+/// An event that a chunk of the text completes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamEvent {
@@ -48,7 +48,7 @@ pub enum StreamEvent {
         /// Where the file goes.
         path: String,
     },
-    /// Lines of a section are complete; one event for all lines of a chunk.
+    /// Lines of a section are complete; one event for all that arrived together.
     Lines {
         /// The section's index.
         section: usize,
@@ -86,7 +86,7 @@ pub enum StreamOperation {
 }
 
 impl StreamOperation {
-    /// Returns the operation of a section by its rule; `None` for other rules.
+    /// Returns the operation of the section that matches a rule; `None` for other rules.
     fn of(rule: Rule) -> Option<Self> {
         match rule {
             Rule::accepted_add => Some(Self::Add),
@@ -109,8 +109,8 @@ impl StreamOperation {
 
 /// Takes the text of a patch in chunks of any size, cut anywhere, also inside a character.
 ///
-/// Events come line by line: a section is known by its complete header, and parsed at the beginning
-/// of the next one. Apply nothing before the end, since the text may still turn out to be no patch.
+/// Events come line by line: a section is known when its header is complete, and is parsed when the
+/// next one begins. Apply nothing before the end, since the text may still turn out to be no patch.
 /// Time is linear in the text, however the chunks are cut.
 ///
 /// ```
@@ -236,7 +236,7 @@ impl PatchStream {
         }
         match self.tree().map(|(sections, _)| sections.last().map(|last| last.span.end)) {
             Ok(end) => {
-                // The last marker was not known as such before: blanks are around.
+                // Where the last marker was not known as such: it is padded with blanks.
                 if self.open
                     && let Some(part) = self.sections.last_mut()
                     && let Some(end) = end
@@ -283,7 +283,7 @@ impl PatchStream {
     }
 
     fn complete_lines(&mut self, events: &mut Vec<StreamEvent>) {
-        // A long line in small pieces is searched once.
+        // A long line that arrives in small pieces is searched once.
         while let Some(length) = memchr::memchr(b'\n', &self.text.as_bytes()[self.searched..]) {
             self.searched += length + 1;
             self.complete_line(self.searched, events);
@@ -341,7 +341,7 @@ impl PatchStream {
             Some(Rule::environment) if self.sections.is_empty() => {
                 self.check_so_far(end, false, events);
             }
-            // The parser tells the fault of an unfinished last line.
+            // The parser says what an unfinished last line is.
             _ => {
                 let is_wrong = is_finished && !may_close && !self.may_stand(rule, start..end);
                 if is_wrong && self.checks < MAX_CHECKS {
@@ -364,7 +364,7 @@ impl PatchStream {
             _ if is_first
                 && part.operation == StreamOperation::Update
                 && self.is_destination(range.clone(), events) => {}
-            // Context, whatever its look.
+            // Context, whatever it looks like.
             b' ' if updates => {}
             _ => return false,
         }
@@ -424,8 +424,8 @@ impl PatchStream {
             || line.trim() == Marker::Begin.as_str()
             || !line.ends_with('\n')
         {
-            // The parser tells the fault of a marker with other blanks around, and of an unfinished
-            // line.
+            // The parser says what is wrong with a marker that has other blanks around it, and with
+            // an unfinished line.
         } else if wrapper::may_open(trimmed)
             && self.options.strip_wrappers
             && self.wrappers < MAX_WRAPPERS
@@ -476,8 +476,8 @@ impl PatchStream {
         self.check_so_far(end, false, events);
     }
 
-    /// Finds the fault of the text up to `end` with the parser; with `within`, only a fault before
-    /// the added marker. This happens a few times.
+    /// Finds what is wrong with the text up to `end` as the parser finds it; with `within`, only
+    /// what is wrong before the added marker. This happens a few times.
     fn check_so_far(&mut self, end: usize, within: bool, events: &mut Vec<StreamEvent>) {
         let (begin, line) = self.begin.expect("a section has a first marker before it");
         let text = format!("{}{}\n", &self.text[begin..end], Marker::End.as_str());
@@ -488,7 +488,7 @@ impl PatchStream {
             if within && error.span.start >= end {
                 return;
             }
-            // The text of the place, and not the added marker.
+            // The text of that place, and not the added marker.
             if error.span.start >= end {
                 let line =
                     self.text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');

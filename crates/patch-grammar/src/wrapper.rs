@@ -14,7 +14,7 @@ const END: &str = Marker::End.as_str();
 /// The patch without wrappers.
 #[derive(Debug)]
 pub(crate) struct Peeled {
-    /// The byte range for the grammar.
+    /// The byte range that the grammar reads.
     pub(crate) body: Range<usize>,
     /// Whether the last marker was padded and is left out of `body`.
     pub(crate) open: bool,

@@ -2,8 +2,9 @@
 //! would make a file impossible to move.
 //!
 //! The format is that of `acl_copy_ext_native`, a `kauth_filesec` of `<sys/kauth.h>` in the
-//! machine's byte order: a magic number, two identities without a use here, the number of entries,
-//! flags; then for each entry an identity, its flags and its rights. An empty slice means: no list.
+//! machine's byte order: a magic number, two identities that are not used here, the number of
+//! entries, flags; then for each entry an identity, its flags and its rights. An empty slice means:
+//! no list.
 
 const MAGIC: u32 = 0x012C_C16D;
 const COUNT_AT: usize = 36;

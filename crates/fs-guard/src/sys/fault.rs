@@ -1,8 +1,8 @@
 //! A seam for tests: the k-th system call of this thread fails, or the "machine" stops there.
 //!
-//! For a whole program the environment sets the fault, in the first thread with a call, or the
-//! first of these named as in `FS_GUARD_THREAD`: `FS_GUARD_FAULT` is a word, the number of the call
-//! and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`, `none 0 0`),
+//! For a whole program the environment sets the fault, in the first thread that makes a call, or
+//! the first that has the name in `FS_GUARD_THREAD`: `FS_GUARD_FAULT` is a word, the number of the
+//! call and a system error code (`kill 12 0`, `once 5 13`, `always 5 5`, `full 5 28`, `none 0 0`),
 //! `FS_GUARD_LACKS` has the words `exchange`, `no-replace`, `cross-device` and `count-late`, and
 //! the calls are listed in the file `FS_GUARD_CALLS`.
 //!

@@ -31,7 +31,7 @@ pub(crate) enum Open {
     Overwrite,
 }
 
-/// The treatment of an existing entry by a rename.
+/// The treatment by a rename of an entry that has the new name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rename {
     /// Replace it.

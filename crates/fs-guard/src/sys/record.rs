@@ -35,7 +35,7 @@ mod on {
         pub name: String,
     }
 
-    /// An act in the file system; inodes stand for files and directories.
+    /// Something that was done to the file system; inodes stand for files and directories.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Act {
         /// A file was opened by a name, perhaps a new one.
@@ -118,12 +118,12 @@ mod on {
         RECORDER.with_borrow(CallRecorder::clone)
     }
 
-    /// Notes all writes of this thread and its child threads from now on.
+    /// Records what this thread and the threads it starts write from now on.
     pub fn record() {
         CallRecorder(Some(Arc::default())).adopt();
     }
 
-    /// Ends the recording and returns the acts.
+    /// Ends the recording and returns what was written.
     pub fn recorded() -> Vec<Act> {
         let recorder = RECORDER.replace(CallRecorder(None));
         recorder.acts().map(|mut acts| std::mem::take(&mut *acts)).unwrap_or_default()

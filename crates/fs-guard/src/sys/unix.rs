@@ -177,7 +177,7 @@ fn link_in_the_way(error: rustix::io::Errno) -> rustix::io::Errno {
 
 /// Opens `path` beneath `dir` in one call, through no link and no mount point.
 ///
-/// `None` without support in the kernel.
+/// `None` if the kernel cannot do that.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_beneath(dir: &Fd, path: &str, how: Open) -> Option<io::Result<Fd>> {
     use rustix::fs::ResolveFlags as R;
@@ -230,7 +230,7 @@ pub(crate) fn look_for(dir: &Fd, name: &str) -> io::Result<()> {
     stat_at(dir, name).map(drop)
 }
 
-/// Counts the names of a file with seemingly several again, bypassing the kernel's cache.
+/// Counts the names of a file that seems to have several again, bypassing the kernel's cache.
 ///
 /// On some FUSE file systems the kernel caches the count for each name: a file with two names for a
 /// moment, for instance during its publication by a link, seems to have two for another second.
@@ -292,8 +292,8 @@ fn metadata(stat: &fs::Stat) -> Metadata {
     .observed_at(now())
 }
 
-/// Returns the second of this machine's start, by its present clock; `None` on systems that do not
-/// say.
+/// Returns the second in which this machine started, by its present clock; `None` on systems that
+/// do not say.
 #[allow(clippy::unnecessary_wraps, reason = "not every platform tells")]
 pub(crate) fn started_at() -> Option<FileTime> {
     #[cfg(target_os = "linux")]
@@ -436,8 +436,8 @@ pub(crate) const DEFAULT_ACL: &[u8] = b"system.posix_acl_default";
 /// The last attribute to set. On macOS a list may deny the file's owner to set the mode.
 pub(crate) const SET_LAST: Option<&[u8]> = if cfg!(target_os = "macos") { Some(ACL) } else { None };
 
-/// Returns whether an extended attribute is copied with the bytes, and whether the copy is a must.
-/// (Set-id bits and capabilities are not copied.)
+/// Returns whether an extended attribute is copied with the bytes, and whether it must be. (Set-id
+/// bits and capabilities are not copied.)
 pub(crate) fn keeps(name: &[u8]) -> Option<bool> {
     if cfg!(target_os = "macos") { keeps_on_macos(name) } else { keeps_on_linux(name) }
 }
@@ -759,9 +759,9 @@ fn add_name(names: &mut Vec<Vec<u8>>, name: &std::ffi::CStr) {
 
 /// Syncs one file, or one directory's list of names.
 ///
-/// On macOS `fsync` leaves the bytes in the cache of the drive, to be lost when the power fails;
-/// `F_FULLFSYNC` flushes the cache. Some file systems there, mostly network ones, do not support
-/// this call.
+/// On macOS `fsync` leaves the bytes in the cache of the drive, which loses them when the power
+/// fails; `F_FULLFSYNC` flushes the cache. Some file systems there, mostly network ones, do not
+/// support this call.
 pub(crate) fn sync(fd: &Fd) -> io::Result<()> {
     #[cfg(target_os = "macos")]
     match write("fcntl", || fs::fcntl_fullfsync(fd)) {

@@ -22,8 +22,8 @@ const NONE: u8 = u8::MAX;
 #[cfg(feature = "binary-diffs")]
 const WIDTH: usize = 52;
 
-/// Decodes a line without its terminator, and appends the bytes. Returns `None` for a line of other
-/// text, perhaps after some bytes were appended.
+/// Decodes a line without its terminator, and appends the bytes. Returns `None` if the line is not
+/// one of base 85; some of its bytes may have been appended then.
 pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (&letter, digits) = line.split_first()?;
     let length = match letter {
@@ -47,7 +47,7 @@ pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
         }
         let bytes = u32::try_from(number).ok()?.to_be_bytes();
         let (taken, unused) = bytes.split_at(left.min(4));
-        // The bits beyond the last byte are zero, so each text stands for other bytes.
+        // The bits beyond the last byte are zero, so no two texts stand for the same bytes.
         if unused.iter().any(|&byte| byte != 0) {
             return None;
         }
@@ -57,7 +57,7 @@ pub(crate) fn decode_line(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Decodes checked lines.
+/// Decodes lines that were checked before.
 pub(crate) fn decode(lines: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(lines.len() / 5 * 4);
     for line in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
@@ -119,7 +119,7 @@ mod tests {
             (b"D0000 ", None),
             (b"D|NsC1", None),
             (b"D~~~~~", None),
-            // A byte left out by the letter.
+            // A byte that the letter leaves out.
             (b"A00001", None),
         ] {
             let mut out = Vec::new();

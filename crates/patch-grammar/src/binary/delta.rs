@@ -1,6 +1,6 @@
 //! Git's deltas: what makes one file of another, by copies of its bytes and new ones.
 
-/// How many bytes a copy without a length has.
+/// How many bytes a copy has that states no length.
 const DEFAULT_LENGTH: usize = 0x10000;
 
 /// The sizes at the beginning of a delta.

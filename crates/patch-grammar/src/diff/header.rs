@@ -1,5 +1,4 @@
-//! Git's own lines before the hunks of a file, and their meaning, for callers who only show the
-//! diff.
+//! Git's own lines before the hunks of a file, and what they say, for those who only show the diff.
 
 use crate::outside::binary_file;
 
@@ -47,9 +46,9 @@ impl GitLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FileHeader {
-    /// The mode before, such as `0o100644`, of a deleted file or a change of mode.
+    /// The mode before, such as `0o100644`, of a file that is deleted or changes its mode.
     pub old_mode: Option<u32>,
-    /// The mode afterwards, of a new file or a change of mode.
+    /// The mode afterwards, of a file that is new or changes its mode.
     pub new_mode: Option<u32>,
     /// How many percent of a moved or copied file stay.
     pub similarity: Option<u8>,

@@ -118,7 +118,7 @@ fn is_hash(text: &[u8], end: u8) -> bool {
     (digits == 40 || digits == 64) && text.get(digits).is_none_or(|&byte| byte == end)
 }
 
-/// Returns whether a mail signature begins at line `at`, with the look of a deleted line.
+/// Returns whether a mail signature begins at line `at`, which looks like a deleted line.
 fn is_signature<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
     matches!(line(at), b"--" | b"-- ")
         && !matches!(line(at + 1).first(), Some(b'+' | b'-' | b' ' | b'@'))
@@ -162,7 +162,7 @@ pub(super) enum FoundFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiffFile {
     pub(super) path: Name,
-    /// The other name of the file in the diff, without a move.
+    /// The other name that a diff has for the file without saying that the file moves.
     pub(super) old_name: Option<Name>,
     pub(super) operation: DiffOperation,
     pub(super) executable: Option<bool>,
@@ -241,7 +241,7 @@ pub(super) struct HunkPart {
     pub(super) line: u32,
     /// The missing lines; the ids of the file are not known yet.
     pub(super) shortfall: Option<Shortfall<'static>>,
-    /// The file was or will be empty, by the numbers.
+    /// The numbers say that the file was empty, or will be.
     from_nothing: bool,
     to_nothing: bool,
 }
@@ -285,21 +285,21 @@ pub(super) struct Reader<'l, 't> {
     quiet: bool,
     /// Binary files without their bytes are left out.
     pub(super) skip_binary: bool,
-    /// Numbers of hunks are not compared with their lines.
+    /// Numbers of hunks that do not fit their lines are ignored.
     pub(super) recount: bool,
-    /// A text behind the diff shows that the diff is whole.
+    /// Something stood behind the text that shows that it is whole.
     pub(super) ended: bool,
     /// Whether the numbers of all hunks are right but for hunks with a shortfall; `None` before the
     /// first.
     pub(super) others_are_right: Option<bool>,
 }
 
-/// A name as in the line.
+/// A name as it stands in a line.
 struct RawName {
     text: RawPath,
     span: Range<usize>,
     line: usize,
-    /// The time stamp says: no file.
+    /// The time stamp says that there was no file.
     epoch: bool,
 }
 
@@ -444,7 +444,7 @@ impl<'l, 't> Reader<'l, 't> {
                     }
                 }
                 Some(Between::Line) => {}
-                // A message may show a patch; anything else with the look of a part is one.
+                // A message may show a patch; anything else that looks like a part of one is one.
                 None if !message && outside::belongs(get, self.at) => {
                     let kind = ParseErrorKind::TextOutside {
                         lines: std::iter::once(self.at..self.at + 1).collect(),
@@ -462,7 +462,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(None)
     }
 
-    /// Counts a file at its beginning.
+    /// Counts a file that begins here.
     fn count_file(&mut self) -> Result<(), DiffFailure> {
         if self.files == self.most {
             let kind = ParseErrorKind::TooManySections { limit: self.most };
@@ -797,7 +797,7 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(BinaryParts { forward, reverse, old_id, new_id })
     }
 
-    /// Reads a part of a binary file here, if any, and the empty line behind.
+    /// Reads a part of a binary file, and the empty line behind it, if one begins here.
     fn binary_part(&mut self) -> Result<Option<PartLines>, DiffFailure> {
         let Some((kind, size)) = BinaryKind::of_line(self.lines.get(self.at)) else {
             return Ok(None);
@@ -906,8 +906,8 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(RawName { text, span, line: at, epoch: false })
     }
 
-    /// Returns the kind of a file by its modes, if the file is no plain one. In git a file of a new
-    /// kind is deleted and created.
+    /// Returns the kind of a file by its modes, if the file is no plain one. git shows a file that
+    /// becomes something else as deleted and created.
     fn kind(
         &self,
         first: usize,
@@ -1187,14 +1187,14 @@ impl<'l, 't> Reader<'l, 't> {
         end: usize,
         separators: usize,
     ) -> Option<Shortfall<'static>> {
-        // Each of several joined texts may be cut off.
+        // Texts that are joined may each be cut off.
         let below = self.past_empty(end).map(|at| self.lines.get(at));
         if self.ended || below.is_some_and(|line| line != NEXT_DIFF.trim_ascii_end()) {
             return None;
         }
         let old = numbers.old.count.checked_sub(found.0)?;
         let new = numbers.new.count.checked_sub(found.1)?;
-        // Empty lines may be context whose blank was lost.
+        // Empty lines may be context that has lost its blank.
         let empty = old.min(new).min(separators as u64);
         let missing = (old - empty, new - empty);
         let starts = (numbers.old.first, numbers.new.first);

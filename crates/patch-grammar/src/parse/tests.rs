@@ -32,7 +32,7 @@ fn options() -> [ParseOptions; 4] {
 struct Read {
     /// Patches with several sections.
     patches: Cell<u32>,
-    /// Texts refused by the grammar, and texts refused on the walk to the tree only.
+    /// Texts that the grammar refuses, and those that only the walk to the tree refuses.
     refused: Cell<(u32, u32)>,
 }
 
@@ -43,7 +43,7 @@ impl Read {
         let whole = in_one_piece(text, &peeled, options);
         let parts = in_parts(text, &peeled, options);
         assert_eq!(parts.as_ref(), whole.as_ref().ok(), "{text:?} {options:?}");
-        // A second thread begins at any line with the look of a header.
+        // A second thread begins at any line that looks like a header.
         for (at, _) in text[peeled.body.clone()].match_indices("\n***") {
             let middle = Some(peeled.body.start + at + 1);
             let parts = in_parts_from(text, &peeled, options, middle);
@@ -142,7 +142,7 @@ fn the_scenarios_read_in_parts_are_what_they_are_in_one_piece() {
     assert!(walk > least.2, "{patches} {grammar} {walk}");
 }
 
-/// The end of a section may depend on the text behind.
+/// A section may end before the next one only because of what follows it.
 #[test]
 fn sections_end_where_they_end_in_the_whole() {
     for body in [
@@ -179,7 +179,7 @@ fn sections_end_where_they_end_in_the_whole() {
             Read::default().check(&format!("*** Begin Patch\n{sections}{end}"), &options()[0]);
         }
     }
-    // A part that ends inside a longer one, unlike in the whole.
+    // A part that ends inside a longer one, as it does not in the whole.
     let whole = crate::parse(
         "*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch\n",
         &options()[0],

@@ -29,7 +29,7 @@ const KEPT_MARKS: u32 = win::FILE_ATTRIBUTE_HIDDEN
     | win::FILE_ATTRIBUTE_ARCHIVE
     | win::FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
 
-/// Sets the one permission bit of Windows: whether a file may be written at all.
+/// Sets the one permission bit that Windows has: whether a file may be written at all.
 pub(crate) fn set_mode(fd: &Fd, mode: u32) -> io::Result<()> {
     write("fchmod", || {
         let (attributes, _) = look::attributes(fd)?;
@@ -80,7 +80,7 @@ pub(crate) fn xattr_names(_: &Fd) -> io::Result<Vec<Vec<u8>>> {
     Ok(vec![ACL.to_vec(), MARKS.to_vec()])
 }
 
-/// Returns whether an attribute comes along at the replacement of a file, and whether it has to.
+/// Returns whether an attribute comes along when a file is replaced, and whether it has to.
 pub(crate) fn keeps(_: &[u8]) -> Option<bool> {
     Some(true)
 }

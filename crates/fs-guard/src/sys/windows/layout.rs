@@ -43,8 +43,8 @@ pub(super) fn text_at(bytes: &[u8], place: usize, length: usize) -> Option<Vec<u
     Some(text.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect())
 }
 
-/// A name in the form of other platforms: UTF-8. A name outside Unicode becomes invalid UTF-8, and
-/// so no name of ours.
+/// A name as other platforms have it: UTF-8. A name that is not Unicode becomes invalid UTF-8, so
+/// that it is no name of ours.
 pub(super) fn name_bytes(name: &[u16]) -> Vec<u8> {
     match String::from_utf16(name) {
         Ok(name) => name.into_bytes(),

@@ -14,8 +14,8 @@ use super::layout::{bytes, name_bytes, text_at, u32_at, u64_at};
 use super::{nt, security, status};
 use crate::metadata::{FileKind, FileTime, Metadata, now};
 
-/// The bit in the tag of a reparse point for another file or directory: links, junctions, mount
-/// points.
+/// The bit in the tag of a reparse point that stands for another file or directory: links,
+/// junctions, mount points.
 const STANDS_FOR_ANOTHER: u32 = 0x2000_0000;
 /// 1601 to 1970.
 const SECONDS_BEFORE: i64 = 11_644_473_600;

@@ -79,7 +79,7 @@ impl Open {
         };
         match self {
             Self::Read => vec![opening(win::FILE_GENERIC_READ, 0)],
-            // A read-only file was synced before it became one.
+            // A read-only file was synced before it was made read-only.
             Self::Sync => {
                 vec![opening(win::FILE_WRITE_DATA | SEE, 0), opening(win::FILE_GENERIC_READ, 0)]
             }
@@ -176,7 +176,7 @@ pub(crate) fn open_beneath(_: &Fd, _: &str, _: Open) -> Option<io::Result<Fd>> {
     None
 }
 
-/// Looks at the directory of an ordinary path.
+/// Looks at the directory that an ordinary path leads to.
 pub(crate) fn stat_path(path: &Path) -> io::Result<Metadata> {
     stat(&open_root(path)?)
 }
@@ -335,8 +335,8 @@ pub(crate) fn look_up_user() -> u32 {
 
 /// Locks a file for this handle; `false` while another handle has the lock.
 ///
-/// Others cannot read locked bytes here. So the locked byte is beyond the end, far behind the bytes
-/// with the holder of the lock.
+/// Others cannot read locked bytes here. So the locked byte does not exist: it is far behind those
+/// that say who holds the lock.
 pub(crate) fn try_lock(fd: &Fd) -> io::Result<bool> {
     nt::try_lock(fd, LOCKED)
 }

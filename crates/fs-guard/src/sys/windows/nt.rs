@@ -49,7 +49,7 @@ pub(super) struct Create<'s> {
     pub(super) security: Option<&'s [u64]>,
 }
 
-/// A way to open an existing file, by the requested rights.
+/// A way to open a file that exists, with the requested rights.
 pub(super) fn opening(access: u32, options: u32) -> Create<'static> {
     Create { access, disposition: wdk::FILE_OPEN, options, attributes: 0, security: None }
 }
@@ -71,9 +71,9 @@ pub(super) fn create(dir: &File, name: &[u16], how: Create<'_>) -> Result<File, 
     let mut handle: HANDLE = ptr::null_mut();
     let mut done = IO_STATUS_BLOCK::default();
     let options = how.options | wdk::FILE_SYNCHRONOUS_IO_NONALERT | wdk::FILE_OPEN_REPARSE_POINT;
-    // SAFETY: all pointers are to locals, or to slices with a longer life than the call; the name
-    // is only read. The security descriptor is in a single piece (`security::descriptor`), and the
-    // system checks it while copying.
+    // SAFETY: all pointers are to locals, or to slices that outlive the call; the name is only
+    // read. The security descriptor is in a single piece (`security::descriptor`), and the system
+    // checks it while copying.
     let status = unsafe {
         wdk::NtCreateFile(
             &raw mut handle,
@@ -246,7 +246,7 @@ pub(super) fn control(file: &File, code: u32, into: &mut [u64]) -> io::Result<us
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(length as usize) }
 }
 
-/// A place in a file, for the calls that lock.
+/// A place in a file, as the calls that lock take it.
 fn byte_at(at: u64) -> OVERLAPPED {
     let mut place = OVERLAPPED::default();
     place.Anonymous.Anonymous.Offset = (at & 0xFFFF_FFFF) as u32;

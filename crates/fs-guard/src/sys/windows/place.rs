@@ -85,8 +85,8 @@ fn is_private(dir: &Fd) -> io::Result<bool> {
     Ok(look::metadata(dir)?.mode & 0o077 == 0)
 }
 
-/// Second names are not used: the rename after them would replace a file from in between. So an
-/// exchange takes the old file aside, by a rename without replacement, and gives the new one its
+/// Second names are not used: the rename that follows would replace a file created in between. So
+/// an exchange takes the old file aside, by a rename without replacement, and gives the new one its
 /// name in the same way.
 pub(crate) fn link(_: NameIn<'_, &Fd>, _: NameIn<'_, &Fd>) -> io::Result<()> {
     error(code::OPNOTSUPP)

@@ -13,7 +13,7 @@ use windows_sys::Win32::Security as win;
 use super::layout::{bytes, u16_at, u32_at, u64_at, words};
 use super::nt;
 
-/// The numbers of this module for this user, and for files without an owner.
+/// How this module numbers this user, and files without an owner.
 pub(super) const ME: u32 = 1;
 
 /// All rights to a file.
@@ -59,7 +59,7 @@ fn identity(class: win::TOKEN_INFORMATION_CLASS) -> Option<Vec<u8>> {
     sid_at(&bytes, place).map(<[u8]>::to_vec)
 }
 
-/// The identity from a place on.
+/// The identity that begins at a place.
 fn sid_at(bytes: &[u8], place: usize) -> Option<&[u8]> {
     let rest = bytes.get(place..)?;
     rest.get(..8 + 4 * usize::from(*rest.get(1)?))

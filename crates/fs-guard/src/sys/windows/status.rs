@@ -1,5 +1,5 @@
 //! The answers of the native calls, as errors known to the rest of the guard; and patience with
-//! passing ones.
+//! those that pass.
 
 use std::io;
 use std::thread::sleep;
@@ -9,7 +9,7 @@ use windows_sys::Win32::Foundation as win;
 
 use super::nt::{self, Status};
 
-/// The handled system error codes. Each stands for all of the same meaning (`from`).
+/// The system error codes that are handled. Each stands for all that mean the same (`from`).
 pub(crate) mod code {
     pub(crate) const NOENT: i32 = 2; // ERROR_FILE_NOT_FOUND
     pub(crate) const EXIST: i32 = 183; // ERROR_ALREADY_EXISTS
@@ -124,7 +124,7 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-/// Repeats a call, after a pause, while its error may pass.
+/// Repeats a call, after a pause, while its error is one that passes.
 pub(super) fn retry<T, E>(
     mut make: impl FnMut() -> Result<T, E>,
     passes: impl Fn(&E) -> bool,
