@@ -33,7 +33,7 @@ fn path(at: usize) -> String {
     format!("src/d{:02}/e{}/file{at}.txt", at % 50, at / 50 % 10)
 }
 
-/// Sixty lines with little in common with other files.
+/// Sixty lines that have little to do with those of other files.
 fn text(at: usize) -> String {
     const WORDS: [&str; 8] =
         ["let", "value", "= ", "return(", "x);", "if", "some_function", "&mut"];
@@ -215,7 +215,7 @@ impl Bench {
         let at = self.dir.path().join("copy");
         let _ = std::fs::remove_dir_all(&at);
         assert!(Command::new("cp").arg("-r").arg(&made).arg(&at).status().unwrap().success());
-        // Otherwise the sync of either program would have to write the copy as well.
+        // So that neither program's sync has to write the copy as well.
         assert!(Command::new("sync").status().unwrap().success());
         at
     }

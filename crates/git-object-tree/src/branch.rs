@@ -1,4 +1,4 @@
-//! Moving a branch from one commit to another, like git and together with git.
+//! Moving a branch from one commit to another, as git does and together with git.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -23,11 +23,11 @@ pub struct BranchMove<'a> {
     pub from: Option<Id>,
     /// The new commit.
     pub to: Id,
-    /// The author of the move, for its log.
+    /// Who moves the branch, for its log.
     pub by: &'a Signature,
     /// Why, for its log.
     pub message: &'a str,
-    /// Moves a branch even if checked out in a work tree, or being rebased or bisected there.
+    /// Moves a branch even if it is checked out in a work tree, or being rebased or bisected there.
     ///
     /// Neither the work tree nor its index follows: for git the files then look as if someone had
     /// undone the new commits, and the next `git commit -a` there does undo them. `git push`
@@ -93,7 +93,7 @@ impl Repository {
     /// the branch has moved.
     pub fn move_branch(&self, to: &BranchMove<'_>) -> Result<()> {
         check_object(self, to.to, ObjectKind::Commit)?;
-        // A race already lost need not leave objects behind.
+        // A race that is lost already need not leave objects behind.
         let name = self.check_move(to.branch, to.from, to.allow_checked_out)?;
         self.flush()?;
         if to.from == Some(to.to) {
@@ -161,7 +161,7 @@ impl Repository {
         }
     }
 
-    /// Returns the ref in the way of a new name: one beneath the name, or above.
+    /// Returns the ref that keeps a new one from its name: one beneath it, or above.
     fn conflict(&self, name: &str) -> Result<Option<String>> {
         let base = self.layout().ref_base(name);
         let path = self.layout().ref_path(name);
@@ -271,7 +271,7 @@ fn expect(layout: &Layout, name: &str, expected: Option<Id>) -> Result<()> {
     }
 }
 
-/// Returns a work tree with a branch checked out, being rebased or bisected.
+/// Returns a work tree that has a branch checked out, or is rebasing or bisecting it.
 fn checked_out(repository: &Repository, name: &str) -> Result<Option<PathBuf>> {
     let common = &repository.layout().common_dir;
     let mut worktrees = files::names(&common.join("worktrees"))?;

@@ -19,7 +19,7 @@ pub struct Signature {
     pub time: Time,
 }
 
-/// A time, with the time zone of its clock.
+/// A time, with the clock that it was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time {
     /// Seconds since 1970, in UTC.
@@ -51,8 +51,8 @@ impl Time {
     }
 }
 
-/// The time zone of the machine, from its one file: the library itself would search all time zones
-/// in existence.
+/// The time zone of the machine, from the one file that has it: the library itself would look
+/// through all time zones that there are.
 fn local_zone() -> jiff::tz::TimeZone {
     let system = jiff::tz::TimeZone::system;
     if std::env::var_os("TZ").is_some() {
@@ -81,7 +81,7 @@ impl Signature {
         Ok(Self { name: name.trim().into(), email: email.trim().into(), time })
     }
 
-    /// The line of a commit, without characters that would end a part early.
+    /// The line of a commit, without what would end a part of it early.
     pub(crate) fn to_line(&self) -> Result<String> {
         let name = clean(&self.name);
         if name.is_empty() {

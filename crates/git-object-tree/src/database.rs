@@ -1,4 +1,4 @@
-//! The object database: reads, pending objects, and durable writes.
+//! The object database: reading, what is still to be written, and writing that durably.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -42,7 +42,7 @@ const EMPTY_TREE: Id =
 
 type Handle = gix_odb::HandleArc;
 
-/// The packs and tables of a reading thread.
+/// The packs and tables with which a thread reads.
 struct ObjectReader {
     packs: Handle,
     inflate: gix_zlib::Inflate,
@@ -64,12 +64,12 @@ struct ObjectFiles {
     limit: u64,
     deflates: pack::Deflates,
     store: Mutex<Arc<gix_odb::Store>>,
-    /// Readers without a thread now, each with its caches.
+    /// Readers that no thread uses now, each with its caches.
     idle: Mutex<Vec<ObjectReader>>,
     /// Whether the last object of each kind was in a pack: the next one will be there too.
     packed: [AtomicBool; 4],
-    /// The objects last read or written: for them no search among all packs is needed, perhaps with
-    /// a new pack.
+    /// The objects last read or written: they need not be looked for among all packs again, of
+    /// which there may be one more.
     recent: Mutex<Recent>,
 }
 
@@ -178,7 +178,7 @@ impl Objects {
         }
         let path = self.loose(id);
         let Some(file) = files::read_small(&path, LOOSE)? else { return Ok(None) };
-        // The library reports its fault, unless a pack has the same object.
+        // The library reports the fault, unless a pack has the object, too.
         let Some(object) = self.with_reader(|reader| inflate(&mut reader.inflate, &file)) else {
             return Ok(None);
         };
@@ -199,7 +199,7 @@ impl Objects {
         }
     }
 
-    /// Sends the next request for an object to the disk.
+    /// Looks for an object on the disk when it is asked for again.
     pub(crate) fn forget(&self, id: Id) {
         lock(&self.disk.recent).remove(id);
     }
@@ -304,7 +304,7 @@ impl Objects {
         Ok(found)
     }
 
-    /// Keeps an object for the next write.
+    /// Keeps an object until it is written.
     pub(crate) fn put(&self, new: NewObject) {
         lock(&self.pending).put(new);
     }
@@ -350,7 +350,7 @@ impl Objects {
             }
             self.write_loose(&new, &mut changed)?;
         } else {
-            // No check for existing ones: the check costs more than to write those again.
+            // Which of them exist already is not asked: that costs more than to write those again.
             pack::write(
                 &self.disk.directory,
                 &pending,
@@ -386,8 +386,8 @@ impl Objects {
         if !files::freshen(&path, self.disk.writing).map_err(failed("sync", &path))? {
             return Ok(false);
         }
-        // git takes a file of the right name for the object. A branch must not come to rest on a
-        // file emptied by a power cut.
+        // git takes a file of the right name for the object. A branch must not come to rest on one
+        // that a power cut emptied.
         let same = self.ask(id, |handle| {
             let mut bytes = Vec::new();
             let found = gix_object::Find::try_find(handle, &id.to_gix(), &mut bytes)?;
@@ -465,7 +465,7 @@ fn inflate(inflate: &mut gix_zlib::Inflate, file: &[u8]) -> Option<Object> {
     (bytes.len() == size).then(|| Object::new(ObjectKind::from_gix(kind), bytes))
 }
 
-/// Words an error of the library with all of its causes.
+/// Words an error of the library with all its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

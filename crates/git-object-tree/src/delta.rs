@@ -1,4 +1,4 @@
-//! The difference between two objects, in the form of git's packs.
+//! The difference between two objects, as git's packs state it.
 
 /// The most bytes of one copy. Readers of version 2 take more, older ones do not.
 const COPIED: usize = 0xffff;
@@ -6,8 +6,8 @@ const COPIED: usize = 0xffff;
 /// The most bytes of one insertion: their number is the instruction.
 const INSERTED: usize = 0x7f;
 
-/// Makes the instructions from `old` to `new`: common bytes at both ends are copied, and the bytes
-/// between them inserted. `None` if more than half of `new` is inserted.
+/// Makes the instructions that turn `old` into `new`: what is the same at both ends is copied, and
+/// what is between them inserted. `None` if more than half of `new` is inserted.
 pub(crate) fn delta(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     let start = same_start(old, new);
     let end = same_end(&old[start..], &new[start..]);

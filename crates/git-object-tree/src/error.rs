@@ -166,7 +166,7 @@ pub enum Error {
     NoIdentity {
         /// `author` or `committer`.
         role: &'static str,
-        /// The environment variable for the identity.
+        /// The environment variable that may have it.
         variable: &'static str,
     },
     /// A name, an address or a time cannot be in a commit.
@@ -188,7 +188,7 @@ pub enum Error {
     /// The file system refuses.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// The failed action.
+        /// The action that was tried.
         action: &'static str,
         /// The file.
         path: PathBuf,

@@ -83,7 +83,7 @@ pub(crate) fn read_link(path: &Path) -> Option<PathBuf> {
     fs::read_link(path).ok()
 }
 
-/// Returns the path in bytes, if the system has such paths.
+/// Returns the path that bytes are, if the system has such paths.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps, reason = "as on other systems")]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
@@ -91,13 +91,13 @@ pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
     Some(std::ffi::OsStr::from_bytes(bytes).into())
 }
 
-/// Returns the path in bytes, if they are UTF-8.
+/// Returns the path that bytes are, if they are UTF-8.
 #[cfg(not(unix))]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// Returns a path without links and `..`; none for a dangling one.
+/// Returns a path without links and `..`; none if it leads nowhere.
 pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok()
 }
@@ -229,11 +229,11 @@ pub(crate) fn remove_empty_dirs(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// A file under a name nobody looks for; dropped, the file is removed.
+/// A file with no name yet that anyone looks for; dropped, it is removed.
 pub(crate) struct Temporary(NamedTempFile);
 
 impl Temporary {
-    /// Creates a read-only file.
+    /// Creates a file that cannot be written again.
     pub(crate) fn create(directory: &Path, prefix: &str) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix);
@@ -255,7 +255,7 @@ impl Temporary {
         writing.sync(self.0.as_file())
     }
 
-    /// Gives the file its name; if another program was faster, the other file, with the same
+    /// Gives the file its name; if another program was faster, its file, which has the same
     /// contents, is made durable instead.
     pub(crate) fn publish(self, path: &Path, writing: FileInProgress) -> io::Result<()> {
         match self.0.persist_noclobber(path) {
@@ -271,7 +271,7 @@ impl Temporary {
 /// Sets the time of an existing file to now, and makes the file durable; returns whether there is
 /// one.
 ///
-/// git removes old objects without a reference, and other programs need not have made theirs
+/// git removes old objects that nothing refers to, and other programs need not have made them
 /// durable.
 pub(crate) fn freshen(path: &Path, writing: FileInProgress) -> io::Result<bool> {
     let file = match File::open(path) {
@@ -304,7 +304,7 @@ pub(crate) fn append(
     }
 }
 
-/// A file that tells other programs to wait; dropped, the file is removed.
+/// A file that another program takes as the sign to wait; dropped, it is removed.
 pub(crate) struct Lock {
     path: PathBuf,
     file: Option<File>,

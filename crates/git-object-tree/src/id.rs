@@ -7,12 +7,12 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id([u8; Id::LEN]);
 
-/// A text other than an object's name, which has 40 hexadecimal digits.
+/// A text that is not an object's name: 40 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an object id has 40 hexadecimal digits")]
 pub struct BadObjectId;
 
-/// The same as `Display`: `unwrap` and `main` print this.
+/// As it is displayed: `unwrap` and `main` print this.
 impl fmt::Debug for BadObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// The most bytes of a path in a file of a repository.
+/// More bytes than any path has that a repository names.
 pub(crate) const LINE: u64 = 16 << 10;
 
 /// The two directories of a repository; they differ in a linked work tree.
@@ -13,7 +13,7 @@ pub(crate) const LINE: u64 = 16 << 10;
 pub(crate) struct Layout {
     /// The files of one work tree: `HEAD`, its log.
     pub(crate) git_dir: PathBuf,
-    /// The shared files: objects, branches, configuration.
+    /// The files that all work trees share: objects, branches, configuration.
     pub(crate) common_dir: PathBuf,
 }
 
@@ -71,7 +71,7 @@ impl Layout {
         self.ref_base(name).join(name)
     }
 
-    /// Returns the base of the path of a ref, or of its log in `logs`.
+    /// Returns the directory that the path of a ref, or of its log in `logs`, starts from.
     pub(crate) fn ref_base(&self, name: &str) -> &Path {
         let own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"]
             .iter()
@@ -80,7 +80,7 @@ impl Layout {
     }
 }
 
-/// Reads a line with a path.
+/// Reads a line that is a path.
 pub(crate) fn to_path(line: &[u8]) -> Option<PathBuf> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -1,4 +1,4 @@
-//! The names refused by git in trees.
+//! The names that git refuses in trees.
 
 use gix_validate::path::component;
 
@@ -54,7 +54,7 @@ pub(crate) fn check(name: &[u8]) -> std::result::Result<(), &'static str> {
     Ok(())
 }
 
-/// The other files read by git itself.
+/// The other files that git reads itself.
 const OWN: [&[u8]; 3] = [b".gitattributes", b".gitignore", b".mailmap"];
 
 fn is_gitmodules(name: &[u8]) -> bool {
@@ -65,7 +65,7 @@ fn is_gitmodules(name: &[u8]) -> bool {
     matches!(as_link, Err(component::Error::SymlinkedGitModules))
 }
 
-/// Checks git's rule for its own files: they are not links.
+/// Checks what git asks of files that it reads itself: they are not links.
 pub(crate) fn check_kind(name: &[u8], kind: EntryKind) -> std::result::Result<(), &'static str> {
     if kind == EntryKind::Symlink
         && (is_gitmodules(name) || OWN.iter().any(|own| name.eq_ignore_ascii_case(own)))
@@ -81,7 +81,7 @@ pub(crate) fn has_rules(name: &[u8]) -> bool {
     is_gitmodules(name) || name.eq_ignore_ascii_case(OWN[0])
 }
 
-/// Checks git's rules for the bytes of its own files: no submodule with a name out of
+/// Checks what git asks of the bytes of such a file: no submodule with a name out of
 /// `.git/modules`, none with settings that an older git would take for an option or a command, and
 /// no line of attributes that an older git would misread.
 pub(crate) fn check_bytes(name: &[u8], bytes: &[u8]) -> std::result::Result<(), &'static str> {
@@ -90,7 +90,7 @@ pub(crate) fn check_bytes(name: &[u8], bytes: &[u8]) -> std::result::Result<(), 
             || bytes.split(|byte| *byte == b'\n').any(|line| line.len() >= 2048);
         return if long { Err("a line of attributes that is too long for git") } else { Ok(()) };
     }
-    // To git, too, an unreadable file is no error.
+    // A file that cannot be read is not an error to git either.
     let Ok(file) = gix_config::File::try_from(&*String::from_utf8_lossy(bytes)) else {
         return Ok(());
     };

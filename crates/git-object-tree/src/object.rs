@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::id::{Id, ObjectKind};
 
-/// An object read, or to be written.
+/// An object that was read, or is to be written.
 #[derive(Clone)]
 pub(crate) struct Object {
     pub(crate) kind: ObjectKind,
@@ -17,7 +17,7 @@ impl Object {
         Self { kind, bytes: bytes.into() }
     }
 
-    /// Returns the bytes of an object of one kind.
+    /// Returns the bytes of an object that has to be of one kind.
     pub(crate) fn expect(self, id: Id, wanted: ObjectKind) -> Result<Arc<[u8]>> {
         if self.kind == wanted {
             Ok(self.bytes)
@@ -36,7 +36,7 @@ impl Object {
 pub(crate) fn hash(kind: ObjectKind, bytes: &[u8]) -> Result<Id> {
     match gix_object::compute_hash(gix_hash::Kind::Sha1, kind.to_gix(), bytes) {
         Ok(id) => Ok(Id::from_gix(&id)),
-        // The only possible failure.
+        // The one failure that there is.
         Err(_) => {
             Err(Error::Unsupported { what: "a text that was made to collide under SHA-1".into() })
         }

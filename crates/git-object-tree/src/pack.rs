@@ -28,10 +28,9 @@ pub(crate) struct Deflate {
 /// The most bytes of a delta to store unchanged: a reset of the tables takes longer.
 const SMALL_DELTA: usize = 512;
 
-/// Tables without a thread now. They take 200 kB, and are aligned: in the memory of freed tables,
-/// glibc does not find the place for the next ones, so a program with many commits would grow with
-/// each.
-/// many commits would grow with each.
+/// Tables that no thread uses now. They take 200 kB, and are aligned: in the memory of freed
+/// tables, glibc does not find the place for the next ones, so a program with many commits would
+/// grow with each. many commits would grow with each.
 pub(crate) struct Deflates {
     /// The level in the configuration, if there is one.
     level: Option<gix_zlib::Compression>,
@@ -43,7 +42,7 @@ impl Deflates {
         Self { level, idle: Mutex::default() }
     }
 
-    /// Deflates with tables in no other thread's use.
+    /// Deflates with tables that no other thread uses.
     pub(crate) fn with<T>(&self, deflate: impl FnOnce(&mut Deflate) -> T) -> T {
         let free = self.idle().pop();
         let mut tables = free.unwrap_or_else(|| Deflate::new(self.level));
@@ -92,7 +91,7 @@ impl Deflate {
         Ok(out)
     }
 
-    /// Deflates a text in parts, and gives each piece of the result to `out`.
+    /// Deflates a text that is in parts, and gives each piece of the result to `out`.
     pub(crate) fn run(
         &mut self,
         parts: &[&[u8]],
@@ -120,7 +119,7 @@ impl Deflate {
     }
 }
 
-/// Hashes the bytes on their way to a file.
+/// Hashes what it passes on to a file.
 struct Hashed {
     file: Temporary,
     hasher: gix_hash::Hasher,
@@ -179,7 +178,7 @@ enum StoredForm {
     },
 }
 
-/// Decides about deltas.
+/// Decides which objects become deltas.
 fn stored<'o>(objects: &'o [NewObject]) -> Vec<Stored<'o>> {
     let places: HashMap<Id, usize> =
         objects.iter().enumerate().map(|(place, new)| (new.id, place)).collect();
@@ -276,7 +275,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// How many threads can run at the same time. For each answer the library reads half a dozen files.
+/// How many threads can run at the same time. The library reads half a dozen files each time it is
+/// asked.
 fn processors() -> usize {
     static PROCESSORS: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));

@@ -69,7 +69,7 @@ pub(crate) fn follow(layout: &Layout, name: &str) -> Result<(String, Option<Id>)
     Err(Error::CorruptRef { name, problem: "too many refs name each other" })
 }
 
-/// The refs in one file, a line each.
+/// The refs that are lines of one file.
 pub(crate) struct Packed(Vec<u8>);
 
 impl Packed {
@@ -122,13 +122,13 @@ fn is_beneath(name: &[u8], directory: &[u8]) -> bool {
     name.strip_prefix(directory).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
-/// Returns the ref whose file stands in place of a directory for this ref.
+/// Returns a ref that is a file where the path of this ref needs a directory.
 pub(crate) fn loose_above(path: &Path, base: &Path) -> Option<String> {
     let above = path.ancestors().skip(1).find(|above| above.is_file())?;
     Some(above.strip_prefix(base).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
-/// Returns a ref with its file beneath the directory of this ref's name.
+/// Returns a ref that is a file beneath the directory that has the name of this ref.
 pub(crate) fn loose_beneath(path: &Path, name: &str) -> Option<String> {
     for entry in files::names(path).ok()? {
         let name = format!("{name}/{}", entry.file_name()?.to_string_lossy());

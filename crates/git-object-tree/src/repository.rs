@@ -27,7 +27,8 @@ pub struct OpenOptions {
     pub user_configuration: bool,
     /// No object of more bytes is read.
     pub max_object_size: u64,
-    /// Syncs all writes to the disk, to survive a power cut. Without this, they survive a kill only.
+    /// Syncs all writes to the disk, to survive a power cut. Without this, writes survive a kill
+    /// only.
     pub durable: bool,
 }
 

@@ -1,4 +1,4 @@
-//! People's names for commits.
+//! The names that people have for commits.
 
 use crate::commit::{CommitObject, tag_target};
 use crate::error::{Error, Result};
@@ -24,10 +24,10 @@ fn invalid(revision: &str, problem: &'static str) -> Error {
 }
 
 impl Repository {
-    /// Finds the commit of a revision: a branch, a tag, another ref, an id or the start of one,
-    /// `HEAD` or `@`, each with any number of `~N`, `^N` and `^{commit}` behind.
+    /// Finds the commit that a revision names: a branch, a tag, another ref, an id or the start of
+    /// one, `HEAD` or `@`, each with any number of `~N`, `^N` and `^{commit}` behind.
     ///
-    /// Files in `refs/replace` are ignored: each id stands for its own object.
+    /// Files in `refs/replace` are ignored: the object read is the one that has the id.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ fn parent(repository: &Repository, commit: Id, nth: usize, revision: &str) -> Re
         .ok_or_else(|| Error::UnknownRevision { revision: revision.into() })
 }
 
-/// Follows tags to their commit.
+/// Follows tags to the commit that they are for.
 fn peel(repository: &Repository, mut id: Id) -> Result<Id> {
     for _ in 0..TAGS {
         let Object { kind, bytes } =

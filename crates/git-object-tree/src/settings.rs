@@ -14,13 +14,13 @@ use crate::error::{Error, Result};
 use crate::files::{self, Shared};
 use crate::layout::Layout;
 
-/// The keys for [`GitSettings::string`].
+/// The keys that [`GitSettings::string`] knows.
 const TEXTS: [&str; 6] =
     ["author.name", "author.email", "committer.name", "committer.email", "user.name", "user.email"];
 
 /// The configuration of a repository.
 pub(crate) struct GitSettings {
-    /// The texts for later requests.
+    /// The texts that are asked for later.
     texts: BTreeMap<&'static str, String>,
     pub(crate) bare: bool,
     pub(crate) shared: Shared,
@@ -125,7 +125,7 @@ impl GitSettings {
 }
 
 fn append(file: &mut File, path: &Path, source: Source, options: Options<'_>) -> Result<()> {
-    // No handwritten configuration comes near this size.
+    // No configuration that a person wrote comes near this size.
     let Some(mut bytes) = files::read(path, 64 << 20)? else { return Ok(()) };
     let more = File::from_bytes_owned(&mut bytes, Metadata::from(source).at(path), options)
         .map_err(|error| wrong(path, &error))?;

@@ -9,7 +9,7 @@ use crate::names;
 use crate::repository::Repository;
 use crate::tree::{EntryKind, TreeEntry};
 
-/// A name in a directory, and its entry.
+/// A name in a directory, and what it is.
 pub type Listed = (Vec<u8>, TreeEntry);
 
 /// A tree that does not change: paths are looked up on request, and only the directories on the way
@@ -41,7 +41,7 @@ impl Snapshot {
         self.tree
     }
 
-    /// Returns the repository of the tree.
+    /// Returns the repository that the tree is in.
     #[must_use]
     pub fn repository(&self) -> &Repository {
         &self.repository
@@ -113,7 +113,7 @@ impl Snapshot {
         }
     }
 
-    /// Calls `visit` with every path except for directories, in git's order.
+    /// Calls `visit` with every path that is not a directory, in git's order.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    /// Returns git's mode.
+    /// Returns the mode that git writes.
     #[must_use]
     pub fn mode(self) -> u32 {
         match self {
@@ -54,7 +54,7 @@ impl EntryKind {
 pub struct TreeEntry {
     /// Its kind.
     pub kind: EntryKind,
-    /// The object: a blob, a tree, or a commit outside this repository.
+    /// The object: a blob, a tree, or a commit that is not in this repository.
     pub id: Id,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Named<'a> {
     pub(crate) entry: TreeEntry,
 }
 
-/// A tree read before: its bytes, and the places of the entries.
+/// A tree that was read: its bytes, and where in them the entries are.
 pub(crate) struct TreeObject {
     bytes: Arc<[u8]>,
     entries: Vec<(EntryKind, Range<u32>)>,
@@ -171,7 +171,7 @@ fn order(kind: EntryKind, name: &[u8], other_kind: EntryKind, other: &[u8]) -> O
     })
 }
 
-/// The byte behind the last of a name, in git's order.
+/// The byte that git takes for the one behind the last of a name.
 fn end_of(kind: EntryKind) -> u8 {
     if kind == EntryKind::Directory { b'/' } else { 0 }
 }

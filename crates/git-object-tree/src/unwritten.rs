@@ -1,4 +1,4 @@
-//! Objects in memory before they are written.
+//! Objects that are in memory until they are written.
 
 use std::collections::HashMap;
 
@@ -10,11 +10,12 @@ use crate::object::Object;
 pub(crate) struct NewObject {
     pub(crate) id: Id,
     pub(crate) object: Object,
-    /// The object in its place before: the last version of the same path.
+    /// The object that this one replaces: the last version of the same path.
     pub(crate) before: Option<Id>,
 }
 
-/// The objects in the order of their making: each comes after its last version, if both are here.
+/// The objects in the order in which they were made: each comes after its last version, if that is
+/// among them.
 #[derive(Default)]
 pub(crate) struct Unwritten {
     objects: Vec<NewObject>,

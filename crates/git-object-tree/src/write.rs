@@ -20,14 +20,14 @@ pub enum TreeChange<'a> {
     Remove,
     /// A file, an executable file or a symbolic link with these bytes takes its place, or is new.
     Write(EntryKind, &'a [u8]),
-    /// An existing object (or a commit of a submodule) takes its place, or is new: a move, or
-    /// another mode.
+    /// An object that the repository has (or a commit of a submodule) takes its place, or is new: a
+    /// move, or another mode.
     Set(TreeEntry),
 }
 
 impl Repository {
-    /// Makes a tree from a tree and changes, and returns its id; new blobs and trees are kept in
-    /// memory until they are [flushed](Self::flush), but can be read at once.
+    /// Makes the tree that changes turn a tree into, and returns its id; new blobs and trees are
+    /// kept in memory until they are [flushed](Self::flush), but can be read at once.
     ///
     /// A path has at most one change. Directories come and go with their contents.
     ///
@@ -104,7 +104,7 @@ fn conflict(path: &[u8], problem: &'static str) -> Error {
     Error::PathConflict { path: String::from_utf8_lossy(path).into_owned(), problem }
 }
 
-/// Returns the new tree of a directory; none for an empty one.
+/// Returns the tree that a directory becomes; none if it is empty.
 fn apply(
     repository: &Repository,
     base: Option<Id>,
@@ -118,7 +118,8 @@ fn apply(
         if changes.names.contains_key(named.name) {
             continue;
         }
-        // An unchanged entry is written again with its directory, and has to satisfy git.
+        // An entry that is not changed here is written again with its directory, and has to be as
+        // git wants it.
         names::check(named.name)
             .and_then(|()| names::check_kind(named.name, named.entry.kind))
             .map_err(|problem| names::invalid(&[path, named.name].concat(), problem))?;
@@ -169,7 +170,7 @@ fn apply_node(
         let after = apply(repository, directory, beneath, path)?
             .map(|id| TreeEntry { kind: EntryKind::Directory, id });
         path.pop();
-        // A removed file may make room for a directory.
+        // A file that is removed may make room for a directory.
         if node.change.is_none() || (node.change == Some(TreeChange::Remove) && directory.is_none())
         {
             return Ok(after);
@@ -225,7 +226,7 @@ pub(crate) fn check_object(repository: &Repository, id: Id, wanted: ObjectKind) 
     }
 }
 
-/// Keeps an object for writing, unless the object is the old one.
+/// Keeps an object for writing, unless it is the one that was there before.
 fn put(
     repository: &Repository,
     before: Option<Id>,

@@ -74,7 +74,7 @@ pub(crate) fn shows_text(tool: Tool) -> bool {
     tool == Tool::ReadFile
 }
 
-/// Makes the result of a call with a failure before its tool ran.
+/// Makes the result of a call that failed before its tool ran.
 pub(crate) fn failed(tool: Tool, error: ToolError) -> CallToolResult {
     result(&Reply::failed(tool, error))
 }

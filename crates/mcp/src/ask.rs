@@ -1,4 +1,4 @@
-//! Questions to a person: the preview, and the tie between an answer and its preview.
+//! Asking a person: what is shown, and how the answer is tied to it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,10 +39,10 @@ const TTL: Duration = Duration::from_secs(10 * 60);
 /// The name of the question.
 const QUESTION: &str = "approve";
 
-/// A plan in the form for a person.
+/// A plan as a person is asked about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preview {
-    /// The plan behind the preview.
+    /// The plan that the preview shows.
     pub(crate) digest: Sha256,
     text: String,
     /// The diff, if the text has only its beginning.
@@ -140,7 +140,7 @@ fn visible(line: &str, max: usize) -> String {
     text
 }
 
-/// The facts of a call that tie an answer to it.
+/// A call as an answer is tied to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpenQuestion<'c> {
     pub(crate) tool: Tool,
@@ -185,10 +185,9 @@ impl OpenQuestion<'_> {
 
     /// Returns what a seal is bound to: the tool, the arguments, the workspace.
     fn bytes(&self) -> Vec<u8> {
-        // When a client repeats the call, the same arguments may be written in another way.
+        // A client that repeats the call may write the same arguments in another way.
         let args = serde_json::from_str::<Value>(self.args.get()).map(|mut args| {
-            // Another crate of the build may have switched on the feature to keep the order of
-            // objects.
+            // Another crate of the build may have switched on that objects keep their order.
             args.sort_all_objects();
             args.to_string()
         });
@@ -211,7 +210,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Reads the form from the client.
+    /// Reads the form as the client sent it.
     pub(crate) fn read(form: Option<&Value>) -> Self {
         let note = form.and_then(|form| form.get(NOTE)).and_then(Value::as_str);
         let words = note.unwrap_or_default().split_whitespace();
@@ -237,7 +236,7 @@ pub(crate) enum Response {
     Cancelled(Sha256),
 }
 
-/// Seals questions, for the protocol with questions kept by the client, and opens the answers.
+/// Seals questions, for the protocol in which the client keeps them, and opens the answers.
 pub(crate) struct Seals {
     codec: RequestStateCodec,
     /// The seals answered with yes; each counts once. They are forgotten once expired.
@@ -245,7 +244,7 @@ pub(crate) struct Seals {
 }
 
 impl Seals {
-    /// Makes a key for the seals, for the life of the process.
+    /// Makes a key for the seals, which lasts as long as the process.
     pub(crate) fn new() -> Result<Self, ServeError> {
         let mut key = [0; 32];
         apply_patch_api::files::random(&mut key).map_err(ServeError::system)?;
@@ -253,7 +252,7 @@ impl Seals {
         Ok(Self { codec, used: Mutex::default() })
     }
 
-    /// Makes the answer with a question, for clients that repeat the call with the person's answer.
+    /// Makes the answer that asks, for clients that repeat the call with the person's answer.
     pub(crate) fn ask(
         &self,
         asked: OpenQuestion<'_>,

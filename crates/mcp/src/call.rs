@@ -27,7 +27,7 @@ use crate::links::Changed;
 use crate::server::{OpenedProject, Server, end_turn, has_data, has_session};
 use crate::settings::Approval;
 
-/// The key of a call's turn, set by the host.
+/// Where a host names the turn that a call belongs to.
 const TURN: &str = "apply-patch/turn";
 
 /// How often a plan is shown again after a change of its files during the question.
@@ -108,7 +108,7 @@ impl<'c> CallOf<'c> {
         })
     }
 
-    /// Starts to report progress to an interested client.
+    /// Starts to report progress to a client that wants to know.
     fn report_progress(&mut self) -> Option<JoinHandle<()>> {
         let token = self.context.meta.get_progress_token()?;
         let peer = self.context.peer.clone();
@@ -132,7 +132,7 @@ impl<'c> CallOf<'c> {
         OpenQuestion { in_turn: self.turn.is_some() && !question.is_permanent(), ..question }
     }
 
-    /// Returns a flag of the arguments, in the form of the tool.
+    /// Returns a flag of the arguments, as the tool takes it.
     fn flag(&self, name: &str) -> Option<bool> {
         Arguments::from(&*self.args).flag(self.tool, name)
     }
@@ -248,7 +248,7 @@ impl<'c> CallOf<'c> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// Answers a client without questions; a call with another failure gives its own reason.
+    /// Answers a client that cannot ask; a call that fails for another reason gives that reason.
     async fn cannot_ask(&self) -> Result<CallToolResponse, ErrorData> {
         let (result, unapproved) = self.run(ToolAnswer::CannotAsk, None).await?;
         if unapproved.is_none() {
@@ -264,7 +264,7 @@ impl<'c> CallOf<'c> {
         Ok(answer::failed(self.tool, error).into())
     }
 
-    /// Answers after a person closed the question; a call with another failure gives its own
+    /// Answers after a person closed the question; a call that fails for another reason gives that
     /// reason.
     async fn not_answered(&self) -> Result<CallToolResponse, ErrorData> {
         let (result, unapproved) = self.run(ToolAnswer::Cancelled, None).await?;
@@ -331,7 +331,7 @@ impl<'c> CallOf<'c> {
         Ok((result, unapproved))
     }
 
-    /// Links the changes, and tells the client's subscriptions.
+    /// Links what was changed, and tells the client's subscriptions of it.
     async fn tell_of(&self, changed: &Changed, root: &Path, result: &mut CallToolResult) {
         let uris = changed.uris();
         if uris.is_empty() {

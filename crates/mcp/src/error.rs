@@ -10,7 +10,7 @@ pub enum ServeError {
     /// The system has no random bytes, or cannot start a thread.
     #[error("the server cannot start: {0}")]
     System(String),
-    /// The client began with a message unknown to the protocol.
+    /// The client began in a way that the protocol does not know.
     #[error("the client did not keep to the protocol: {0}")]
     Protocol(String),
 }

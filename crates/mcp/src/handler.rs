@@ -37,7 +37,7 @@ const INSTRUCTIONS: &str = "File tools for one workspace; paths are relative to 
 /// give the text only: Gemini CLI, opencode, and the SDKs of OpenAI, Anthropic and LangChain do.
 const READ_DATA: [&str; 4] = ["@cline/", "claude-code", "codex", "goose"];
 
-/// A sheet with a deleted and an inserted line.
+/// A sheet with a line that goes and one that comes.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' \
     viewBox='0 0 16 16' fill='none' stroke-width='2'%3E\
     %3Cpath d='M3 1h10v14H3z' stroke='%23777'/%3E%3Cpath d='M5 6h6' stroke='%23c33'/%3E\
@@ -53,7 +53,7 @@ impl Server {
         self.closed = Some(closed);
         match self.serve(wire).await {
             Ok(running) => running.waiting().await.map(drop).map_err(ServeError::system),
-            // A client may leave before its first request: no failure.
+            // A client that leaves before its first request is not a failure.
             Err(
                 ServerInitializeError::ConnectionClosed(_)
                 | ServerInitializeError::TransportError { .. },
@@ -62,7 +62,7 @@ impl Server {
         }
     }
 
-    /// Returns whether any tool takes patches.
+    /// Returns whether there is a tool that takes patches.
     fn takes_patches(&self) -> bool {
         self.settings.tools.iter().any(|tool| matches!(tool, Tool::ApplyPatch | Tool::EditPatch))
     }
@@ -92,7 +92,7 @@ fn reads_data(context: &RequestContext<RoleServer>) -> bool {
             .is_some_and(|client| READ_DATA.iter().any(|known| client.name.starts_with(known)))
 }
 
-/// Refuses a cursor: each list is one page, and no cursor was ever given.
+/// Refuses a cursor: each list is one page, so none was given.
 fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
         Some(cursor) if !cursor.is_empty() => {
@@ -168,7 +168,7 @@ impl ServerHandler for Server {
         let reads_data = reads_data(&context);
         let list = self.settings.tools.iter().map(|&tool| {
             let mut listed = listed(tool, self.settings.brief);
-            // A tool with a promise of data has to give some.
+            // A tool that promises data has to give it.
             if reads_data && answer::shows_text(tool) {
                 listed.output_schema = None;
             }

@@ -1,4 +1,4 @@
-//! The host of a call: answers for the person, and reports of progress.
+//! The host of a call: it answers for the person, and reports progress.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 pub(crate) enum ToolAnswer {
     /// Commit the plan.
     Commit,
-    /// Show the plan, unless already approved, perhaps with the rest of the turn.
+    /// Show the plan, unless it is the one that was approved, perhaps with the rest of the turn.
     Ask { approved: Option<Sha256>, rest: bool },
     /// The client cannot ask a person.
     CannotAsk,
@@ -30,7 +30,7 @@ pub(crate) enum ToolAnswer {
     Cancelled,
 }
 
-/// Why a valid plan was not committed.
+/// Why a plan that could be committed was not.
 #[derive(Debug)]
 pub(crate) enum Unapproved {
     /// A person has to be shown this first.
@@ -75,7 +75,7 @@ impl CallHost {
     }
 }
 
-/// Reports the progress of a call, also of its second run after a question.
+/// Reports the progress of a call, also if it runs again after a question.
 pub(crate) struct Progress {
     sender: UnboundedSender<CallProgress>,
     steps: Mutex<Steps>,
@@ -94,7 +94,7 @@ impl Progress {
         Self { sender, steps: Mutex::new(steps) }
     }
 
-    /// Counts a place on the way to the plan. While a plan is carried out, only its files count.
+    /// Counts a place that was looked at. While a plan is carried out, only its files count.
     fn looked(&self) {
         let mut steps = self.steps();
         if steps.total.is_none() {
@@ -104,7 +104,7 @@ impl Progress {
         }
     }
 
-    /// Reports a plan about to be carried out.
+    /// Reports a plan that will be carried out.
     fn planned(&self, plan: &Plan) {
         let mut steps = self.steps();
         let files = u32::try_from(plan.transitions().len()).unwrap_or(u32::MAX);

@@ -11,10 +11,10 @@ use rmcp::model::{Annotations, ContentBlock, Resource, Role};
 
 use crate::resources;
 
-/// The most links to files. A result names all files.
+/// The most files that are linked. A result names them all.
 const MAX_FILES: usize = 8;
 
-/// The types of files with a special display in clients, by the end of the name.
+/// The types of files that clients show in their own way, by the end of the name.
 const TYPES: [(&str, &str); 18] = [
     ("c", "text/x-c"),
     ("css", "text/css"),
@@ -41,7 +41,7 @@ const TYPES: [(&str, &str); 18] = [
 pub(crate) struct Changed {
     transactions: Vec<TransactionId>,
     undone: Vec<TransactionId>,
-    /// The files that exist afterwards.
+    /// The files that are there afterwards.
     files: BTreeSet<RelPath>,
 }
 

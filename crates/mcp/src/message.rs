@@ -1,6 +1,6 @@
 //! Parses a line as a message of the protocol. The frame is parsed first, and the rest only once:
 //! rmcp would try every kind of message in turn, at many times the memory, and would take a request
-//! with an unknown kind of id for a notification, and never answer.
+//! with an unknown kind of id for a notification, which gets no answer.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ const MAX_ID: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) struct ArgumentsText(pub(crate) Arc<RawValue>);
 
-/// The answer to a line that goes no further.
+/// The answer to a line that is not passed on.
 #[derive(Debug, Serialize)]
 pub(crate) struct Refused {
     jsonrpc: &'static str,
@@ -114,8 +114,8 @@ pub(crate) fn read(
     let (id, method) = match (frame.id, frame.method) {
         (Some(id), Some(method)) => (id, method),
         (None, None) if !answers => return Err(frame.refused(INVALID_REQUEST, NO_REQUEST)),
-        // A notification nobody understands is not answered. An answer gets an answer all the same:
-        // its question would wait for ever.
+        // A notification that is not understood is not answered. An answer is one all the same:
+        // whoever asked would wait for ever.
         (id, _) => {
             let id = id.filter(|_| answers).and_then(|id| serde_json::from_str(id.get()).ok());
             return Ok(small(line).or_else(|| {
@@ -147,7 +147,7 @@ pub(crate) fn read(
             call(params).map_err(|message| frame.refused(INVALID_PARAMS, &message))?,
         ),
         (method, _) => match small(line) {
-            // rmcp then takes the method for an unknown one.
+            // For rmcp there is no such method then.
             Some(JsonRpcMessage::Request(request))
                 if METHODS.contains(&method)
                     && matches!(request.request, ClientRequest::CustomRequest(_)) =>
@@ -164,7 +164,7 @@ pub(crate) fn read(
 }
 
 impl Frame<'_> {
-    /// Makes the error, with the client's own id if a text or a number.
+    /// Makes the error, with the id as the client wrote it, if it is a text or a number.
     fn refused(&self, code: i32, message: &str) -> Refused {
         let text = self.id.map(RawValue::get).filter(|text| text.len() <= MAX_ID);
         let id =
@@ -174,7 +174,7 @@ impl Frame<'_> {
     }
 }
 
-/// Parses a message other than the call of a tool.
+/// Parses a message that does not call a tool.
 fn small(line: &[u8]) -> Option<ClientJsonRpcMessage> {
     if line.len() > MAX_OTHER { None } else { serde_json::from_slice(line).ok() }
 }

@@ -1,4 +1,4 @@
-//! The instructions for writing patches, for clients with prompts for a person or a model.
+//! The instructions for writing patches, for clients that offer them to a person or a model.
 
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,

@@ -1,4 +1,4 @@
-//! The resources besides files: the log, a transaction, and the plan of an open question.
+//! The resources besides files: the log, a transaction, and the plan that a person is asked about.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ const DIFF: &str = "text/x-diff";
 /// The most transactions of the log.
 const MAX_LOG: usize = 100;
 
-/// The most proposals to keep. In the protocol without sessions nobody tells that a question is
+/// The most proposals to keep. In the protocol without sessions nobody says that a question is
 /// closed.
 const MAX_PROPOSALS: usize = 8;
 
@@ -29,12 +29,12 @@ pub(crate) fn transaction_uri(id: TransactionId) -> String {
     format!("{TRANSACTION}{id}")
 }
 
-/// Returns the URI of the plan of a question.
+/// Returns the URI of a plan that a person is asked about.
 pub(crate) fn proposal_uri(plan: Sha256) -> String {
     format!("{PROPOSAL}{}", &plan.to_string()[..16])
 }
 
-/// The change, in the client's names.
+/// The change, as the client names it.
 pub(crate) fn changed_uris(undone: &[TransactionId]) -> Vec<String> {
     let transactions = undone.iter().map(|id| transaction_uri(*id));
     [LOG, TURN].map(str::to_owned).into_iter().chain(transactions).collect()
@@ -170,7 +170,7 @@ fn fit(change: &mut Value, max: usize) {
     }
 }
 
-/// The diffs of open questions.
+/// The diffs that persons are asked about, while they are.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     open: Mutex<VecDeque<(String, String)>>,

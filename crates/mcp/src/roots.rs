@@ -1,5 +1,5 @@
-//! The client's roots in the protocol with sessions. They can narrow the workspace, and never widen
-//! it.
+//! The directories that a client names as its roots in the protocol with sessions. They can narrow
+//! the workspace, and never widen it.
 
 use apply_patch_api::engine::Remedy;
 use apply_patch_api::engine::remedy::ForPerson;

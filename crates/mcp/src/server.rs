@@ -225,7 +225,7 @@ pub(crate) fn has_session(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.has_initialize())
 }
 
-/// Returns whether the client has announced roots: the directories open to changes.
+/// Returns whether the client has announced roots: the directories that may be touched.
 fn names_roots(context: &RequestContext<RoleServer>) -> bool {
     has_session(context)
         && context.client_capabilities().is_some_and(|client| client.roots.is_some())

@@ -1,4 +1,4 @@
-//! The tools and the questions of a server.
+//! The tools that a server offers, and the questions that it asks.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,10 @@ pub const MAX_MESSAGE: usize = 128 << 20;
 pub enum Approval {
     /// Never.
     Never,
-    /// For every change. The plan shown is the plan committed. A client without questions gets an
+    /// For every change. The plan shown is the plan committed. A client that cannot ask gets an
     /// error.
     Ask,
-    /// The client asks by its own rules, as most do; the server asks about changes beyond the reach
-    /// of `undo`.
+    /// The client asks by its own rules, as most do; the server asks about what `undo` cannot undo.
     #[default]
     Auto,
 }
@@ -46,7 +45,7 @@ pub enum Origin {
 /// The rules of a directory.
 #[derive(Debug, Clone)]
 pub struct ServerRules {
-    /// The files open to access.
+    /// The files that may be touched.
     pub policy: Policy,
     /// When a person is asked.
     pub approval: Approval,
@@ -54,14 +53,14 @@ pub struct ServerRules {
     pub tool_settings: SessionSettings,
 }
 
-/// Finds the rules of a client's directory, perhaps with a configuration of its own.
+/// Finds the rules of a directory that a client names, which may have a configuration of its own.
 #[derive(Clone)]
 pub struct FindRules(Arc<Find>);
 
 type Find = dyn Fn(&Path) -> Result<ServerRules, ToolError> + Send + Sync;
 
 impl FindRules {
-    /// Takes the function for the search.
+    /// Takes the function that finds the rules.
     #[must_use]
     pub fn by(
         find: impl Fn(&Path) -> Result<ServerRules, ToolError> + Send + Sync + 'static,
@@ -95,7 +94,7 @@ pub struct ServerSettings {
     pub state: StatePlace,
     /// Where the key of the journals is kept.
     pub key_place: KeyPlace,
-    /// The tools on offer.
+    /// The tools that are offered.
     pub tools: Vec<Tool>,
     /// Whether tools are listed in a third of the size: with what they do, and their arguments by
     /// name.
@@ -131,7 +130,7 @@ impl ServerSettings {
         }
     }
 
-    /// Leaves the read-only tools.
+    /// Leaves only the tools that read.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.tools.retain(|tool| tool.is_read_only());

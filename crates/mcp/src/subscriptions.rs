@@ -16,7 +16,7 @@ const MAX: usize = 64;
 /// How many changes a listener may be late.
 const LATE: usize = 16;
 
-/// The resources of interest to the client.
+/// The resources that the client wants to be told about.
 #[derive(Debug)]
 pub(crate) struct Subscriptions {
     /// The resources, in the protocol with sessions.
@@ -57,13 +57,13 @@ impl Subscriptions {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
     }
 
-    /// Tells the client about these changed resources, as far as subscribed.
+    /// Tells the client that these resources changed, as far as it wants to know.
     pub(crate) async fn tell(&self, peer: &Peer<RoleServer>, changed: Vec<String>) {
         let wanted: Vec<String> = {
             let uris = self.uris.lock().unwrap_or_else(PoisonError::into_inner);
             changed.iter().filter(|uri| uris.contains(*uri)).cloned().collect()
         };
-        // There may be no listening request.
+        // There may be no request that listens.
         let _ = self.changes.send(changed);
         for uri in wanted {
             // A client that has gone is told nothing.
@@ -91,7 +91,7 @@ impl Subscriptions {
                 () = &mut gone => return Ok(()),
             };
             for uri in &accepted {
-                // Any updates may have been missed.
+                // The missed updates may have been any.
                 let is_news = match &changed {
                     Ok(changed) => changed.contains(uri),
                     Err(RecvError::Lagged(_)) => true,

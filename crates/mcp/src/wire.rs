@@ -1,5 +1,5 @@
 //! Messages on two streams, one per line. Two threads read and write, so that a slow stream does
-//! not hold up the other. Other lines than messages are answered here.
+//! not hold up the other. Lines that are not messages are answered here.
 //!
 //! rmcp has a transport of its own for such streams. It drops an overlong line, ignores text other
 //! than JSON and answers a bad id without the id, so that a client waits for ever; rmcp puts no

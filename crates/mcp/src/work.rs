@@ -1,4 +1,4 @@
-//! The threads of calls, apart because they may wait for disks and locks.
+//! The threads that calls run on, because they may wait for disks and locks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) struct Workers {
     queue: Arc<Queue>,
 }
 
-/// The calls in wait for a thread, and the threads in wait for a call.
+/// The calls that wait for a thread, and the threads that wait for a call.
 #[derive(Debug, Default)]
 struct Queue {
     jobs: Mutex<Jobs>,
@@ -30,7 +30,7 @@ struct Jobs {
     idle: usize,
 }
 
-/// A call. The job gets the queue of its thread, and tells when the thread goes back there.
+/// A call. It gets the queue that its thread goes back to, and says when it does.
 type Job = Box<dyn FnOnce(Option<&Queue>) + Send>;
 
 impl std::fmt::Debug for Jobs {
@@ -83,7 +83,7 @@ impl Workers {
         ran.await.ok()
     }
 
-    /// Leaves a job for a waiting thread, or for a new one.
+    /// Leaves a job for a thread that waits, or for a new one.
     fn start(&self, job: Job) {
         let mut jobs = self.queue.jobs();
         jobs.waiting.push_back(job);

@@ -57,7 +57,7 @@ pub enum JournalProblem {
     /// It is incomplete.
     #[error("it is cut off or damaged")]
     Damaged,
-    /// All of the journal was written, and has changed since.
+    /// The whole journal was written, and has changed since.
     #[error("it was changed, or is damaged")]
     Altered,
     /// It is not signed, although journals are signed here.
@@ -66,10 +66,10 @@ pub enum JournalProblem {
          made it"
     )]
     NotSigned,
-    /// The signature is from a key that is not available here.
+    /// The journal is signed with a key that is not available here.
     #[error("it is signed with the key {0}, which is not here")]
     OtherKey(Fingerprint),
-    /// The journal names an available key without its signature.
+    /// The journal names a key that is available here, but is not signed with it.
     #[error("it is not signed with the key that it names")]
     Forged,
     /// Without a place for a key the journal cannot be checked: anyone could have written it.

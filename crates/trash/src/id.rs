@@ -16,7 +16,8 @@ const LAST: Timestamp = Timestamp::constant(253_402_207_200, 999_999_000);
 
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
-/// The id of a transaction: its start and a random tail, as `20261121-014233-123456-9f3ac1d2`.
+/// The id of a transaction: the time it began and a random tail, as
+/// `20261121-014233-123456-9f3ac1d2`.
 ///
 /// Ids sort by time, and are safe as file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,7 +54,7 @@ impl TransactionId {
         self.time() > now + AHEAD
     }
 
-    /// The least characters of an id that name a transaction: fewer soon name several.
+    /// How many characters of an id name it at least: fewer soon name another one, too.
     pub const NAMED_BY: usize = 4;
 
     /// Returns whether the id, or its [short form](Self::short), begins with a text, or the id ends

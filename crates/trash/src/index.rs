@@ -4,9 +4,9 @@
 //! The file `index` begins with a line about its folder. Then comes a line of the same length for
 //! each finished transaction, the oldest first. A commit appends one under the lock, once its
 //! folder is in the trash. The line has the id, the bytes displaced up to and with this
-//! transaction, the bytes purged since, the number of the first unpurged line, a mark of the turn,
-//! whether the transaction undid another one, the hash of the patch text, and a stamp of the folder
-//! `trash`: its inode, times, size and number of links at the time.
+//! transaction, the bytes of those that were purged, the number of the first unpurged line, a mark
+//! of the turn, whether the transaction undid another one, the hash of the patch text, and a stamp
+//! of the folder `trash`: its inode, times, size and number of links at the time.
 //!
 //! The index is believed if the stamp in its last line matches the folder now: every change of the
 //! names in a folder moves its times. Otherwise the folder is listed: a process was killed between
@@ -45,7 +45,7 @@ pub(crate) const LINE: usize = 162;
 const TEXT: usize = 80;
 /// How many lines are read at first. A patch text is looked for in these.
 const TAIL: u32 = 256;
-/// How many lines each later read takes.
+/// How many lines are read at once after that.
 const BLOCK: u32 = 8192;
 
 /// The entry of the index for one transaction.
@@ -83,7 +83,7 @@ pub(crate) struct Summary {
     pub(crate) first: u32,
     /// Displaced bytes of all transactions.
     pub(crate) bytes: u64,
-    /// Displaced bytes of the purged transactions.
+    /// Displaced bytes of the transactions that were purged.
     pub(crate) purged: u64,
     /// Whether the trash has transactions missing from the index, because their journals are not
     /// trusted.
@@ -186,9 +186,9 @@ pub(crate) fn stamp(trash: &Metadata) -> Option<u64> {
 /// The file of the index.
 #[derive(Debug)]
 enum IndexFile {
-    /// The file of a reader.
+    /// As a reader has it.
     Read(OpenFile),
-    /// The file of the one writer, who adds a line later.
+    /// As the one writer has it, who adds a line later.
     Append(Arc<AppendFile>),
 }
 
@@ -251,13 +251,13 @@ impl Index {
         (first < lines).then_some(index)
     }
 
-    /// Opens the index, where the folder's stamp tells anything, and the index matches.
+    /// Opens the index, where the folder tells anything, if it is believed.
     pub(crate) fn believed(trash: &Metadata, open: impl FnOnce() -> Option<Self>) -> Option<Self> {
         let now = stamp(trash)?;
         open().filter(|index| index.summary.stamp == Some(now))
     }
 
-    /// Returns the last transactions of a patch text, newest first.
+    /// Returns those of the last transactions that were asked for with a patch text, newest first.
     pub(crate) fn asked_for_with(&self, text: &Sha256) -> impl Iterator<Item = TransactionId> {
         let hash = text.hex();
         let (lines, _) = self.tail.bytes.as_chunks::<LINE>();

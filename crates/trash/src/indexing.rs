@@ -12,11 +12,11 @@ use crate::locked::LockedStore;
 use crate::retention::{Retention, finish_removing, remove_folder};
 use crate::store::{TRASH, transactions_of};
 
-/// The most transactions removed by one commit.
+/// The most transactions that one commit removes.
 const STEP: u32 = 64;
-/// One in so many commits looks for transactions beyond the age or the count.
+/// One in so many commits looks for transactions that are too old, or too many.
 const LOOK: u32 = 16;
-/// The most bytes of an index to be read as a whole.
+/// The longest index that is read as a whole, in bytes.
 const LIMIT: u64 = 4 << 30;
 
 impl LockedStore<'_> {
@@ -106,7 +106,7 @@ impl LockedStore<'_> {
             }
             return Some(Summary { stamp, ..summary });
         };
-        // Nothing is to be written where only the names can tell about changes.
+        // Nothing is to be written where only the names can tell what changed.
         if stamp.is_none() && same && old.next().is_none() {
             return Index::open(&self.dir).map(|index| Summary { stamp, ..index.summary });
         }

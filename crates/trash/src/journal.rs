@@ -32,7 +32,7 @@ use crate::fingerprint::Fingerprint;
 use crate::id::TransactionId;
 use crate::signer::Signer;
 
-/// The file about everything the transaction left, if not in the journal.
+/// The file that tells what a transaction left, if that is not in the journal.
 pub(crate) const LEFT: &str = "left";
 
 const FIRST_LINE: &str = "trash journal 1";
@@ -60,7 +60,7 @@ pub struct Journal {
     pub left: Kept,
 }
 
-/// Bytes of a transaction, [packed](crate::packed).
+/// Bytes that are kept with a transaction, [packed](crate::packed).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Kept {
     /// There are none.
@@ -73,7 +73,7 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// The most bytes in the journal, without a file of their own.
+    /// The most bytes that are kept in the journal, where they cost no file of their own.
     pub const MOST_HERE: usize = 1024;
 
     /// Returns their hash; `None` if there are none.
@@ -109,10 +109,10 @@ pub struct Carried {
     pub path: String,
     /// The hunk of its section, counted from 0.
     pub hunk: usize,
-    /// The lines of the place found, counted from 1, inclusive. An end before the start means a
-    /// gap.
+    /// The lines where the hunk was located, counted from 1, inclusive. An end before the start
+    /// means a gap.
     pub from: (usize, usize),
-    /// The lines of the place applied to, or with the text already.
+    /// The lines where the hunk was applied, or stood already.
     pub to: (usize, usize),
     /// Whether the file had the change already.
     pub already_there: bool,
@@ -123,15 +123,15 @@ pub struct Carried {
 pub struct Header {
     /// The transaction's id.
     pub id: TransactionId,
-    /// The tool of the change.
+    /// The tool that made the change.
     pub tool: Option<String>,
-    /// The agent behind the change.
+    /// The agent that asked for the change.
     pub agent: Option<String>,
     /// The session of the call.
     pub session: Option<String>,
-    /// The turn of the session.
+    /// The turn of that session.
     pub turn: Option<String>,
-    /// The undone transaction.
+    /// The transaction that this one undoes.
     pub undo_of: Option<TransactionId>,
     /// More transactions undone together with the first.
     pub also_undo_of: Vec<TransactionId>,
@@ -270,7 +270,7 @@ impl Journal {
         self.moved.iter().filter_map(|(from, to)| Some((*of.get(from)?, *of.get(to)?))).collect()
     }
 
-    /// Creates the journal of a transaction without new or removed directories.
+    /// Creates the journal of a transaction that creates and removes no directories.
     #[must_use]
     pub fn new(header: Header, records: Vec<Record>) -> Self {
         Self {
@@ -435,8 +435,8 @@ impl Journal {
         read.ok_or_else(|| problem_of(bytes))
     }
 
-    /// Returns how many bytes the transaction keeps: the displaced files, and the file about
-    /// everything left.
+    /// Returns how many bytes the transaction keeps: those of displaced files, and of the file that
+    /// tells what it left.
     #[must_use]
     pub fn kept_bytes(&self) -> u64 {
         let left = if let Kept::InFile(size, _) = self.left { size } else { 0 };
@@ -491,7 +491,8 @@ fn write_record(text: &mut String, record: &Record) -> std::fmt::Result {
     }
 }
 
-/// Written without format strings, slower than everything else about a record.
+/// Written without format strings, which would take longer than everything else that is done to a
+/// record.
 fn write_state(text: &mut String, state: Option<&FileState>) -> std::fmt::Result {
     let Some(state) = state else { return text.write_str("- ") };
     text.push_str(if state.link { "link:" } else { "file:" });
@@ -720,7 +721,7 @@ mod tests {
             assert!(parts.len() > 2, "{}", parts.len());
             assert!(parts.iter().all(|part| part.len() <= BYTES_AT_ONCE), "{}", parts.len());
             assert_eq!(Journal::parse(parts.concat().as_bytes(), key), Ok(long.clone()));
-            // After a failed piece nothing more is passed on.
+            // Nothing is passed on after a piece that could not be written.
             let mut given = 0;
             let full = long.write(key, |_| {
                 given += 1;
@@ -811,7 +812,7 @@ mod tests {
         let problem = Journal::parse(other.as_bytes(), Some(&one)).unwrap_err();
         assert_eq!(problem, JournalProblem::OtherKey(two.fingerprint()));
         assert!(problem.can_be_trusted());
-        // The name of an available key is no signature with this key.
+        // Naming a key that is available does not make a signature of that key.
         let named = other.replace(&two.fingerprint().to_string(), &one.fingerprint().to_string());
         let problem = Journal::parse(named.as_bytes(), Some(&one)).unwrap_err();
         assert_eq!(problem, JournalProblem::Forged);

@@ -1,4 +1,4 @@
-//! The keys for signatures of journals.
+//! The keys that journals are signed with.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -25,8 +25,8 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Reads the key for signatures, and creates the key at the first use. `None` if there is no
-    /// place for one.
+    /// Reads the key to sign with, and creates it at the first use. `None` if there is no place for
+    /// one.
     ///
     /// # Errors
     ///
@@ -51,8 +51,8 @@ impl KeyPlace {
         Ok(None)
     }
 
-    /// Returns the directories with keys, after creating a missing key for signatures; none if
-    /// there is no place for one.
+    /// Returns the directories with keys, after creating the one to sign with if it is missing;
+    /// none if there is no place for one.
     ///
     /// A process needs them before it is confined.
     ///
@@ -86,7 +86,7 @@ impl KeyPlace {
         Ok(dirs.into_iter().map(|dir| dir.join(KEY)).collect())
     }
 
-    /// Looks for the key for signatures and creates none. Returns its directory and whether the key
+    /// Looks for the key to sign with and creates none. Returns its directory and whether the key
     /// exists; `None` if there is no place for one.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl KeyPlace {
     }
 }
 
-/// The key for signatures, read or created at its first use. Clones share the key.
+/// The key to sign with, read or created at its first use. Clones share the key.
 #[derive(Debug, Clone)]
 pub struct OwnKey {
     place: KeyPlace,
@@ -177,11 +177,11 @@ impl OwnKey {
     }
 }
 
-/// The keys for checks of signatures. They are read when needed; none is created.
+/// The keys that signatures are checked with. They are read when needed; none is created.
 #[derive(Debug)]
 pub struct Keys {
     place: KeyPlace,
-    /// The key for signatures, if requested.
+    /// The key to sign with, if it was asked for.
     own: Option<Signer>,
     /// The keys in the directories read so far.
     known: Vec<Option<Signer>>,
@@ -195,7 +195,7 @@ impl Keys {
         Self { place, own: None, known: Vec::new(), can_be_made: None }
     }
 
-    /// Stores the key for signatures, to save another read.
+    /// Stores the key to sign with, so that it is not read again.
     pub fn set_own(&mut self, own: &Signer) {
         if self.own.is_none() {
             self.own = Some(own.clone());
@@ -227,8 +227,8 @@ impl Keys {
         Ok(None)
     }
 
-    /// Returns whether there is a key for signatures, or could be one: then a text without a
-    /// signature of this user's keys was not written for this user. Without a place for a key,
+    /// Returns whether there is a key to sign with, or could be one: then a text that is not signed
+    /// with a key of this user was not written for this user. If there is no place for a key,
     /// nobody can tell.
     ///
     /// # Errors
@@ -241,8 +241,8 @@ impl Keys {
         Ok(self.own.is_some() || self.can_be_made == Some(true))
     }
 
-    /// Returns whether a text may be this user's: signed with an available key, or without a place
-    /// for one.
+    /// Returns whether a text may be this user's: it is signed with an available key, or there is
+    /// no place for one.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ impl<'r> Deref for LockedStore<'r> {
 }
 
 impl<'r> LockedStore<'r> {
-    /// Takes the lock, waiting if necessary, and creates a missing state directory.
+    /// Takes the lock, waiting if necessary, and creates the state directory if it is missing.
     pub fn lock(
         root: &'r Root,
         key: impl Into<OwnKey>,
@@ -85,7 +85,7 @@ impl<'r> LockedStore<'r> {
                         index_file: RefCell::default(),
                         last_read: RefCell::default(),
                     };
-                    // The file of the search was made later than the file for git: one look is
+                    // The file that says so was made later than the one for git: one look is
                     // enough.
                     if !(root.is_work_tree() && locked.has_searched()?) {
                         locked.ignore_in_git()?;
@@ -132,7 +132,7 @@ impl<'r> LockedStore<'r> {
         Ok(self.root.state_parent()?)
     }
 
-    /// Returns whether journals are signed here. Creates a missing key.
+    /// Returns whether journals are signed here. Creates the key if it is missing.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl<'r> LockedStore<'r> {
         Ok(self.dir.open_or_create_dir(TRASH)?)
     }
 
-    /// Removes a state directory with no other entries than from `lock`.
+    /// Removes the state directory if it has nothing but what `lock` created.
     fn tidy(&self, root_mtime: FileTime) -> Result<(), Error> {
         let dir = self.store.dir();
         for name in [TRASH, PENDING] {
@@ -192,7 +192,7 @@ impl Drop for LockedStore<'_> {
         if let Some(mtime) = self.root_mtime
             && !self.keep.get()
         {
-            // An error here does no harm: the next lock finds an empty state directory.
+            // Nothing depends on this: the next lock finds an empty state directory.
             let _ = self.tidy(mtime);
         }
     }

@@ -92,7 +92,7 @@ impl LockedStore<'_> {
     ///
     /// Fails for an entry other than a transaction, because it may hold displaced files; and for a
     /// complete journal without a signature of this user's keys, because carrying it out would let
-    /// anyone with the right to create a folder write files.
+    /// anyone who can create a folder write files.
     pub fn unfinished(&self) -> Result<Vec<Unfinished<'_>>, Error> {
         let Some((pending, names)) = self.dir.open_and_list(PENDING)? else {
             return Ok(Vec::new());
@@ -106,7 +106,8 @@ impl LockedStore<'_> {
             })?;
             let Some(folder) = pending.open_dir(&name)? else { continue };
             let read = match self.read_journal(&folder, &Prefix::default(), id, false) {
-                // Interrupted while writing: the commit point was not reached.
+                // Interrupted while the journal was being written: the commit point was not
+                // reached.
                 Err(Error::Journal { problem: JournalProblem::Damaged, .. }) => None,
                 Err(Error::Journal { path, problem, .. }) => {
                     return Err(Error::Unfinished { path, problem });
@@ -115,7 +116,7 @@ impl LockedStore<'_> {
             };
             let done = folder.spot(DONE).metadata()?.is_some();
             let (journal, aborted) = match read {
-                // A program must not decide to go on.
+                // A program must not decide to carry it out.
                 Some(found) if !found.authentic => {
                     return Err(Error::Unfinished {
                         path: folder.path().into(),
@@ -197,8 +198,8 @@ impl<'s> Pending<'s> {
         Ok(file.finish_own(true))
     }
 
-    /// Writes the note about the files left by the transaction, if the journal has no room. The
-    /// note is not synced yet.
+    /// Writes what tells the files that the transaction leaves, if the journal has no room for it.
+    /// The file is not synced yet.
     pub fn write_left(&self, bytes: &[u8]) -> Result<StagedFile, Error> {
         let mut file = self.folder.spot(LEFT).create(0o600)?;
         file.write(bytes)?;
@@ -230,7 +231,7 @@ impl<'s> Pending<'s> {
     /// This is for transactions with verified files, and for those reported as done before the
     /// folder reached the trash. All others are done when the folder is there.
     pub fn mark_done(&self, durable: bool) -> Result<(), Error> {
-        // The command for the verification may have changed the trash.
+        // The command that verified the files may have changed the trash.
         let known = self.store.known.take();
         self.store
             .known
@@ -256,7 +257,7 @@ impl<'s> Pending<'s> {
         Ok(())
     }
 
-    /// Turns the folder, now with the displaced files, into a trash entry.
+    /// Turns the folder, which now holds the displaced files, into a trash entry.
     pub fn finish(&self) -> Result<(), Error> {
         self.finish_keeping(None)
     }

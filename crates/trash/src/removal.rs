@@ -3,13 +3,14 @@
 //! Everything of the program moves into one folder, [`REMOVED`], where nobody looks for anything,
 //! and this folder is removed. The state directory itself stays in place until empty: under another
 //! name, neither the guard nor git would know it. Each entry moves in one step, in an order with a
-//! true history after every step: first everything outside the history, then all transactions at
+//! true history after every step: first what was never in the history, then all transactions at
 //! once, last the logs, which say what was applied and not what can be undone. So a removal that
 //! was cut off leaves a state whose history is whole or empty, and the next removal finishes the
 //! work.
 //!
-//! Other files stay, at any depth: in [`REMOVED`] only names of the program are removed, and the
-//! rest moves back to its old place, with the directories above.
+//! Files that the program did not make stay, at any depth: in [`REMOVED`] only what has the name of
+//! something of the program is removed, and the rest moves back to its old place, with the
+//! directories above it.
 
 use fs_guard::Dir;
 
@@ -33,7 +34,7 @@ const KEPT: [&str; 6] = [BELOW, TRASH, PENDING, INDEX, FROM, SEARCHED];
 pub enum Removal {
     /// It is gone.
     Done,
-    /// The directory stays, with these paths inside: they are not the program's.
+    /// The directory stays, with these paths inside: the program did not make them.
     Others(Vec<String>),
     /// Nothing was removed: a transaction is unfinished.
     Unfinished,
@@ -63,7 +64,7 @@ impl LockedStore<'_> {
         remove_moved(dir, is_own)?;
         let removed = dir.create_dir(REMOVED)?;
         for name in KEPT.iter().chain(also) {
-            // The draft of a file, from a killed program.
+            // The draft of a file, from a program that was killed.
             for name in [(*name).to_owned(), format!("{name}.new")] {
                 let spot = dir.spot(&name);
                 if spot.metadata()?.is_some() {
@@ -124,7 +125,7 @@ fn is_own(path: &str, also: &dyn Fn(&str) -> bool) -> bool {
     match (top, rest) {
         (TRASH | PENDING | BELOW, None) => true,
         (TRASH | PENDING, Some(rest)) => is_of_transaction(rest) || also(path),
-        // A state taken over.
+        // A state that was taken over.
         (BELOW, Some(rest)) => {
             let (number, rest) = parted(rest);
             number.parse::<u32>().is_ok()

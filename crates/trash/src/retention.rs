@@ -64,8 +64,8 @@ pub struct Purged {
 }
 
 impl LockedStore<'_> {
-    /// Removes everything beyond `retention`, oldest first. With `dry_run` nothing is removed, and
-    /// the answer is the same.
+    /// Removes everything beyond `retention`, oldest first. With `dry_run` only returns what would
+    /// be removed.
     ///
     /// Folders without trusted journals are left for a person to judge, and do not count.
     pub fn purge(
@@ -117,7 +117,7 @@ impl LockedStore<'_> {
     }
 }
 
-/// Removes the folder of a finished transaction, just opened.
+/// Removes the folder of a finished transaction, which was just opened.
 pub(crate) fn remove_folder(trash: &Dir, folder: Dir, id: TransactionId) -> Result<(), Error> {
     // Windows renames no open directory.
     let folder = Some(folder).filter(|_| cfg!(unix));
@@ -132,7 +132,7 @@ pub(crate) fn remove_folder(trash: &Dir, folder: Dir, id: TransactionId) -> Resu
     Ok(())
 }
 
-/// Returns whether a folder has the name of a transaction in removal.
+/// Returns whether a folder has the name of a transaction that is being removed.
 fn is_removed(name: &str) -> bool {
     name.strip_suffix(REMOVED).is_some_and(|id| id.parse::<TransactionId>().is_ok())
 }

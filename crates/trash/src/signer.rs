@@ -63,7 +63,7 @@ impl Signer {
     }
 }
 
-/// The keyed hash of a text in parts.
+/// The keyed hash of a text that is passed in parts.
 pub(crate) struct Signing(Hmac<sha2::Sha256>);
 
 impl Signing {

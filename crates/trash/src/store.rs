@@ -1,4 +1,4 @@
-//! The store for readers: finished transactions and their displaced files.
+//! The store for readers: finished transactions and the files that they displaced.
 
 use std::cell::RefCell;
 use std::time::SystemTime;
@@ -21,9 +21,10 @@ pub(crate) const ABORTED: &str = "journal.aborted";
 pub(crate) const DONE: &str = "done";
 pub(crate) const TRASH: &str = "trash";
 pub(crate) const PENDING: &str = "pending";
-/// The mark of a finished search for states in the directories below.
+/// The file that says that the directories below were searched for states.
 pub(crate) const SEARCHED: &str = "searched";
-/// The file, in the folder of a transaction taken over, with the directory of its relative paths.
+/// The file, in the folder of a transaction taken over, with the path of the directory that its
+/// paths are relative to.
 pub(crate) const FROM: &str = "from";
 /// The same file while the folder is on its way from one state to another. It counts if both are
 /// there.
@@ -33,8 +34,8 @@ pub(crate) const MAX_FROM: u64 = 8192;
 const JOURNAL_LIMIT: u64 = 256 << 20;
 const INDEX_LIMIT: u64 = 1 << 30;
 
-/// The state directory of a project, seen from one of its directories, the base of all relative
-/// paths.
+/// The state directory of a project, seen from one of its directories, which all paths are relative
+/// to.
 #[derive(Debug)]
 pub struct Store<'r> {
     pub(crate) root: &'r Root,
@@ -57,13 +58,13 @@ pub(crate) struct FoundJournal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrashEntry {
-    /// The transaction of the displacement.
+    /// The transaction that displaced the file.
     pub id: TransactionId,
     /// Its number in the transaction.
     pub slot: u32,
     /// Its former path.
     pub path: String,
-    /// The time of the displacement.
+    /// When the file was displaced.
     pub time: SystemTime,
     /// Whether its path was removed. Otherwise a new version replaced the file.
     pub deleted: bool,
@@ -125,7 +126,7 @@ impl<'r> Store<'r> {
         Self { prefix, ..self }
     }
 
-    /// Returns the base of relative paths.
+    /// Returns the directory that paths are relative to.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
@@ -205,8 +206,8 @@ impl<'r> Store<'r> {
         Ok(slot_in(&self.folder(id)?, slot))
     }
 
-    /// Returns the note about the files left by a finished transaction, [packed](crate::packed);
-    /// `None` for a missing note, more than `most` bytes, or changed ones.
+    /// Returns what tells the files that a finished transaction left, [packed](crate::packed);
+    /// `None` if nothing does, or the bytes are more than `most`, or not those that were written.
     #[must_use]
     pub fn left_by(&self, journal: &Journal, most: u64) -> Option<Vec<u8>> {
         match &journal.left {
@@ -373,7 +374,8 @@ impl<'r> Store<'r> {
     }
 }
 
-/// Returns the base of a transaction's paths, relative to the directory of the state.
+/// Returns the directory that the paths of a transaction are relative to, seen from the one that
+/// has the state.
 fn taken_from(folder: &Dir) -> Result<Prefix, Error> {
     for name in [NEXT, FROM] {
         match folder.spot(name).read(MAX_FROM) {

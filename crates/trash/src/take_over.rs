@@ -2,9 +2,9 @@
 //!
 //! The state directory moves into this one as a whole, in one step: from then on commands below
 //! find this state. Then its transactions move into the trash here, one after the other, each with
-//! a file that names the base of its paths; signed texts stay unchanged. An interruption leaves
-//! each transaction in one place, and the next lock continues. The rest of the state (audit logs,
-//! snapshots) stays in its new place.
+//! a file that says which directory its paths are relative to; what is signed stays as it is. An
+//! interruption leaves each transaction in one place, and the next lock continues. The rest of the
+//! state (audit logs, snapshots) stays in its new place.
 
 use fs_guard::Dir;
 
@@ -13,7 +13,7 @@ use crate::locked::LockedStore;
 use crate::prefix::Prefix;
 use crate::store::{FROM, MAX_FROM, NEXT, SEARCHED, TRASH, transactions_of};
 
-/// The folder of the states taken over.
+/// The folder of the states that were taken over.
 pub(crate) const BELOW: &str = "below";
 
 impl LockedStore<'_> {
@@ -33,8 +33,8 @@ impl LockedStore<'_> {
         Ok(self.dir.spot(SEARCHED).write(b"", false)?)
     }
 
-    /// Takes over the state of a directory below, without unfinished transactions. `from` is the
-    /// path of the directory.
+    /// Takes over the state of a directory below, which has no unfinished transactions. `from` is
+    /// the path of the directory.
     pub fn take_over(&self, below: &LockedStore<'_>, from: &Prefix) -> Result<(), Error> {
         if let Some(trash) = below.dir.open_dir(TRASH)? {
             // Transactions taken over by the other state are there for good.
@@ -54,7 +54,7 @@ impl LockedStore<'_> {
         self.continue_taking_over()
     }
 
-    /// Moves the transactions of the states taken over into the trash.
+    /// Moves the transactions of the states that were taken over into the trash.
     pub fn continue_taking_over(&self) -> Result<(), Error> {
         let Some(folder) = self.dir.open_dir(BELOW)? else { return Ok(()) };
         for name in folder.names()? {
