@@ -18,9 +18,9 @@ use crate::{interrupt, render};
 /// How many lines of the diff are shown before the question.
 const SHOWN: usize = 60;
 
-/// Returns the default for asking a person: about dangerous changes, if someone sees the output and
-/// the terminal can be opened; otherwise never, so that no program waits for an answer. Standard
-/// input may be the patch.
+/// Returns when a person is asked by default: about dangerous changes, if someone sees the output
+/// and the terminal can be opened; otherwise never, so that no program waits for an answer.
+/// Standard input may be the patch.
 pub(crate) fn preset() -> ApprovalPolicy {
     let seen = *outside::STDOUT_IS_TERMINAL && *outside::STDERR_IS_TERMINAL;
     if seen && outside::terminal().is_ok() {
@@ -56,9 +56,9 @@ pub(crate) fn no_answer(error: ErrorKind) -> String {
 pub(crate) struct Prompt {
     /// Whether `e` is offered.
     pub(crate) may_edit: bool,
-    /// Whether the person was asked about every deleted file.
+    /// Whether the person was asked about every file that is deleted.
     deletes_approved: Cell<bool>,
-    /// The changes of the plan before the person's edit.
+    /// The changes of the plan that the person edited first.
     proposal: RefCell<Option<TurnDiff>>,
     instead: Cell<Option<Instead>>,
 }
@@ -68,13 +68,13 @@ impl Prompt {
         Self { may_edit, ..Self::default() }
     }
 
-    /// Sets whether the person was asked about every file deleted by a plan: then deletions are no
+    /// Sets whether the person was asked about every file that a plan deletes: then deleting is no
     /// reason to ask again.
     pub(crate) fn deletes_approved(&self, yes: bool) {
         self.deletes_approved.set(yes);
     }
 
-    /// The changes of the plan before the person's edit, if any.
+    /// The changes of the plan that the person edited first, if there is one.
     pub(crate) fn proposal(&self) -> Option<TurnDiff> {
         self.proposal.borrow().clone()
     }
@@ -100,7 +100,7 @@ impl Prompt {
         };
         let diff = request.plan.images().diffs()?;
         Ok(self.ask(&mut BufReader::new(terminal), request, &diff).unwrap_or_else(|error| {
-            // The end of the terminal during the question does not count as a yes.
+            // A terminal that goes away during the question does not count as a yes.
             self.instead.set(Some(Instead::Nothing(error.kind())));
             Decision::Decline
         }))
@@ -156,7 +156,7 @@ const PROMPT: Style = AnsiColor::Blue.on_default().bold();
 /// Asks for a line, and returns the line without blanks around. The end of the input is an error.
 pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io::Result<String> {
     interrupt::waiting(|| {
-        // Like the prompt of `git add -p`.
+        // As that of `git add -p`.
         let text = format!("{PROMPT}{prompt}{PROMPT:#}");
         write_coloured(terminal.get_mut(), text.as_bytes())?;
         let mut line = String::new();
@@ -167,7 +167,7 @@ pub(crate) fn line(terminal: &mut BufReader<Terminal>, prompt: &str) -> std::io:
     })
 }
 
-/// Asks a yes-or-no question at the terminal.
+/// Asks a question at the terminal that `y` answers with yes.
 pub(crate) fn confirm(question: &str) -> Result<bool, Failure> {
     let answer = outside::terminal()
         .and_then(|terminal| line(&mut BufReader::new(terminal), &format!("{question} [y/N] ")));

@@ -1,5 +1,5 @@
-//! The base of the paths in a patch applied below the top of a work tree, without `-C`: the top or
-//! the working directory.
+//! Where the paths of a patch begin that a person applies below the top of a work tree, without
+//! `-C`: there or here.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::args::From;
 use crate::failure::Failure;
 use crate::input::Input;
 
-/// The working directory, and the top of the work tree around.
+/// The directory that a person is in, and the top of the work tree around it.
 #[derive(Debug)]
 pub(crate) struct Below<'r> {
     here: &'r Root,
@@ -57,7 +57,7 @@ impl<'r> Below<'r> {
         let mut patches = Vec::with_capacity(sent.len());
         for input in sent {
             let text = PatchText::read(&input.sent.text, &how, &options.parse).ok();
-            // A text that does not parse is refused under any base.
+            // A text that does not parse is refused wherever its paths begin.
             let Some(patch) = text.and_then(|text| text.parse(&options).ok()) else {
                 return Ok(None);
             };
@@ -125,7 +125,7 @@ fn has_file_of(root: &Root, section: &Section<'_>) -> bool {
     })
 }
 
-/// Returns the kind of the readable entry at a path.
+/// Returns the kind of the entry at a path that may be read.
 pub(crate) fn kind_at(root: &Root, path: &str) -> Option<FileKind> {
     let path = root.check(path, Access::Read).ok()?;
     Some(root.metadata(&path).ok()??.kind)

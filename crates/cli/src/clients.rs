@@ -56,15 +56,15 @@ pub(crate) struct Server {
     pub(crate) approve: ApprovalPolicy,
     /// The variables read by the program.
     pub(crate) variables: Vec<String>,
-    /// The variables with values, and these values.
+    /// Those of them that are set, and to what.
     pub(crate) set: Map<String, Value>,
-    /// The read-only tools, and all tools.
+    /// The tools that only read, and all tools.
     pub(crate) readers: Vec<String>,
     pub(crate) tools: Vec<String>,
 }
 
 impl Server {
-    /// The tools that need no question by the client.
+    /// The tools that the client need not ask about.
     fn unasked(&self, approve: ApprovalPolicy) -> &[String] {
         if approve == Never { &self.tools } else { &self.readers }
     }
@@ -218,7 +218,7 @@ impl Client {
         )
     }
 
-    /// The settings for the files, or the command in their place.
+    /// The settings for the client's files, or the command that makes them.
     pub(crate) fn setup(self, scope: ConfigScope, server: &Server) -> Setup {
         let mut notes = Vec::new();
         let root = self.root(scope, &server.project);
@@ -321,7 +321,7 @@ impl Client {
         let settings = match self {
             Self::Codex => {
                 // Codex starts servers with a few variables and the named ones; and where no one
-                // can be asked, every question counts as a no.
+                // can be asked, it refuses whatever it would ask about.
                 plain["env_vars"] = json!(server.variables);
                 plain["default_tools_approval_mode"] = json!("approve");
                 vec![Setting::new(&["mcp_servers", NAME], plain)]
@@ -432,7 +432,7 @@ fn adding(client: &str, scope: ConfigScope) -> [String; 5] {
     [client, "mcp", "add", "--scope", scope].map(str::to_owned)
 }
 
-/// The tools that claude runs without a question, not set by its command.
+/// The tools that claude does not ask about, which its command cannot set.
 fn allowed(scope: ConfigScope, approve: ApprovalPolicy, server: &Server) -> String {
     let tools = match approve {
         OnRequest => server.readers.iter().map(|tool| format!("mcp__{NAME}__{tool}")).collect(),

@@ -1,4 +1,4 @@
-//! The copied text, from a program for the clipboard.
+//! The text that was copied, from the program that reads the clipboard here.
 
 use std::env;
 use std::io::{ErrorKind, Read as _};

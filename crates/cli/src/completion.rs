@@ -1,5 +1,5 @@
-//! Completion in shells: a script registers the program, and the program lists the words for the
-//! place of the cursor.
+//! Completion in shells: a script registers the program, and the program says what can stand where
+//! the cursor is.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -60,7 +60,7 @@ impl CompletionShell {
     }
 }
 
-/// Prints the words for the place of the cursor, in the form of the shell's script. After any
+/// Prints what can stand where the cursor is, as the script of this shell reads it. After any
 /// error, nothing is offered.
 pub(crate) fn answer(shell: &OsStr, args: &[OsString], program: Command) -> Exit {
     let words = args
@@ -194,7 +194,7 @@ fn tools() -> Vec<String> {
     Tool::usual().map(|tool| tool.as_str().to_owned()).collect()
 }
 
-/// Names in a workspace, each with its meaning.
+/// Names in a workspace, each with what it stands for.
 fn described(arg: Arg, root: &Path, names: fn(&Path) -> Vec<(String, String)>) -> Arg {
     let root = root.to_owned();
     arg.add(ArgValueCandidates::new(move || {

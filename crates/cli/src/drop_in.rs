@@ -34,8 +34,8 @@ const HOW: &str = if cfg!(windows) {
     "give the patch as the only argument, or on standard input"
 };
 
-/// Whether the end of a patch in an argument may be lost: the patch does not parse, and has the
-/// length at which some shells cut.
+/// Whether a patch that was an argument may have lost its end on the way: the patch does not parse,
+/// and has the length at which some shells cut.
 fn may_be_cut(failure: &Failure, length: usize) -> bool {
     cfg!(windows) && length >= 8000 && matches!(failure, Failure::Parse(_))
 }

@@ -1,4 +1,5 @@
-//! Missing files of a patch whose paths are relative to a directory around the root.
+//! Files that a patch names and that are not there, but are relative to a directory around the
+//! root.
 
 use std::path::Path;
 
@@ -42,7 +43,7 @@ pub(crate) fn directory(failure: &Failure, global: &Global) -> Option<String> {
     }
     for Enclosing { root: above, way, .. } in root.enclosing(&policy) {
         let path = way?;
-        // No one means a file in a directory of another user.
+        // No one means a file in a directory that another user owns.
         if above.path().parent().is_none() || !above.is_writable_as(&root) {
             return None;
         }

@@ -35,7 +35,7 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Ends the events of a failed call.
+/// Ends the events of a call that failed.
 pub(crate) fn fail(events: &mut Option<Events<'static>>, error: ToolError) {
     if let Some(events) = events {
         let message = error.message.clone();

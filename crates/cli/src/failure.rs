@@ -17,7 +17,7 @@ pub(crate) enum Failure {
     Usage(String),
     /// The patch cannot be read.
     Input(String),
-    /// The input cannot be used.
+    /// The input is not what it should be.
     Unreadable(String),
     /// It was not approved.
     Refused(String),
@@ -31,7 +31,7 @@ pub(crate) enum Failure {
     Workspace(Box<commit::Error>),
     /// A plan could not be committed.
     Commit(Box<commit::CommitError>),
-    /// The report of a library, for programs.
+    /// The report of a library, as programs see it.
     Tool(Box<ToolError>),
     /// Why a patch was not applied, or only in part.
     Failed(Box<(Input, Failed)>),
@@ -65,7 +65,7 @@ impl From<apply_patch_api::files::GlobError> for Failure {
 }
 
 impl Failure {
-    /// A requested feature was left out of this build.
+    /// Something is asked for that was left out of this build.
     #[cfg(not(all(feature = "git", feature = "mcp", feature = "shell")))]
     pub(crate) fn built_without(what: &str) -> Self {
         Self::Usage(format!(
@@ -81,7 +81,7 @@ impl Failure {
         Self::Rejected(Box::new((input.clone(), rejects.into())))
     }
 
-    /// The failure in the form for programs.
+    /// The failure as programs see it.
     pub(crate) fn error(&self) -> ToolError {
         let error = match self {
             Self::Usage(message) => {
@@ -115,7 +115,7 @@ impl Failure {
         error.kept_as(self.kept().cloned())
     }
 
-    /// The part to be applied, of a patch that does not apply as a whole.
+    /// The part that would be applied of a patch that does not apply as a whole.
     pub(crate) fn planned(&self) -> Option<&Plan> {
         match self {
             Self::Failed(failed) if failed.1.dry_run => {

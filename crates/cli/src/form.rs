@@ -97,7 +97,7 @@ pub(crate) fn failure(input: &Input, error: InputError) -> Failure {
     }
 }
 
-/// The error in the form for programs, with the name of the input.
+/// The error as programs see it, with the name of the input.
 fn tool_error(input: &Input, error: &InputError) -> ToolError {
     let mut error = error.tool_error(input.bytes());
     error.message = format!("{}: {}", input.name, error.message);

@@ -46,17 +46,17 @@ pub(crate) struct Global {
     /// The settings; until they are read, the defaults.
     #[arg(skip = Settings::preset(Profile::default(), ApprovalPolicy::Never))]
     pub(crate) settings: Settings,
-    /// The layers under the settings.
+    /// The layers that the settings were made of.
     #[arg(skip)]
     pub(crate) layers: Layers,
-    /// The input, if already read for the base of its paths.
+    /// The input, if it was read already to find out where its paths begin.
     #[arg(skip)]
     pub(crate) read: Mutex<Option<Vec<Input>>>,
     /// The paths of the patch begin at the top of the work tree, which is the root, and the person
     /// is below.
     #[arg(skip)]
     pub(crate) is_below: bool,
-    /// The workspace, if already open and not yet taken.
+    /// The workspace, if it is open already and not yet taken.
     #[arg(skip)]
     pub(crate) opened: Mutex<Option<Root>>,
 }
@@ -67,7 +67,7 @@ impl Global {
         self.root.as_deref().unwrap_or(Path::new("."))
     }
 
-    /// Opens the named input, or takes the part read before.
+    /// Opens the input that is named, or takes what was read of it.
     pub(crate) fn sources(&self, named: &Inputs) -> Result<Vec<Source>, Failure> {
         match self.read.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(read) => Ok(read.into_iter().map(|input| Source::Read(Box::new(input))).collect()),

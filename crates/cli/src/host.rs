@@ -1,4 +1,4 @@
-//! The terminal as the host of a change: approval, cancellation and progress.
+//! The terminal as the host of a change: it approves, cancels and shows progress.
 
 use apply_patch_api::engine::commit::approval::{Decision, Request};
 use apply_patch_api::engine::{Cancellation, Event, Host};
@@ -19,7 +19,7 @@ pub(crate) struct TerminalHost<'h> {
 }
 
 impl<'h> TerminalHost<'h> {
-    /// A host with a watch for signals from now on.
+    /// A host that watches for signals from now on.
     pub(crate) fn new(
         prompt: &'h Prompt,
         events: Option<&'h mut Events<'static>>,

@@ -1,4 +1,4 @@
-//! The text of a patch, and facts about the text.
+//! The text of a patch, and what is known of it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,9 +15,9 @@ use apply_patch_api::tools::{ChangedBy, Kept};
 pub(crate) struct Input {
     pub(crate) sent: PatchText,
     pub(crate) name: String,
-    /// Who last changed the files found changed.
+    /// Who last changed the files that were found changed.
     pub(crate) changed_by: BTreeMap<String, ChangedBy>,
-    /// The record of the refused patch.
+    /// How the patch is kept after it was refused.
     pub(crate) kept: Option<Kept>,
     /// The sources of a text written here, from several files or from calls.
     pub(crate) parts: Vec<InputPart>,

@@ -24,7 +24,7 @@ use crate::render;
 /// How many lines are shown of a new file.
 const SHOWN: usize = 60;
 
-/// The accepted parts of a patch.
+/// The parts of a patch that the person took.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     /// The patch of the accepted parts, in the form of the whole; `None` for no parts.
@@ -45,7 +45,7 @@ impl PatchForm {
         if input.sent.diff.is_some() { Self::Diff } else { Self::Envelope }
     }
 
-    /// The header of a section, for its accepted changes: a new path, or another mode.
+    /// The header of a section of which this is taken: that it goes elsewhere, or has another mode.
     fn header(
         self,
         section: &Section<'_>,
@@ -220,7 +220,7 @@ pub(crate) fn choose(
     let mut text = Vec::new();
     let mut last = None;
     for (index, section) in patch.sections().iter().enumerate() {
-        // A mail starts from the files as left by the mails before.
+        // A mail reads the files as those before it left them.
         let is_parted = last.is_some_and(|last| are_parted(patch, last, section));
         if is_parted && form == PatchForm::Diff && !text.is_empty() {
             text.extend_from_slice(NEXT_DIFF);
@@ -409,7 +409,7 @@ impl Person {
         Ok(())
     }
 
-    /// The hunk with the person's number.
+    /// The hunk that the person names by its number.
     fn numbered(
         &mut self,
         texts: &[HunkText],
@@ -475,7 +475,7 @@ impl Person {
         Ok(found)
     }
 
-    /// Asks about a change as a whole.
+    /// Asks about a change that is taken or left as a whole.
     fn takes(&mut self, shown: &[u8], name: String, question: &str) -> Result<bool, Failure> {
         let lines: Vec<_> = shown
             .split_inclusive(|&byte| byte == b'\n')
@@ -497,8 +497,8 @@ impl Person {
         Ok(taken)
     }
 
-    /// Shows the subject of a question, in colour, and asks until there is an answer: one of
-    /// `keys`, and the text after. If the terminal goes away, nothing is accepted.
+    /// Shows what a question is about, in colour, and asks until there is an answer: one of `keys`,
+    /// and the text after. If the terminal goes away, nothing is accepted.
     fn ask(
         &mut self,
         shown: &[u8],
@@ -582,7 +582,7 @@ fn undecided_after(pieces: &[HunkPiece], at: usize) -> Option<usize> {
     pieces[at + 1..].iter().position(HunkPiece::is_undecided).map(|nth| at + 1 + nth)
 }
 
-/// The answers with a meaning for the piece at `at`.
+/// The answers that make sense for the piece at `at`.
 fn offered_keys(pieces: &[HunkPiece], at: usize) -> Vec<char> {
     KEYS.iter()
         .map(|(key, _)| *key)
@@ -734,7 +734,7 @@ fn context(lines: &[&[u8]], range: Range<usize>) -> Vec<Vec<u8>> {
 /// before in the first part.
 #[derive(Debug)]
 struct HunkText {
-    /// The place, or why there is none.
+    /// Where the hunk goes, or why it has no place.
     place: Result<HunkPlace, String>,
     whole: Vec<u8>,
     /// The opening lines.
@@ -873,7 +873,7 @@ fn count_without(lines: impl Iterator<Item: AsRef<[u8]>>, sign: u8) -> usize {
     lines.filter(|line| line.as_ref()[0] != sign).count()
 }
 
-/// A range of lines in the form of a hunk.
+/// A range of lines as a hunk has it.
 fn range(first: usize, count: usize) -> String {
     match count {
         0 => format!("{},0", first.saturating_sub(1)),

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::platform::{self, HUNG_UP};
 use crate::{outside, render};
 
-/// The signals that end the program, and the exits.
+/// The signals that end the program, and how.
 const SIGNALS: [(i32, Exit); 3] = [
     (signal_hook::consts::SIGINT, Exit::Interrupted),
     (signal_hook::consts::SIGTERM, Exit::Terminated),
@@ -37,8 +37,8 @@ static WATCHER: Once = Once::new();
 /// Whether a part of the patch was applied.
 static CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// Watches for signals from now on: they cancel the change, and do not end the program. After the
-/// change only its outcome is told.
+/// Watches for signals from now on: they cancel the change, and do not end the program. What
+/// follows a change only says what became of it.
 pub(crate) fn watch() {
     HANDLERS.call_once(|| {
         let ignored = platform::ignored_signals();

@@ -21,7 +21,7 @@ pub(crate) fn print(value: &impl Serialize) {
     render::written_or(result, || serde_json::to_value(value).ok().as_ref().and_then(in_a_line));
 }
 
-/// The sentence of an answer, with its new transactions: for a reader without the JSON.
+/// The sentence of an answer, with its new transactions: for those who do not get it.
 fn in_a_line(answer: &Value) -> Option<String> {
     let text = answer["output"].as_str().or_else(|| answer["error"]["message"].as_str())?;
     let data = &answer["data"];
@@ -119,7 +119,7 @@ pub(crate) fn applied(
     Success::new(outcome(reports), PatchData::applied(reports, atomic, detail.unwrap_or_default()))
 }
 
-/// The data of a patch, with the line counts of each file.
+/// The data of a patch, with how much it changes in each file.
 #[derive(Serialize)]
 struct Counted<D> {
     #[serde(flatten)]
@@ -128,7 +128,7 @@ struct Counted<D> {
     statistics: Option<Vec<FileStatistics>>,
 }
 
-/// The envelope of an uncommitted plan, with the line counts of each file.
+/// The envelope of a plan that is not committed, with how much it changes in each file.
 pub(crate) fn planned_counted(
     plan: &Plan,
     atomic: bool,
@@ -153,15 +153,15 @@ pub(crate) fn applied_counted(
     Success::new(outcome(reports), Counted { data, statistics })
 }
 
-/// The envelope of a diff with nothing but counts.
+/// The envelope of a diff that was only counted.
 pub(crate) fn counted(patch: &Patch, files: Vec<FileStatistics>) -> impl Serialize + use<> {
     let data = json!({ "dryRun": true, "hunkCount": patch.hunk_count() });
     let said = totals(files.iter().map(|file| file.operation));
     Success::new(said, Counted { data, statistics: Some(files) })
 }
 
-/// Prints the envelope of a failure; without `all`, many reasons are shortened to a line each,
-/// except for the gravest.
+/// Prints the envelope of a failure; without `all`, every reason but the gravest is a line when
+/// there are many.
 pub(crate) fn failed(mut error: ToolError, all: bool) {
     if !all {
         error.fit(apply_patch_api::tools::MAX_RESULT);

@@ -1,5 +1,5 @@
-//! The user's files outside of any workspace: files on the command line, standard input, the
-//! terminal.
+//! The files that the user names outside of any workspace: those of the command line, standard
+//! input, the terminal.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,

@@ -1,4 +1,4 @@
-//! The calls with differences between systems.
+//! The calls that differ between systems.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,

@@ -1,4 +1,4 @@
-//! A line on standard error with the progress of a long change.
+//! A line on standard error that says how far a change is, for runs that last.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ const PATIENCE: u32 = 10;
 /// The longest bar.
 const LONGEST: usize = 30;
 
-/// The visible part of the work.
+/// The part of the work that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Files are read and the change is planned, or another process is waited for.
@@ -50,7 +50,7 @@ impl Progress {
             // The thread ends with the process. Without a thread nothing is shown.
             let _ = thread::Builder::new().spawn(move || {
                 let mut seen = 0;
-                // Until the owner is dropped.
+                // Until the progress is dropped.
                 while Arc::strong_count(&shown) > 1 {
                     thread::sleep(INTERVAL);
                     let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);

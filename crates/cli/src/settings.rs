@@ -1,12 +1,11 @@
-//! The sources of the settings: flags, then the environment, then the user's file, held within the
+//! Where the settings come from: flags, then the environment, then the user's file, held within the
 //! bounds of the workspace's file.
 //!
 //! A value comes from flags, then from `APPLY_PATCH_*`, then from
 //! `$XDG_CONFIG_HOME/apply-patch/config.toml` (or `~/.config/…`). The result is held within the
-//! bounds of `.apply-patch.toml` in the workspace: everyone with the right to write to the
-//! workspace can write this file, so it can only make the program stricter. The bounds of all
-//! directories from the root up to the project's top hold, each with patterns relative to its own
-//! directory.
+//! bounds of `.apply-patch.toml` in the workspace: everyone who writes to the workspace can write
+//! this file, so it can only make the program stricter. The bounds of all directories from the root
+//! up to the project's top hold, each with patterns relative to its own directory.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -26,7 +25,7 @@ use crate::outside::config_home;
 /// The largest configuration file, in bytes.
 const MAX_FILE: u64 = 64 << 10;
 
-/// One key in the form of `doctor`.
+/// One key as `doctor` shows it.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) key: &'static str,
@@ -172,7 +171,7 @@ fn keys() -> impl Iterator<Item = &'static str> {
     Layer::KEYS.iter().map(|(key, _)| *key)
 }
 
-/// The key most like a word, if likely meant.
+/// The key that is most like a word, if one is meant by it.
 fn near(word: &str) -> Option<&'static str> {
     let near = keys().map(|key| (strsim::jaro_winkler(key, word), key));
     let nearest = near.filter(|near| near.0 > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
@@ -184,7 +183,7 @@ fn near(word: &str) -> Option<&'static str> {
 pub(crate) fn unknown<'n>(
     names: impl Iterator<Item = &'n str>,
 ) -> impl Iterator<Item = (&'n str, Option<String>)> {
-    /// The variables of programs around this one, and variables set for other programs.
+    /// The variables of programs around this one, and those that it sets for others.
     const OTHERS: [&str; 4] = ["TURN", "CHECKED_STATE", "FILE", "NATIVE"];
     let own = names.filter_map(|name| Some((name, name.strip_prefix(VARIABLES)?)));
     own.filter(|(name, word)| !OTHERS.contains(word) && variables().all(|known| known != *name))
@@ -232,7 +231,7 @@ fn bounds(root: &Root) -> Result<Layer, String> {
 fn open_workspace(root: &Path) -> Result<Option<Root>, String> {
     match Root::open(root, apply_patch_api::engine::policy()) {
         Ok(root) => Ok(Some(root)),
-        // The command itself reports this error, if in need of a workspace.
+        // The command itself reports that, if it needs a workspace.
         Err(Error::NoRoot { .. }) => Ok(None),
         Err(error) => Err(unreadable(error)),
     }
@@ -297,7 +296,7 @@ fn read_keys(text: &str) -> Result<Layer, FileFault> {
     Ok(layer)
 }
 
-/// Returns a value as JSON; null for a value of no setting.
+/// Returns a value as JSON; null for one that no setting can have.
 fn json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => text.as_ref().into(),

@@ -62,7 +62,7 @@ pub(crate) fn open(file: Option<&Path>) -> Result<Source, Failure> {
     }
 }
 
-/// Returns the URL in a path, as a word of the shell.
+/// Returns the URL that a path is, as a word of the shell.
 fn url(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let is_url = ["https://", "http://", "ftp://"].iter().any(|scheme| text.starts_with(scheme));
@@ -128,7 +128,7 @@ pub(crate) fn stdin() -> std::io::Result<Vec<u8>> {
 
 /// Reads what is typed or pasted at a terminal.
 fn typed() -> std::io::Result<Vec<u8>> {
-    /// A terminal cuts longer lines without a word.
+    /// A terminal cuts lines that are longer, and does not say so.
     const LONGEST: usize = if cfg!(windows) {
         usize::MAX
     } else if cfg!(target_os = "linux") {

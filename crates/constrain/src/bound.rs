@@ -1,4 +1,4 @@
-//! The files under an output.
+//! The files that an output has to fit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::names::Names;
 use crate::text::FileText;
 use crate::wide::Wide;
 
-/// The kinds of sections allowed to a model.
+/// The kinds of sections that a model may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operations {
     /// Sections `*** Update File`.
@@ -31,7 +31,7 @@ impl Default for Operations {
     }
 }
 
-/// Files in their present state, prepared for patches.
+/// Files as they are now, prepared for the patches that may be written for them.
 ///
 /// Make one value for a set of files; all matchers share it.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Binder {
         Self { operations, ..Self::default() }
     }
 
-    /// Adds a file for updates, with its bytes.
+    /// Adds a file that may be updated, with its bytes.
     #[must_use]
     pub fn file(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
         if self.files.insert(path.to_owned(), bytes.into()).is_some() {
@@ -107,8 +107,8 @@ impl Binder {
         self
     }
 
-    /// Adds the path of a file for deletions. Name all files of the workspace, so that no new file
-    /// collides with one of them.
+    /// Adds the path of a file that may be deleted. Name all files of the workspace, so that no new
+    /// file collides with one of them.
     #[must_use]
     pub fn path(mut self, path: &str) -> Self {
         self.others.insert(path.to_owned());

@@ -14,7 +14,7 @@ use crate::wide::{Suffixes, Wide};
 /// The least number of possible suffixes for a cache of the next tokens.
 const WIDE: usize = 512;
 
-/// A mask in the making.
+/// A mask that is being made.
 pub(crate) struct Masker<'a> {
     pub(crate) bound: &'a Bound,
     pub(crate) vocabulary: &'a Vocabulary,
@@ -94,7 +94,7 @@ impl Masker<'_> {
         }
     }
 
-    /// Sets the tokens of `trie` with one byte in front.
+    /// Sets the tokens of `trie` that begin with one byte.
     fn descend(&mut self, trie: &Trie, node: Node, state: &MatcherState, byte: u8) {
         let Some(child) = trie.child(node, byte) else { return };
         if let Some(next) = self.bound.step(self.log, state, byte) {
@@ -250,7 +250,7 @@ impl Masker<'_> {
         self.walk(&vocabulary.inner, Trie::ROOT, state);
     }
 
-    /// Clears the bits of all tokens with a text in front, in upper or lower case.
+    /// Clears the bits of all tokens that begin with a text, in upper or lower case.
     fn remove(&mut self, trie: &Trie, node: Node, text: &[u8]) {
         let Some((&first, rest)) = text.split_first() else {
             trie.tokens(node).iter().for_each(|&token| clear(self.mask, token));

@@ -1,4 +1,4 @@
-//! The possible next tokens in an old line with many candidates in the file.
+//! The tokens that may follow in an old line, where many lines of the file are possible.
 
 use crate::text::FileText;
 use crate::trie::{Node, Trie};

@@ -1,4 +1,4 @@
-//! The arguments with a script, and the shell for each.
+//! Which arguments carry a script, and for which shell.
 
 use std::borrow::Cow;
 
@@ -40,8 +40,8 @@ fn direct<'a>(argv: &[&'a str]) -> Intercept<'a> {
     }
 }
 
-/// The shell and the script of a call that may read a snapshot of Codex first, in the ways of Codex
-/// to start bash, zsh and sh.
+/// The shell and the script of a call that may read a snapshot of Codex first, in the ways in which
+/// Codex starts bash, zsh and sh for that.
 fn snapshot_script<'a>(argv: &[&'a str]) -> Option<(&'a str, &'a str)> {
     let (program, flag, script) = match *argv {
         [program, flag, script] => (program, flag, script),

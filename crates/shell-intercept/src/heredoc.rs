@@ -6,7 +6,7 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tag<'s> {
     pub(crate) text: &'s str,
-    /// Whether the tag is quoted: the lines are then taken unchanged.
+    /// Whether the tag is quoted: the lines are then taken as they are.
     pub(crate) quoted: bool,
     /// Whether tabs at the beginning of lines are dropped (`<<-`).
     pub(crate) dash: bool,

@@ -17,8 +17,8 @@
 //!   Besides, these scripts may only keep variables and set them again, in the words of Codex.
 //!   SNAPSHOT is an absolute path, and trusted like a start-up file.
 //!
-//! PowerShell and `cmd` have no heredocs; models write them there nevertheless, with a clear
-//! meaning.
+//! PowerShell and `cmd` have no heredocs; models write them there nevertheless, and it is clear
+//! what they mean.
 //!
 //! ## How the script is read
 //!

@@ -13,7 +13,7 @@ pub(crate) enum NotLiteral {
     Expands(usize),
     /// A quote is not closed.
     Open,
-    /// A word goes on behind its quotes in an unsupported form.
+    /// A word goes on behind its quotes in a form that is not taken.
     Form,
 }
 
@@ -175,7 +175,7 @@ fn is_plain(char: char, shell: Shell) -> bool {
     }
 }
 
-/// An unquoted word without a meaning for any shell.
+/// An unquoted word of characters that no shell expands.
 fn word(raw: &str, shell: Shell) -> Option<Cow<'_, str>> {
     if raw.chars().all(|char| is_plain(char, shell)) {
         return Some(Cow::Borrowed(raw));

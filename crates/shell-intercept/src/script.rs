@@ -20,7 +20,7 @@ struct Printer {
     words: &'static str,
     /// Whether the command ends the line.
     ends_line: bool,
-    /// The characters that some shells change.
+    /// The characters that not every shell writes as they are.
     changed: &'static [char],
 }
 
@@ -110,7 +110,7 @@ fn with_heredoc(script: &str, shell: Shell) -> Option<Intercept<'_>> {
     let after = &head[place.end..];
     tag.crlf = after == "\r";
     let after = if tag.crlf { "" } else { after.trim_matches([' ', '\t']) };
-    // The same with a tag of one meaning for every reader, and without lines.
+    // The same with a tag that every reader reads alike, and without lines.
     let mut before = head[..place.start].to_owned();
     // `cat <<TAG | apply_patch` means the same; the line may end at the `|`, with the name below
     // the lines.
@@ -178,7 +178,7 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
         if start == end || start > MAX_HEAD || !script[start..].starts_with(['\'', '"']) {
             continue;
         }
-        // The same with an argument of one meaning for every reader.
+        // The same with an argument that every reader reads alike.
         let closed = format!("{}'x'", &script[..start]);
         let tree = tree::parse(&closed);
         let call = tree::call(&tree, &closed, shell).filter(|call| call.tag.is_none());
@@ -191,7 +191,7 @@ fn with_argument(script: &str, shell: Shell) -> Option<Intercept<'_>> {
             Ok(workdir) => workdir,
             Err(error) => return Some(error),
         };
-        // `apply_patch "$FILE"` may be right; a patch in the script is meant literally.
+        // `apply_patch "$FILE"` may be right; a patch that is written out is meant literally.
         let is_patch = script[start + 1..].trim_start().starts_with(Marker::Begin.as_str());
         return Some(match literal::argument(&script[start..], shell) {
             Ok((patch, "")) => body(patch, workdir),

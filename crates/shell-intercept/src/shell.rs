@@ -6,7 +6,7 @@ pub const MAX_SCRIPT_SIZE: usize = 64 << 20;
 /// The names of the command.
 pub(crate) const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
 
-/// A family of shells with the same quotes.
+/// A family of shells that quote alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shell {
     /// `bash`, `zsh`, `sh`.

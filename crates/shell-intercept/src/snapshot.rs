@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::literal;
 use crate::shell::Shell;
 
-/// The fixed words of a line's shape; others are variables.
+/// The words of a line that its shape keeps; others are variables.
 const WORDS: [&str; 13] =
     ["if", "then", "else", "elif", "fi", "case", "in", "esac", "export", "unset", "n", "z", "x"];
 
@@ -24,7 +24,7 @@ const COMMANDS: [&str; 7] = [
     r#"if [ -n "${V}" ]; then export V="${V}"; else unset V; fi"#,
 ];
 
-/// A line with a new first directory for PATH.
+/// A line that puts a directory before the others of PATH.
 const PREPENDS: &str = r#"if [ -n "${V:-}" ]; then export V=Q:"$V"; else export V=Q; fi"#;
 
 /// The first line of a command of several lines, and its last line.
@@ -59,7 +59,7 @@ const SH: &str = "\\unset -f command 2>/dev/null\n\
     __CODEX_SNAPSHOT_COMMAND_OK)\n";
 const CONTROL: &str = "\\command unalias -a 2>/dev/null || \\command true\n{\n";
 
-/// The newer scripts' way to activate the functions and aliases of the snapshot.
+/// How the newer scripts activate the functions and aliases that they have read.
 const ACTIVATE: &str = "\\command eval '\\command unset __CODEX_SNAPSHOT_FUNCTIONS \
     __CODEX_SNAPSHOT_ALIASES __CODEX_SNAPSHOT_BASH_ENV_PRESENT\n\
     '\"${__CODEX_SNAPSHOT_FUNCTIONS-}\"'\n'\"${__CODEX_SNAPSHOT_ALIASES-}\" &&\n\\command eval ";
@@ -71,7 +71,7 @@ pub(crate) struct Command<'s> {
     pub(crate) script: Cow<'s, str>,
 }
 
-/// The command of a script that has read a snapshot; `None` for a script with anything else.
+/// The command of a script that has read a snapshot; `None` if it does anything else.
 pub(crate) fn command(script: &str) -> Option<Command<'_>> {
     let begins = [BASH, ZSH, SH].into_iter().find(|begin| script.starts_with(begin));
     let Some(begin) = begins else { return older(script) };

@@ -15,10 +15,11 @@ pub const WARNING: &str = "apply_patch was called through the shell. \
 pub enum Intercept<'a> {
     /// A call of `apply_patch` and nothing else; the patch parses.
     Body {
-        /// The text for `apply_patch` from the shell. The text parses under the `codex` profile.
+        /// The text that the shell would have given to `apply_patch`. It parses as the `codex`
+        /// profile reads it.
         patch: Cow<'a, str>,
-        /// The directory of the call's `cd`, as written; relative to the working directory of the
-        /// command. The directory is not checked.
+        /// The directory that the call changes to first, as written; relative to where the command
+        /// would run. The directory is not checked.
         workdir: Option<Cow<'a, str>>,
     },
     /// `apply_patch` was meant, but the command means something else; do not run the command,
@@ -55,7 +56,7 @@ impl Intercept<'_> {
         }
     }
 
-    /// Returns the fault of a text meant as a patch, if the patch is at fault.
+    /// Returns what is wrong with the text that was meant as a patch, if that is what is wrong.
     #[must_use]
     pub fn patch_error(&self) -> Option<&ParseError> {
         match self {
@@ -65,7 +66,7 @@ impl Intercept<'_> {
     }
 }
 
-/// Why a call meant for `apply_patch` is none.
+/// Why a call that was meant for `apply_patch` is none.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorrectnessError {

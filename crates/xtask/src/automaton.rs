@@ -30,7 +30,7 @@ pub(crate) struct Alphabet {
 }
 
 impl Alphabet {
-    /// The coarsest classes with `sets` as their unions.
+    /// The coarsest classes that `sets` are unions of.
     pub(crate) fn new(sets: impl IntoIterator<Item = CharSet>) -> Self {
         let mut classes = vec![CharSet::all()];
         for set in sets {
@@ -63,7 +63,7 @@ fn class_of(classes: &[CharSet], c: char) -> usize {
     classes.iter().position(|class| class.contains(c)).expect("every character has a class")
 }
 
-/// All sets of characters in a grammar, in either of its forms.
+/// All sets of characters that a grammar names, in either of its forms.
 pub(crate) fn sets_of(grammar: &Grammar) -> Vec<CharSet> {
     fn text(text: &str, out: &mut Vec<CharSet>) {
         out.extend(text.chars().flat_map(|c| [CharSet::single(c), read::either_case(c)]));
@@ -142,7 +142,7 @@ impl Dfa {
         Self { next, accepting, distances }
     }
 
-    /// Whether the automaton, in its smallest form, accepts any rest of the text.
+    /// Whether the automaton, which is the smallest, accepts whatever follows.
     fn accepts_all(&self, state: usize) -> bool {
         self.accepting[state] && self.next[state].iter().all(|&target| target == state)
     }
@@ -180,7 +180,7 @@ impl Dfa {
         words
     }
 
-    /// The shortest word accepted by this automaton and not by the other.
+    /// The shortest word that this automaton accepts and the other does not.
     pub(crate) fn first_word_not_in(&self, other: &Self) -> Option<Vec<usize>> {
         type Pair = (usize, usize);
         // The pair before and the symbol between, to find the way back.
@@ -303,7 +303,7 @@ impl Nfa {
         Edge::Guard(self.guards.len() - 1, then)
     }
 
-    /// Adds a state with a way to `then` if `dfa` accepts the rest of the text.
+    /// Adds a state that leads to `then` if `dfa` accepts the rest of the text.
     pub(crate) fn guarded(&mut self, dfa: Rc<Dfa>, then: usize) -> usize {
         let guard = self.guard(dfa, then);
         self.state(vec![guard])
@@ -465,7 +465,7 @@ fn add_text(nfa: &mut Nfa, text: &str, then: usize, alphabet: &Alphabet) -> usiz
     })
 }
 
-/// The language of a PEG, exactly as decided by a PEG parser.
+/// The language of a PEG, exactly as a PEG parser decides it.
 ///
 /// The grammar must have been [read](Grammar::read): then no rule recurses and nothing touches the
 /// stack.
@@ -536,7 +536,7 @@ impl PegBuilder<'_> {
             return self.add(nfa, peg, then);
         }
         match name {
-            // The reader has made sure of its place at the start of the start rule.
+            // Reading has seen to it that `SOI` stands at the start of the start rule.
             "SOI" => then,
             "EOI" => {
                 let mut nothing = Nfa::new();

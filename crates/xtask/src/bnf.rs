@@ -1,4 +1,4 @@
-//! Rules of characters: the content of a grammar in BNF, with XGrammar's look-aheads.
+//! Rules of characters: what a grammar in BNF says, with the look-aheads that XGrammar knows.
 //!
 //! The rules come from a grammar (`shape`), or from the text of a file (`read_bnf`). The language
 //! of either is built here, so that a file is compared with the pest rules as written and not as

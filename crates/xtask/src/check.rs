@@ -21,7 +21,7 @@ impl Grammar {
     ///
     /// # Errors
     ///
-    /// The first [`Finding`], with a sentence as its example.
+    /// The first [`Finding`], with a sentence that shows it.
     pub fn check(&self) -> Result<(), Finding> {
         let alphabet = Alphabet::new(automaton::sets_of(self));
         let open = automaton::of_grammar(self, &alphabet);
@@ -60,7 +60,7 @@ impl Grammar {
     }
 }
 
-/// The grammar in the view of a lexer and a parser over tokens.
+/// The grammar as a lexer and a parser over tokens see it.
 struct Tokens<'g> {
     alphabet: &'g Alphabet,
     names: Vec<String>,

@@ -1,4 +1,4 @@
-//! A language model without knowledge, held to the grammar by llguidance's token masks.
+//! A language model that knows nothing, held to the grammar by llguidance's token masks.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,11 +16,11 @@ use super::texts::{Step, values};
 /// How many tokens the vocabulary has.
 pub const VOCABULARY: usize = 32_768;
 
-/// Tokens with a way out of every state of the language, if often enough a fitting one is taken:
+/// Tokens that lead out of every state of the language, if one that fits is taken often enough:
 /// after `***` only the token of the last marker.
 const WAY_OUT: [&[u8]; 9] = [b"\n", b" -> ", b"P", b"E", b"*", b" E", b"+", b" ", b"-"];
 
-/// A vocabulary like one from byte-pair encoding, only worse: pieces of patches across the ends of
+/// A vocabulary such as byte-pair encoding makes, only worse: pieces of patches across the ends of
 /// lines and of markers, and pieces of characters.
 #[must_use]
 pub fn vocabulary() -> TokEnv {
@@ -47,7 +47,7 @@ pub fn vocabulary() -> TokEnv {
     Arc::new(ApproximateTokEnv::new(TokTrie::from(&info, &words)))
 }
 
-/// A number with a random look.
+/// A number that looks random.
 fn mixed(nth: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     nth.hash(&mut hasher);
@@ -58,7 +58,7 @@ fn mixed(nth: usize) -> usize {
 pub struct Model {
     env: TokEnv,
     start: Matcher,
-    /// The time to compute each mask.
+    /// The time that each mask took to compute.
     pub costs: Vec<Duration>,
     /// How many tokens were written.
     pub tokens: usize,

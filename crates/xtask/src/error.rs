@@ -50,7 +50,7 @@ pub enum Construct {
     /// `&…`, and `!…` before anything else than one character.
     #[error("a look-ahead can be expressed only as `!characters ~ character` in an atomic rule")]
     LookAhead,
-    /// A built-in rule for a Unicode property.
+    /// A built-in rule that names a Unicode property.
     #[error("Unicode properties differ from engine to engine")]
     UnicodeProperty,
     /// `{n}`, `{n,}`, `{,m}`, `{n,m}`.
@@ -59,7 +59,7 @@ pub enum Construct {
     /// `WHITESPACE` or `COMMENT`.
     #[error("implicit blanks and comments have no counterpart")]
     ImplicitRule,
-    /// A rule with itself inside.
+    /// A rule that comes back to itself.
     #[error("a rule may not use itself: only a regular language can be checked")]
     Recursion,
     /// `SOI` or `EOI` elsewhere than at the two ends of the start rule.
@@ -68,7 +68,7 @@ pub enum Construct {
     /// A start rule without `SOI` and `EOI`.
     #[error("the start rule must begin with SOI and end with EOI")]
     UnanchoredStart,
-    /// A terminal as the start rule.
+    /// A start rule that is a terminal.
     #[error("the start rule may not be atomic")]
     TerminalStart,
     /// A range, a built-in class or `^"…"` outside an atomic rule.
@@ -76,16 +76,16 @@ pub enum Construct {
         "a class of characters must stand in an atomic rule, so that it has a name as a terminal"
     )]
     BareCharacters,
-    /// A terminal with the empty text.
+    /// A terminal that takes the empty text.
     #[error("a terminal may not match the empty text")]
     EmptyTerminal,
     /// `""` outside an atomic rule.
     #[error("an empty text is not a terminal")]
     EmptyLiteral,
-    /// A class without any character left.
+    /// A class from which everything was taken away.
     #[error("no character is left to match")]
     EmptySet,
-    /// A newer construct of pest.
+    /// Something that pest has learned since.
     #[error("not known to the generator")]
     Other,
 }
@@ -99,7 +99,7 @@ pub enum Finding {
     Differs {
         /// The shortest such sentence.
         sentence: String,
-        /// Whether pest is the one to accept the sentence.
+        /// Whether it is pest that accepts the sentence.
         pest_accepts: bool,
     },
     /// A written file and the grammar disagree about a sentence.
@@ -107,7 +107,7 @@ pub enum Finding {
     FileDiffers {
         /// The shortest such sentence.
         sentence: String,
-        /// Whether the file is the one to accept the sentence.
+        /// Whether it is the file that accepts the sentence.
         file_accepts: bool,
     },
     /// A written file cannot be read back.
@@ -128,7 +128,7 @@ pub enum Finding {
         into: String,
         /// The terminal that should begin.
         follower: String,
-        /// A sentence with both as neighbours.
+        /// A sentence in which they are neighbours.
         sentence: String,
     },
     /// Where either may stand, one is the beginning of the other, or the same text.
@@ -137,7 +137,7 @@ pub enum Finding {
          {sentence:?}"
     )]
     Overlaps {
-        /// The right terminal in the sentence.
+        /// The terminal that is meant in the sentence.
         longer: String,
         /// The terminal of the same text, or of its beginning.
         shorter: String,

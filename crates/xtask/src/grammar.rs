@@ -6,22 +6,22 @@ use pest_meta::ast::Expr as Peg;
 
 use super::charset::CharSet;
 
-/// A grammar read from a pest file: the rules and terminals within reach of one start rule.
+/// A grammar that was read from a pest file: the rules and terminals that one start rule reaches.
 ///
-/// The rules do not recurse, so the language is regular, as needed for the decisions of
-/// [`check`](Grammar::check).
+/// The rules do not recurse, so the language is regular. That is what lets
+/// [`check`](Grammar::check) decide about it.
 ///
 /// # Limitations
 ///
-/// `Grammar` is made for one's own grammars. Automata can be exponentially larger than the grammar,
-/// and nothing here stops a hostile grammar.
+/// `Grammar` is made for grammars that one writes oneself. Automata can be exponentially larger
+/// than the grammar, and nothing here stops a grammar that was written to make them so.
 #[derive(Debug, Clone)]
 pub struct Grammar {
     /// The pest rule at the start.
     pub(crate) start: String,
-    /// The start rule first, then in the order of reach.
+    /// The start rule first, then in the order in which they are reached.
     pub(crate) rules: Vec<Definition<Expr>>,
-    /// In the order of reach.
+    /// In the order in which they are reached.
     pub(crate) terminals: Vec<Definition<Regex>>,
     /// The rules as pest has them, for the comparison.
     pub(crate) peg: BTreeMap<String, Peg>,

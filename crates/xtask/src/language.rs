@@ -4,7 +4,7 @@ use super::automaton::{self, Alphabet, Dfa};
 use super::charset::CharSet;
 use super::grammar::Grammar;
 
-/// The sentences of a [`Grammar`], as the smallest automaton for them.
+/// The sentences of a [`Grammar`], as the smallest automaton that accepts them.
 ///
 /// The states are numbers; every sentence begins at 0.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ impl Language {
         )
     }
 
-    /// Whether a text with its end in `state` is a sentence.
+    /// Whether a text that leads to `state` is a sentence.
     #[must_use]
     pub fn is_accepting(&self, state: usize) -> bool {
         self.dfa.accepting[state]
@@ -106,7 +106,7 @@ impl Language {
                     access.iter().copied().chain([class]).chain(on.unwrap_or_default()).collect();
                 cover.push((spell(&self.alphabet, &word), right));
             }
-            // The text with its end in this state.
+            // The text that stops short in this state.
             cover.push((spell(&self.alphabet, access), self.dfa.accepting[state]));
         }
         cover

@@ -1,4 +1,4 @@
-//! The language in the notations of inference engines: how the files are made and checked.
+//! The language in the notations that inference engines read: how the files are made and checked.
 //!
 //! [`generate`] reads the pest grammar, decides that no engine will read the result differently,
 //! and writes the result. The files are a part of `patch-grammar`, which has no generator: the

@@ -1,5 +1,5 @@
 //! The chores of the repository: `cargo xtask grammar` writes the generated grammar files anew. The
-//! other commands are for a look at the grammars.
+//! other commands are for those who look at the grammars.
 
 // It is run in the repository; the guard is for what others run.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]

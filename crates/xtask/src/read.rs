@@ -91,7 +91,7 @@ struct PegReader<'r> {
     docs: BTreeMap<String, String>,
     /// The result of each pest rule.
     names: BTreeMap<String, Symbol>,
-    /// The rules on the way, to notice recursion.
+    /// The rules that are being read, to notice recursion.
     open: Vec<String>,
     /// A rule has its index before its right side is known.
     rules: Vec<Option<Definition<Expr>>>,
@@ -143,7 +143,7 @@ impl<'r> PegReader<'r> {
         Ok(Tree::Leaf(Symbol::Rule(index)))
     }
 
-    /// The rule of the grammar with a name in `from`.
+    /// The rule of the grammar that `from` names.
     fn rule(&self, from: &str, name: &str) -> Result<&'r PegRule, ExportError> {
         if self.open.iter().any(|open| open == name) {
             return Err(unsupported(name, Construct::Recursion));
@@ -347,7 +347,7 @@ pub(crate) fn either_case(c: char) -> CharSet {
     CharSet::single(c.to_ascii_lowercase()).union(&CharSet::single(c.to_ascii_uppercase()))
 }
 
-/// The characters of a built-in rule, or the kind of construct without a set of characters.
+/// The characters of a built-in rule, or what the rule is when it is not a set of characters.
 pub(crate) fn builtin(name: &str) -> Result<CharSet, Construct> {
     let range = CharSet::range;
     Ok(match name {
@@ -401,7 +401,7 @@ fn parts(peg: &Peg, split: fn(&Peg) -> Option<(&Peg, &Peg)>) -> Vec<&Peg> {
     }
 }
 
-/// Different names in pest may be one name elsewhere.
+/// Names that differ in pest may not be one name elsewhere.
 fn check_names(grammar: &Grammar) -> Result<(), ExportError> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let start = &grammar.rules[0].name;

@@ -1,5 +1,5 @@
-//! Reads a file in BNF back: the generator's part of GBNF and of XGrammar's EBNF, with one rule a
-//! line.
+//! Reads a file in BNF back: the part of GBNF and of XGrammar's EBNF that the generator writes,
+//! with one rule a line.
 
 use std::collections::HashMap;
 

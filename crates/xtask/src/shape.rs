@@ -1,4 +1,4 @@
-//! The shape of a grammar for quick answers by XGrammar.
+//! The shape of a grammar in which XGrammar answers quickly.
 //!
 //! XGrammar settles most tokens when compiling a grammar. A token that goes on beyond the end of a
 //! rule stays open, and is tried anew for each mask, unless the rule states the next characters. So
@@ -15,7 +15,7 @@ use super::bnf::{Bnf, BnfRule, Item};
 use super::charset::CharSet;
 use super::grammar::{Chars, Definition, Expr, Grammar, Regex, Symbol, Times, Tree};
 
-/// The grammar for XGrammar.
+/// The grammar as XGrammar is to have it.
 pub(crate) fn for_xgrammar(grammar: &Grammar) -> Bnf {
     let grammar = with_runs(grammar);
     let mut shaper =
@@ -79,13 +79,13 @@ fn out_of_runs(expr: &Expr, grammar: &Grammar, terminals: &mut Vec<Definition<Re
     }
 }
 
-/// Items one after the other.
+/// Items that follow each other.
 type Row = Vec<Tree<Item>>;
 
 struct Shaper<'g> {
     grammar: &'g Grammar,
     rules: Vec<BnfRule>,
-    /// The tree in place of each terminal.
+    /// The tree that stands for each terminal where it is used.
     terminals: Vec<Tree<Item>>,
     /// The loops of the terminal at hand.
     loops: Vec<Loop>,
@@ -275,7 +275,7 @@ impl Lookahead {
     }
 }
 
-/// Adds its FOLLOW set to each rule except the ones at the end of the text.
+/// Gives each rule that the text cannot end with its FOLLOW set.
 fn add_look_aheads(bnf: &mut Bnf) {
     let mut firsts = vec![Lookahead::default(); bnf.rules.len()];
     fixed_point(&mut firsts, |firsts| {
@@ -327,7 +327,7 @@ fn first(tree: &Tree<Item>, firsts: &[Lookahead]) -> Lookahead {
     }
 }
 
-/// Adds to `follows` the characters after each rule in a tree before `after`.
+/// Adds to `follows` what stands after each rule in a tree that is followed by `after`.
 fn add_follows(
     tree: &Tree<Item>,
     after: &Lookahead,

@@ -18,7 +18,7 @@ use testutils::share::whole;
 use super::charset::CharSet;
 use super::language::Language;
 
-/// Characters with a special meaning for some engines: line separators of other worlds, false
+/// Characters that engines are known to treat specially: line separators of other worlds, false
 /// blanks, marks of notations, everything but NUL, which no patch may contain.
 const ODD: &str = "\u{1}\t\u{b}\u{c}\r\u{1b}\u{1c}\u{1d}\u{1e}\u{7f}\u{80}\u{85}\u{a0}é\u{300}\u{3b1}\u{200b}\u{2028}\u{2029}\u{fb01}\u{feff}\u{fffd}\u{ffff}😀\u{10ffff}\"'`\\/[](){}^$|?#&~<>";
 
@@ -95,7 +95,7 @@ fn sentence(language: &Language, steps: &[Step]) -> String {
     text
 }
 
-/// A small change of a text, often with a sentence as its result.
+/// A small change of a text, which often leaves it a sentence.
 #[derive(Debug, Clone)]
 struct Damage {
     kind: u8,
@@ -234,7 +234,7 @@ fn texts(language: &Language) -> impl Strategy<Value = String> {
     text.prop_filter("no patch may contain NUL", |text| !text.contains('\0'))
 }
 
-/// Texts with every transition of the automaton on their way.
+/// Texts that lead over every transition of the automaton.
 fn cover(language: &Language) -> Vec<String> {
     let cover = language.transition_cover().into_iter().map(|(text, right)| {
         assert_eq!(
@@ -283,7 +283,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The engine held to `grammar`.
+    /// The engine that is held to `grammar`.
     ///
     /// # Panics
     ///

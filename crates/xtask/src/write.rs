@@ -347,8 +347,8 @@ fn ebnf(bnf: &Bnf) -> String {
 }
 
 impl Grammar {
-    /// Writes the grammar in the notation of `format`; `None` for [`Format::Pest`], the source of
-    /// the grammar.
+    /// Writes the grammar in the notation of `format`; `None` for [`Format::Pest`], from which the
+    /// grammar is read.
     #[must_use]
     pub fn write(&self, format: Format) -> Option<String> {
         match format {

@@ -1,4 +1,4 @@
-//! The arguments shared by several commands; arguments of one command are in its file.
+//! The arguments that several commands share; those of one command are in its file.
 
 mod choice;
 pub(crate) mod fit;

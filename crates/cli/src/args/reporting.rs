@@ -28,8 +28,8 @@ pub(crate) struct Detail {
 }
 
 impl Detail {
-    /// Refuses options with an effect on `--json` only, without `--json`: clap does not see a
-    /// `--json` before the command.
+    /// Refuses what only `--json` shows without it: clap does not see a `--json` before the
+    /// command.
     pub(crate) fn check(&self, json: bool) -> Result<(), String> {
         match self.diff {
             Some(_) if !json => {

@@ -89,7 +89,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Returns the settings from the flags.
+    /// Returns the settings that the flags give.
     pub(crate) fn layer(&self) -> Layer {
         Layer {
             profile: self.profile,
@@ -112,7 +112,7 @@ impl Rules {
     }
 }
 
-/// Returns the setting from `--allow`.
+/// Returns the setting that `--allow` gives.
 pub(crate) fn allowing(allow: &[String]) -> Layer {
     Layer { allow: Some(Patterns::of(allow.to_vec())), ..Layer::default() }
 }

@@ -133,7 +133,7 @@ pub(crate) struct CheckArgs {
     pub(crate) rules: args::Rules,
 }
 
-/// Returns the options from the settings and the flags.
+/// Returns the options that the settings and the flags ask for.
 pub(super) fn options(global: &Global, rules: &args::Rules) -> Result<Options, Failure> {
     let base = workspace::base(global, rules)?;
     Ok(Options { base, ..options_without_base(&global.settings, rules)? })
@@ -155,7 +155,7 @@ pub(crate) fn options_without_base(
 /// Shows what a patch would do.
 type Show<'s> = dyn Fn(&Patch, &Plan) -> Result<(), apply_patch_api::files::Error> + 's;
 
-/// Reads and plans the patch of a command without changes, and shows the outcome.
+/// Reads and plans the patch of a command that only looks, and shows what it would do.
 pub(super) fn looked(
     global: &Global,
     args: &CheckArgs,
@@ -172,7 +172,7 @@ pub(super) fn looked(
     look(global, &session, &input, &options, atomicity, &|patch, plan| show(&options, patch, plan))
 }
 
-/// Returns the treatment of a patch of which some sections do not apply.
+/// Returns which sections are applied where some do not apply.
 fn atomicity(parts: &args::Parts, settings: &SessionSettings) -> Result<Atomicity, Failure> {
     if parts.no_atomic && settings.verify.is_some() {
         let message = "with a `verify` command, all files of a patch are changed or none: leave \
@@ -201,9 +201,9 @@ fn amended(
     Ok(Input::of(sent, format!("{id}, amended")))
 }
 
-/// Plans a patch, and shows the outcome: for a patch that does not apply as a whole, the part to be
-/// applied. The message for a patch already applied is the same as when applying: a preview does
-/// not differ from the commit.
+/// Plans a patch, and shows what it would do: for a patch that does not apply as a whole, the part
+/// to be applied. The message for a patch already applied is the same as when applying: a preview
+/// does not differ from the commit.
 fn look(
     global: &Global,
     session: &Session,
@@ -267,7 +267,7 @@ fn applies(
 }
 
 pub(crate) fn apply(global: &Global, args: &ApplyArgs) -> Result<Exit, Failure> {
-    // No drop here: a drop would close the files one by one, and the process ends soon.
+    // The session is not dropped: that would close its files one by one, and the process ends soon.
     let mut session = ManuallyDrop::new(None);
     let mut events = None;
     run(global, args, &mut session, &mut events).inspect_err(|failure| {
@@ -335,7 +335,7 @@ fn run(
         let exit = exit.map_err(|failure| keep(session, &options, failure))?;
         match exit {
             Some(exit) => return Ok(exit),
-            // The person wants another edit.
+            // The person wants to edit the patch again.
             None => {
                 input = approve::edit(&input)?;
                 prompt.deletes_approved(false);
@@ -350,7 +350,7 @@ fn shows_output(global: &Global, args: &ApplyArgs) -> bool {
     !global.json && !global.quiet && args.reporting.events.is_none()
 }
 
-/// Finds out who last changed the files found changed.
+/// Finds out who last changed the files that were found changed.
 fn told(session: &Session, mut failure: Failure) -> Failure {
     let error = failure.error();
     if let Failure::Failed(failed) = &mut failure {
@@ -400,7 +400,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Applies the patch, if approved; `None` when the person wants an edit first.
+    /// Applies the patch, if it is approved; `None` when the person wants to edit it first.
     fn run(
         &self,
         input: &Input,
@@ -435,7 +435,7 @@ impl Attempt<'_> {
     }
 }
 
-/// The end of an attempt without approval; `None` when the person wants an edit.
+/// The end of an attempt that was not approved; `None` when the person wants to edit the patch.
 fn declined(prompt: &Prompt, input: &Input, failed: Failed) -> Result<Option<Exit>, Failure> {
     match prompt.instead() {
         Some(Instead::Edit) => Ok(None),

@@ -166,8 +166,9 @@ impl Command {
         }
     }
 
-    /// Whether a person can use the command while the bounds of the workspace are unreadable: a
-    /// look at past changes, or an undo. Everything else could change, or show, forbidden files.
+    /// Whether a person can use the command while the bounds of the workspace are unreadable: it
+    /// looks at what was done, or undoes it. Everything else could change, or show, what they
+    /// forbid.
     pub(super) fn needs_no_bounds(&self) -> bool {
         matches!(
             self,
@@ -255,8 +256,8 @@ fn applying(
     Layer { approve, ..writing.over(rules.layer()) }
 }
 
-/// Whether the version is the only request. Building the definitions takes a hundred times as long
-/// as printing the version.
+/// Whether the version is all that is asked for. Building the definitions takes a hundred times as
+/// long as printing the version.
 pub(crate) fn asks_version(args: &[OsString]) -> bool {
     matches!(args, [_, only] if only == "--version" || only == "-V")
 }
@@ -264,7 +265,7 @@ pub(crate) fn asks_version(args: &[OsString]) -> bool {
 /// Reads the command line.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let (args, by_default) = with_default_command(args);
-    // With more words behind, these are not arguments of `apply`.
+    // Words that follow are not arguments of `apply`.
     if let Some(word) = by_default.as_ref().filter(|word| is_mistaken(word)) {
         return Err(unknown(word));
     }
@@ -340,7 +341,7 @@ pub(super) fn shown() -> clap::Command {
     })
 }
 
-/// The definitions with `apply`'s own beside the commands, for `apply` as the default.
+/// The definitions with those of `apply` beside the commands, where it is the default.
 pub(super) fn with_apply() -> clap::Command {
     let apply = ApplyArgs::augment_args(clap::Command::new("apply"));
     Cli::command().args(apply.get_arguments())
@@ -357,7 +358,7 @@ fn is_mistaken(word: &OsStr) -> bool {
     is_name && !outside::exists(Path::new(word))
 }
 
-/// Words tried as commands, from git and other tools, and their counterparts here.
+/// Words that people try as commands, from git and other tools, and what they mean here.
 const MEANT: &[(&[&str], &str)] = &[
     (
         &["list", "ls"],
@@ -390,7 +391,7 @@ const MEANT: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Flags known from git and other tools, and their counterparts here.
+/// Flags that people know from git and other tools, and what they mean here.
 const MEANT_FLAGS: &[(&[&str], &str)] = &[
     (
         &["-3", "--3way", "--merge"],
@@ -443,8 +444,8 @@ fn unknown(word: &OsStr) -> clap::Error {
 }
 
 /// Says more about an error of the argument parser: the flag or command meant by an unknown one,
-/// and the choices for a missing argument. For flags the parser alone would name one with little in
-/// common.
+/// and the choices for a missing argument. For flags the parser alone would name one that has
+/// little to do with what was written.
 fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
     let argument = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(text)) => Some(text.clone()),

@@ -33,7 +33,7 @@ pub(crate) struct DoctorArgs {}
 struct Findings {
     lines: Vec<(String, String)>,
     data: serde_json::Map<String, Value>,
-    /// The findings in need of a look.
+    /// The findings that need a look.
     problems: Vec<String>,
 }
 

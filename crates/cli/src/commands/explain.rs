@@ -1,4 +1,4 @@
-//! `apply-patch explain`: the change of each hunk, its place and the reason, in plain words.
+//! `apply-patch explain`: what each hunk does, where it goes and why, in plain words.
 
 use std::collections::HashMap;
 

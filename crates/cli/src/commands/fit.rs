@@ -1,4 +1,4 @@
-//! Reads the files for a grammar.
+//! Reads the files that a grammar is made for.
 
 use std::collections::BTreeMap;
 

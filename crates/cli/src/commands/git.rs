@@ -270,7 +270,7 @@ impl Host for BatchHost<'_> {
     }
 }
 
-/// A request, with its id; or the reason for an invalid one.
+/// A request, with its id; or why it is none.
 type Requested = (Value, Result<(Patch, GitRequest), ToolError>);
 
 /// How many bytes of requests were read and not taken yet.

@@ -192,7 +192,7 @@ pub(crate) fn prompt(args: &PromptArgs) -> Exit {
     print(&specs::prompt(args.dialect.dialect(), args.channel))
 }
 
-/// Prints a text unchanged.
+/// Prints a text as it is.
 fn print(text: &str) -> Exit {
     render::written(std::io::stdout().write_all(text.as_bytes()));
     Exit::Done

@@ -92,7 +92,7 @@ fn command(global: &Global, scope: ConfigScope, words: &[String]) -> String {
 /// How the server is to be started.
 fn server(global: &Global, args: &McpConfigArgs, scope: ConfigScope) -> Result<Server, Failure> {
     let program = std::env::current_exe().map_err(|error| Failure::Input(error.to_string()))?;
-    // Other users have the program elsewhere.
+    // Others have the program elsewhere.
     let program = if scope == ConfigScope::Project && is_on_path(&program) {
         NAME.to_owned()
     } else {

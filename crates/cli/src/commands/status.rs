@@ -231,7 +231,7 @@ fn transaction_json(
     Ok(entry.map(|entry| history::transaction(workspace, entry, false)).transpose()?)
 }
 
-/// The words behind the place of the state: the command to remove it, or the place of a new one.
+/// The words behind the place of the state: what removes it, or where a new one would be.
 fn reach(global: &Global, workspace: &Workspace) -> &'static str {
     let home = workspace.home();
     let in_tree = !Path::new(&home.state_path()).is_absolute();
@@ -248,7 +248,7 @@ fn reach(global: &Global, workspace: &Workspace) -> &'static str {
     }
 }
 
-/// The newer transactions passed over by `undo`, and why.
+/// The newer transactions that `undo` passes over, and why.
 fn passed_over(plan: &Plan) -> impl Iterator<Item = (TransactionId, &str)> {
     plan.notes().iter().filter_map(|note| match note {
         PlanNote::PassedOver { id, why } => Some((*id, &**why)),

@@ -92,7 +92,7 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
         }
         Ok((tools, input)) => {
             let name = args.name.as_deref().unwrap_or_default();
-            // A read-only call has no events; the answer is everything.
+            // A call that only reads has no events; its answer is all there is.
             let writes = Tool::named(name).is_some_and(|tool| !tool.is_read_only());
             let mut events = events.as_mut().filter(|_| writes);
             if let Some(events) = &mut events {

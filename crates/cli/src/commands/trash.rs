@@ -219,7 +219,7 @@ fn purged(
         return Ok((Purged::default(), 0));
     }
     let locked = workspace.lock(global.settings.lock_timeout)?;
-    // A purged transaction cannot tell its end later.
+    // A purged transaction cannot tell later how it ended.
     workspace::log_recovered(session, locked.recovered());
     Ok(session.purge(&locked, retention, dry_run)?)
 }

@@ -111,7 +111,7 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         });
     }
     if outside {
-        // A change with files elsewhere in the project is undone as a whole.
+        // Files elsewhere in the project are undone in all of it.
         given = given.iter().map(|path| session.workspace().prefix().join(path)).collect();
         session = workspace::project(&session);
         id = last_of(session.workspace(), id, &given)?;
@@ -305,7 +305,7 @@ pub(super) fn execute(
     Ok(Exit::Done)
 }
 
-/// Names the base of the paths in a diff, if not the named directory.
+/// Says what the paths of a diff are relative to, where that is not the directory that was named.
 pub(super) fn note_project(global: &Global, session: &Session) {
     let workspace = session.workspace();
     if !workspace.seen("").is_empty() && !global.quiet {

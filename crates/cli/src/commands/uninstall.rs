@@ -1,4 +1,4 @@
-//! `apply-patch uninstall`: removes the program's data outside of the changed files.
+//! `apply-patch uninstall`: removes what the program keeps outside of the files that it changed.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ impl UninstallArgs {
     }
 }
 
-/// A state found on the disk.
+/// A state that was found.
 #[derive(Debug)]
 struct FoundState {
     state: State,

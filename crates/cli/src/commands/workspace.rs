@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::{outside, render};
 
-/// The variable with the name of the changes' turn.
+/// The variable with the name of the turn that the changes belong to.
 const TURN: &str = "APPLY_PATCH_TURN";
 
 /// The workspace of `-C`, under the policy of the settings.
@@ -41,7 +41,7 @@ pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Fa
     Ok(workspace)
 }
 
-/// The workspace, also an unnamed one that is no project: only for a look.
+/// The workspace, also where it is not a project and was not named: only for a look.
 pub(super) fn open_any(global: &Global) -> Result<Workspace, Failure> {
     Ok(Workspace::of(opened(global, global.settings.policy()?)?, global.settings.state))
 }
@@ -116,16 +116,16 @@ pub(super) fn base(global: &Global, rules: &args::Rules) -> Result<Option<Files>
     revision::files_of(global, revision).map(Some)
 }
 
-/// The session of a command without changes, after [`tidy`].
+/// The session of a command that only looks, after [`tidy`].
 pub(super) fn recovered(global: &Global) -> Result<Session, Failure> {
     let session = session(global)?;
     tidy(global, &session);
     Ok(session)
 }
 
-/// Recovers interrupted changes of an earlier run, before a command without changes.
+/// Recovers what an earlier run left half way, before a command that only looks.
 ///
-/// Commands with changes report a transaction that cannot be recovered here.
+/// Commands that write report a transaction that cannot be recovered here.
 pub(super) fn tidy(global: &Global, session: &Session) {
     let recovered = session.workspace().recover_if_idle().unwrap_or_default();
     if !recovered.is_empty() {
@@ -161,7 +161,7 @@ pub(super) fn log_recovered(session: &Session, recovered: &[Recovered]) {
     }
 }
 
-/// Finds the transaction of a name.
+/// Finds the transaction that a name means.
 pub(super) fn id(workspace: &Workspace, name: &str) -> Result<TransactionId, Failure> {
     history::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
 }
@@ -187,7 +187,7 @@ pub(super) fn instead_of_file(
     }
 }
 
-/// Finds the transaction or the turn of a name.
+/// Finds the transaction or the turn that a name means.
 pub(super) fn named(workspace: &Workspace, name: &str) -> Result<Named, Failure> {
     Named::find(workspace, name).map_err(|error| Failure::Tool(Box::new(error)))
 }
@@ -197,7 +197,7 @@ pub(super) fn project(session: &Session) -> Session {
     session.reopened(session.workspace().project())
 }
 
-/// Takes unneeded rights from this process, before any look at the patch.
+/// Takes from this process the rights it does not need, before it looks at the patch.
 pub(super) fn confine(
     global: &Global,
     workspace: &Workspace,

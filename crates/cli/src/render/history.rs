@@ -11,7 +11,7 @@ use apply_patch_api::trash::format_local_time;
 use super::human::{age, count, cut};
 use super::print::ID;
 
-/// A transaction without a lasting effect.
+/// A transaction that does not hold any more.
 const UNDONE: Style = Style::new().dimmed();
 
 /// How much of the name of a session is shown.
@@ -71,7 +71,7 @@ fn session(entries: &[LogEntry]) -> Option<&str> {
     Some(if name.len() > SHORT + 2 { name.get(..SHORT).unwrap_or(name) } else { name })
 }
 
-/// The authors, to stand behind their work.
+/// Who did something, to stand behind it.
 fn by<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<_> = names.collect();
     if names.is_empty() { String::new() } else { format!("  ({})", names.join(", ")) }

@@ -13,12 +13,12 @@ const STYLE: &str = include_str!("page.css");
 /// The keys. Without the script the page is complete.
 const SCRIPT: &str = include_str!("page.js");
 
-/// The hash of the script, for the page to allow this script and no other.
+/// The hash of the script, by which the page allows it and no other.
 const SCRIPT_HASH: &str = "eomWhO5sgIEazQZcsyUMW8HBDXL36ttApQxu54lXSek=";
 
 /// How many bytes of files are elements from the beginning. The others are in `noscript`, plain
-/// text for a browser with scripts: reading thousands of files as elements would block the page for
-/// seconds. The script makes elements of them bit by bit.
+/// text for a browser with scripts: it would not answer for seconds while it reads thousands of
+/// files. The script makes elements of them bit by bit.
 const AT_ONCE: usize = 64 << 10;
 
 /// The page of a diff in git's form, with `title` above.
@@ -120,9 +120,9 @@ enum HtmlPlace {
     /// Before a table.
     #[default]
     Headers,
-    /// In a group of rows equal on both sides.
+    /// In a group of rows that are the same on both sides.
     Context,
-    /// In a group of different rows.
+    /// In a group of rows that differ.
     Change,
 }
 
@@ -269,7 +269,7 @@ fn both(paths: &str) -> String {
     }
 }
 
-/// Text without a meaning as HTML, and with its hidden characters shown.
+/// Text that is only text in a page, and shows what hides.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in sanitize(text).chars() {

@@ -1,4 +1,4 @@
-//! Links to files for a terminal with support (OSC 8).
+//! Links to files in a terminal that has them (OSC 8).
 
 use std::path::{Path, absolute};
 
@@ -12,7 +12,7 @@ const PROGRAMS: [&str; 7] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper
 /// Variables set by terminals with links.
 const MARKS: [&str; 3] = ["WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID"];
 
-/// The first VTE with links.
+/// The first VTE that shows links.
 const VTE: u32 = 5000;
 
 /// Whether standard output is a terminal with links. Without colours there are no links.

@@ -57,7 +57,7 @@ fn add(
     names: &BTreeSet<String>,
 ) {
     let source = concat!("apply-patch ", env!("CARGO_PKG_VERSION"));
-    // Without a date, else the only difference between two builds.
+    // Without a date, which would be the only thing that two builds differ in.
     let man = Man::new(command.clone()).date("\"\"").source(source).manual("User Commands");
     let file = man.get_filename();
     let page = page(&man, command, parent, names);
@@ -205,7 +205,7 @@ fn items<'a>(roff: &mut Roff, items: impl IntoIterator<Item = (String, &'a str)>
     }
 }
 
-/// The pages for further reading: the program or the command above, and the commands in the help.
+/// The pages that a page refers to: the program or the command above, and the commands in the help.
 fn related(command: &Command, parent: Option<&str>, names: &BTreeSet<String>) -> Vec<String> {
     let Some(parent) = parent else {
         return ["diff", "git-apply", "patch"].map(ToOwned::to_owned).to_vec();

@@ -48,8 +48,8 @@ pub(crate) use print::{
 pub(crate) use stat::stat;
 pub(crate) use stat::{stat_text, stat_totals, statistics};
 
-/// Prints the failure, with pictures where there is something to point at. For a change cancelled
-/// by a signal, prints the part applied before.
+/// Prints what went wrong, with pictures where there is something to point at. For a change
+/// cancelled by a signal, prints the part applied before.
 pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
     if error.kind == ErrorKind::Cancelled {
         if let Failure::Failed(failed) = failure {
@@ -107,7 +107,7 @@ pub(crate) fn failure(failure: &Failure, error: &ToolError, global: &Global) {
         }
         Failure::Failed(failed) => not_applied(&failed.0, &failed.1, global),
     }
-    // A person at a terminal has the patch, to be corrected there.
+    // A person at a terminal has the patch, and corrects that.
     let seen = *outside::STDERR_IS_TERMINAL && !global.verbose;
     if let Some(kept) = failure.kept().filter(|_| !seen) {
         let id = &kept.id;
@@ -227,7 +227,7 @@ fn advise(error: &files::Error, caller: Caller) {
     sentence(&hints::words(&hints, caller));
 }
 
-/// Warns about a change missing from the audit log.
+/// Warns that what was done is not written down.
 pub(crate) fn unlogged(why: &str) {
     message(&format!("warning: {}", unlogged_text(why)));
 }
@@ -253,7 +253,7 @@ pub(crate) fn kept_out(workspace: &Workspace) {
     });
 }
 
-/// Warns about the lack of a place for a key.
+/// Warns that there is no place for a key.
 pub(crate) fn unsigned() {
     message(
         "warning: there is no place for a key (`apply-patch doctor` says where one could be): \
@@ -261,7 +261,7 @@ pub(crate) fn unsigned() {
     );
 }
 
-/// Warns about an event with a limit to the change: missing from the log, or perhaps not durable.
+/// Warns of what an event says against what was done: that it is not written down, or may not last.
 pub(crate) fn warning(event: &Event<'_>) {
     if let Event::Unsigned = event {
         // A patch of several transactions has one reason.
@@ -271,7 +271,7 @@ pub(crate) fn warning(event: &Event<'_>) {
     shortfall(event).iter().for_each(|text| message(&format!("warning: {text}")));
 }
 
-/// Prints the changes made to a text to read a patch from it.
+/// Prints what was done to a text to read it as a patch.
 pub(crate) fn patch_notes(patch: &Patch) {
     patch.notes.iter().for_each(|note| message(&format!("note: {note}")));
     patch.warnings.iter().for_each(|warning| message(&format!("warning: patch {warning}")));

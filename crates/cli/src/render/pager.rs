@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use super::print::{message, written};
 use crate::outside::STDOUT_IS_TERMINAL;
 
-/// Standard output, or a pager reading the output; colours are removed where they are switched off.
+/// Standard output, or a pager that reads what is written here; colours are removed where they are
+/// switched off.
 pub(crate) struct Pager {
     out: Box<dyn Write>,
     /// Whether the output goes unchanged to a file or a program.
@@ -70,7 +71,7 @@ impl Drop for Pager {
 /// How much of the pager's input is kept: more than the capacity of a pipe without a reader.
 const KEPT: usize = 2 << 20;
 
-/// A running pager. If the program turns out to be missing, its input goes to standard output.
+/// A pager that runs. If the program turns out to be missing, its input goes to standard output.
 struct PagerReader {
     command: String,
     child: Child,

@@ -37,7 +37,7 @@ fn print(groups: &[Group<'_>]) {
     let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
     let renderer = error_width().map_or(renderer.clone(), |width| renderer.term_width(width));
     let mut picture = format!("{}\n\n", renderer.render(groups));
-    // In one piece, to keep other processes' output from coming between.
+    // In one piece, so that what other processes print does not come between.
     if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
         picture = anstream::adapter::strip_str(&picture).to_string();
     }
@@ -50,7 +50,7 @@ fn fitting(text: &str, taken: usize) -> String {
         .map_or_else(|| text.to_owned(), |width| wrapped(text, width.saturating_sub(taken), 0))
 }
 
-/// The same for a text with lines to copy at its end: they stay unchanged.
+/// The same for a text that ends in lines to copy: they stay as they are.
 fn with_lines(text: &str, taken: usize) -> String {
     match text.split_once('\n') {
         Some((words, lines)) => format!("{}\n{lines}", fitting(words, taken)),
@@ -88,7 +88,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
         None => format!("expected {}, saw the end of the text", listed(&error.expected)),
     };
     let title = error.kind.to_string();
-    // A text outside UTF-8 has other offsets on the screen. If the encoding is the error, there is
+    // A text that is not UTF-8 has other offsets once it is shown. If that is the error, there is
     // nothing to show.
     let start = shown_len(&input.sent.text.whole()[..error.span.start]);
     let span = start..start + shown_len(&input.sent.text.whole()[error.span.clone()]);
@@ -303,16 +303,16 @@ impl PatchExcerpt {
     }
 }
 
-/// A place of the file for a drawing.
+/// A place of the file as it is drawn.
 struct FileExcerpt {
     excerpt: DrawnExcerpt,
-    /// The marked ranges; the first carries the label.
+    /// The ranges that are pointed at; the first carries the label.
     spans: Vec<Range<usize>>,
     label: String,
     whole: bool,
 }
 
-/// The places of a rejected hunk in the file.
+/// The places of the file that a reject of a hunk is about.
 fn file_excerpts(root: &Root, reject: &Reject) -> Vec<FileExcerpt> {
     let Some(reason) = reject.hunk_reason() else { return Vec::new() };
     let path = root.check(&reject.path, Access::Read).ok();
@@ -364,7 +364,7 @@ struct DrawnPlace {
     line: Option<usize>,
     label: String,
     marks: Vec<Mark>,
-    /// Every line is shown, and not only the marked ones.
+    /// Every line is shown, and not only those that are pointed at.
     whole: bool,
 }
 
@@ -380,7 +380,7 @@ impl DrawnPlace {
     }
 }
 
-/// The difference of a line from the hunk, from a column to a column.
+/// A part of a line that differs from the hunk, from a column to a column.
 struct Mark {
     line: usize,
     first: usize,

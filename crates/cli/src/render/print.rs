@@ -111,7 +111,8 @@ pub(super) fn errors(bytes: &[u8]) {
     let _ = anstream::stderr().write_all(safe.as_bytes());
 }
 
-/// Prints a message of this program on standard error; on a terminal in lines that fit.
+/// Prints a message on standard error, which says that it is of this program; on a terminal in
+/// lines that fit.
 pub(crate) fn message(text: &str) {
     say(&laid_out("apply-patch: ", text));
 }

@@ -42,10 +42,10 @@ impl<'d> DiffLine<'d> {
 pub(crate) enum DiffPart<'d> {
     /// A line before the hunks of a file.
     Header(Cow<'d, str>),
-    /// The line in front of a hunk.
+    /// The line that begins a hunk.
     Hunk(Cow<'d, str>),
     Context(DiffLine<'d>),
-    /// Lines in place of others; either side may be empty.
+    /// Lines that give way to others; either side may be empty.
     Change(Vec<DiffLine<'d>>, Vec<DiffLine<'d>>),
 }
 
@@ -154,7 +154,8 @@ fn line_pieces(line: &[(bool, &[u8])]) -> Pieces {
     if stands_out(&pieces) { pieces } else { as_one(pieces) }
 }
 
-/// Whether most of the line is common to both sides: only then are marks on different words useful.
+/// Whether most of the line is common to both sides: only then is it useful to mark the words that
+/// differ.
 fn stands_out(pieces: &Pieces) -> bool {
     let mut common = 0;
     let mut differing = 0;

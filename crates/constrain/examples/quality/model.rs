@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use patch_constrain::{Matcher, has};
 
-/// The part of the probability within old lines at which the model gives up, once taken by the
-/// mask.
+/// The part of the probability that the mask may take within old lines before the model gives up.
 const TAKEN: f64 = 0.9;
 /// The most tokens of an output beyond twice the wanted patch.
 const LONGER: usize = 400;
@@ -39,7 +38,7 @@ impl Tokens {
         self.texts.clone()
     }
 
-    /// The last token of an output.
+    /// The token that ends an output.
     pub(crate) fn end(&self) -> u32 {
         self.texts.len() as u32 - 1
     }
@@ -88,7 +87,7 @@ fn run(text: &[u8], holds: impl Fn(&u8) -> bool) -> usize {
     text.iter().take_while(|byte| holds(byte)).count()
 }
 
-/// How often a token follows one or two others in a text.
+/// The number of times that a token follows one or two others in a text.
 pub(crate) struct Text {
     after_two: HashMap<(u32, u32), Vec<(u32, u32)>>,
     after_one: HashMap<u32, Vec<(u32, u32)>>,

@@ -55,7 +55,7 @@ pub(super) struct FileRules {
     pub(super) choices: usize,
 }
 
-/// The rules after the lines of a hunk so far.
+/// The rules that the lines of a hunk so far lead to.
 #[derive(Debug, Clone, Copy, Default)]
 struct After {
     /// If nothing was changed yet; `None` where nothing can be any more.
@@ -127,7 +127,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         }
     }
 
-    /// Adds the hunks from a line on.
+    /// Adds the hunks that begin at a line.
     fn start(&mut self, line: usize, reach: usize) {
         let after = self.way_to(BlockPlace { next: line as u32 + 1, reach: reach as u32 });
         for alternative in self.first_lines(line, after) {
@@ -143,7 +143,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         same.into_iter().chain(changed).collect()
     }
 
-    /// The rules after a place.
+    /// The rules that follow at a place.
     fn way_to(&mut self, place: BlockPlace) -> After {
         let mut known = place;
         while known.next < known.reach && !self.ways.contains_key(&known) {
@@ -166,7 +166,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         after
     }
 
-    /// The rule for a line of a hunk without a change yet.
+    /// The rule for a line of a hunk that changed nothing yet.
     fn unchanged(&mut self, line: usize, after: After) -> Option<RuleId> {
         let (context, deleted) = self.old(line);
         let changed = after.changed?;
@@ -179,7 +179,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         Some(self.rules.add(alternatives))
     }
 
-    /// The rule before a line of a hunk with a change, free to end.
+    /// The rule before a line of a hunk that changed something and may end.
     fn done(&mut self, line: usize, changed: Option<RuleId>) -> Option<RuleId> {
         let mut alternatives = if line == self.text.lines.len() {
             self.at_end(Symbol::MaybeInserted)
@@ -265,7 +265,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
         (3 * self.starts.len()).max(7 * most)
     }
 
-    /// A hunk with lines inserted at the beginning of the file as its change.
+    /// A hunk that inserts at the beginning of the file, and is a change by that.
     fn at_top(&mut self, after: After) -> Option<Alternative> {
         let (context, _) = self.old(0);
         Some(vec![self.at, Symbol::Inserted, context, Symbol::Rule(after.changed?)])

@@ -1,4 +1,4 @@
-//! A grammar for the present files: every sentence is a patch that applies.
+//! A grammar for these files as they are now: every sentence of it is a patch that applies.
 //!
 //! The old lines of a hunk are lines of the file, in order, and end only where the block is unique;
 //! inserted text is free. So a model held to the grammar cannot miss.
@@ -17,8 +17,8 @@
 //! # What it does not promise
 //!
 //! The place of a hunk may be the wrong one; a policy or a limit may still refuse the patch, and a
-//! hunk is refused if its result already stands at its place. The patch applies to the files as of
-//! the making of the grammar: send their hashes along.
+//! hunk is refused if its result already stands at its place. The patch applies to the files as
+//! they were when the grammar was made: send it with their hashes.
 
 mod hunks;
 mod new_path;
@@ -60,7 +60,7 @@ impl Fit {
         sections::fit(files, paths, options).map(Self)
     }
 
-    /// The files left out of updates.
+    /// The files that the grammar leaves out of updates.
     #[must_use]
     pub fn notes(&self) -> &[FitNote] {
         &self.0.notes
@@ -70,8 +70,8 @@ impl Fit {
     ///
     /// # Errors
     ///
-    /// [`FitError::Format`] for a notation without the means, and [`FitError::TooLarge`] for a
-    /// grammar beyond the limits of the notation's engine.
+    /// [`FitError::Format`] for a notation that cannot express the grammar, and
+    /// [`FitError::TooLarge`] for a grammar beyond the limits of the notation's engine.
     pub fn write(&self, format: Format) -> Result<String, FitError> {
         write::write(&self.0, format)
     }

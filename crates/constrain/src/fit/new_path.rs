@@ -1,4 +1,4 @@
-//! The paths of new files, clear of every listed path.
+//! The paths of new files: those that no listed path stands in the way of.
 //!
 //! The names are those of the tight dialect (`tight_name`), of ASCII only: other letters can be the
 //! same to a file system in more than one form. For the same reason a name is taken if its folded
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use super::options::FitOptions;
 use patch_engine::Profile;
 
-/// An automaton for new paths, without the line feed at their end.
+/// An automaton that reads new paths, without the line feed at their end.
 #[derive(Debug, Default)]
 pub(super) struct NewPaths {
     pub(super) states: Vec<PathState>,
@@ -106,7 +106,7 @@ const RESERVED: [&str; 36] = [
 /// How far a name is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum NamePosition {
-    /// At a possible end.
+    /// Where the name may end.
     Whole,
     /// After a dot in the name.
     Dot,
@@ -151,7 +151,7 @@ fn letters() -> impl Iterator<Item = char> {
 /// Where a path is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum PathPosition {
-    /// In a name unlike the beginning of every listed path.
+    /// In a name that no listed path begins with.
     Free(NamePosition),
     /// At the beginning of a listed path.
     Listed(String, NamePosition),

@@ -1,4 +1,4 @@
-//! The files left out of a fitted grammar, and the reasons for having none.
+//! The files that a fitted grammar leaves out, and the reasons why none can be made.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub enum Unfit {
     Binary,
     /// It is not UTF-8.
     NotUtf8,
-    /// None of the lines to show make a unique block.
+    /// None of the lines that may be shown make a block that stands once in the file.
     NoBlock,
     /// Long parts of the file are repeated over and over.
     Repetitive,
@@ -86,13 +86,13 @@ pub enum FitError {
         /// The most memory, in MiB.
         limit: usize,
     },
-    /// The notation has no form of reasonable size.
+    /// The notation cannot express the grammar in reasonable space.
     #[error("a grammar that fits files has no form as {format}; take lark, ebnf or gbnf")]
     Format {
         /// The requested notation.
         format: Format,
     },
-    /// An engine would refuse the grammar, or die.
+    /// An engine would refuse the grammar, or die of it.
     #[error(
         "too large for {engine}: {count} {what}, of {limit}; the largest file is `{path}`, with \
          {lines} lines: name only the lines that the model was shown, or take another notation"
@@ -100,15 +100,15 @@ pub enum FitError {
     TooLarge {
         /// The engine of this notation.
         engine: &'static str,
-        /// The file with the most lines to show.
+        /// The file with the most lines that may be shown.
         path: String,
-        /// The number of its lines to show.
+        /// How many lines of the file may be shown.
         lines: usize,
-        /// The kind of parts in excess.
+        /// The parts of the grammar that are too many.
         what: &'static str,
-        /// The number of parts in the grammar.
+        /// How many of them the grammar has.
         count: usize,
-        /// The most parts for the engine.
+        /// How many of them the engine takes.
         limit: usize,
     },
 }

@@ -1,23 +1,23 @@
-//! The files and patches of a grammar.
+//! The files and patches that a grammar is made for.
 
 use std::ops::RangeInclusive;
 
 use patch_engine::Profile;
 
-/// A file open to changes by a patch.
+/// A file that a patch may change.
 #[derive(Debug, Clone)]
 pub struct FitFile<'f> {
-    /// The path in patches.
+    /// The path as a patch names it.
     pub path: &'f str,
     /// All of its bytes.
     pub text: &'f [u8],
-    /// The 1-based lines for hunks to show: the lines seen by the model. Empty: all lines. A block
+    /// The 1-based lines that hunks may show: those that the model saw. Empty: all lines. A block
     /// has to be unique in the whole file.
     pub windows: Vec<RangeInclusive<usize>>,
 }
 
 impl<'f> FitFile<'f> {
-    /// A file with all lines for hunks to show.
+    /// A file all lines of which may be shown.
     #[must_use]
     pub fn new(path: &'f str, text: &'f [u8]) -> Self {
         Self { path, text, windows: Vec::new() }
@@ -39,15 +39,15 @@ patch_grammar::named! {
     }
 }
 
-/// The patches of a grammar.
+/// The patches that a grammar allows.
 #[derive(Debug, Clone)]
 pub struct FitOptions {
-    /// The rules for applying the patch. With [`Codex`](Profile::Codex) a file has any number of
-    /// hunks, in file order. With the others a file has one: an earlier hunk could insert the lines
-    /// of a later one a second time. With [`Strict`](Profile::Strict) a new file is in an existing
-    /// directory.
+    /// The rules that the patch will be applied by. With [`Codex`](Profile::Codex) a file has any
+    /// number of hunks, in file order. With the others a file has one: an earlier hunk could insert
+    /// the lines of a later one a second time. With [`Strict`](Profile::Strict) a new file is in an
+    /// existing directory.
     pub profile: Profile,
-    /// The possible changes of sections.
+    /// The changes that sections may make.
     pub operations: Vec<FitOperation>,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct TextId(pub(super) u32);
 /// A part of an alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {
-    /// A fixed text.
+    /// A text as it is.
     Text(TextId),
     /// A line of the file; the text has no sign.
     Old(Sign, TextId),
@@ -102,8 +102,8 @@ impl Rules {
         &self.texts[text.0 as usize]
     }
 
-    /// The rules within reach of `start`, in the order of a reader that follows each name at once;
-    /// and how deep such a reader nests.
+    /// The rules that `start` leads to, in the order in which a reader comes to them that follows
+    /// each name where it stands; and how deep such a reader nests.
     pub(super) fn reached(&self, start: RuleId) -> Reached {
         let mut reached = Reached { rules: Vec::new(), depth: 0 };
         let mut seen = vec![false; self.rules.len()];
@@ -135,7 +135,7 @@ impl Rules {
     }
 }
 
-/// The rules within reach of a rule.
+/// The rules that a rule leads to.
 #[derive(Debug)]
 pub(super) struct Reached {
     /// The rules, from the first on.

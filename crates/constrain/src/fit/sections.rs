@@ -10,14 +10,14 @@ use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FitText;
 use patch_grammar::marker::{Marker, NO_NEWLINE};
 
-/// The most memory of a grammar, in bytes.
+/// The most memory that a grammar may take, in bytes.
 const MAX_MEMORY: usize = 1 << 30;
 
 /// At least what a line of a file takes, in bytes.
 const LINE: usize = 256;
 
-/// The least memory beyond that for a line to show, in bytes, each time that the hunks of its file
-/// are written.
+/// At least what a line takes beyond that if a hunk may show it, in bytes, each time that the hunks
+/// of its file are written.
 const SHOWN_LINE: usize = 1024;
 
 /// The rules of a grammar, and what is to be said of them.

@@ -1,4 +1,4 @@
-//! A file for a grammar: lines by number, and the lines that a patch can show.
+//! A file as a grammar sees it: lines by number, and those that a patch can show.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::note::Unfit;
 use super::options::FitFile;
 use patch_grammar::binary::is_binary;
 
-/// The byte-order mark of UTF-8, part of a file and not of its first line.
+/// The byte-order mark of UTF-8, which belongs to a file and not to its first line.
 const BOM: char = '\u{feff}';
 
 /// The lines of a file.
@@ -17,7 +17,7 @@ pub(super) struct FitText<'f> {
     pub(super) lines: Vec<u32>,
     /// The text of each number, without its terminator.
     pub(super) texts: Vec<&'f str>,
-    /// The stretches of lines for hunks to show.
+    /// The stretches of lines that a hunk may show.
     pub(super) stretches: Vec<Range<usize>>,
 }
 

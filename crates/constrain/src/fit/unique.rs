@@ -23,12 +23,12 @@ pub(super) fn shortest_unique(lines: &[u32]) -> Vec<Option<usize>> {
     ends
 }
 
-/// A set of blocks with ends at the same places.
+/// A set of blocks that end at the same places.
 #[derive(Debug, Clone)]
 struct SuffixState {
     /// The length of the longest of them.
     len: u32,
-    /// The state of the longest block with ends at more places.
+    /// The state of the longest block that ends at more places.
     link: u32,
     /// Where each next line leads, by the line.
     next: Vec<(u32, u32)>,
@@ -37,7 +37,7 @@ struct SuffixState {
 /// The state of the empty block.
 const ROOT: u32 = 0;
 
-/// A link to nowhere.
+/// A link that leads nowhere.
 const NONE: u32 = u32::MAX;
 
 /// The suffix automaton of the lines pushed so far.

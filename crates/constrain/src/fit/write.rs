@@ -9,7 +9,7 @@ use super::rules::{Reached, RuleId, Rules, Sign, Symbol, TextId};
 use super::sections::{Fitted, LargestFile};
 use patch_grammar::export::Format;
 
-/// An engine and its limits.
+/// An engine and what it takes.
 struct EngineLimits {
     name: &'static str,
     /// How many rules.
@@ -112,10 +112,10 @@ impl RuleWriter<'_> {
     /// EBNF and GBNF, which differ here in look-aheads only.
     ///
     /// XGrammar prepares each character of each rule, so a line is written once, however many
-    /// blocks have the line. But where many rules can follow, XGrammar joins their prepared tokens
-    /// anew at every token. So a choice between many lines has only as much of each as tells them
-    /// apart, and then the rule for the rest of the line. With a rule for the text after, more
-    /// tokens are decided before the start.
+    /// blocks have the line. But where many rules can follow, XGrammar has to join what it prepared
+    /// for each of them at every token. So a choice between many lines has only as much of each as
+    /// tells them apart, and then the rule for the rest of the line. If a rule says what may follow
+    /// it, XGrammar decides more tokens before it starts.
     fn ebnf(&self, reached: &Reached, format: Format) -> String {
         let mut out = String::from("# A grammar for these files as they are.\n");
         let lines = self.lines(reached);
