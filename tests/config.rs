@@ -765,6 +765,7 @@ fn hints_keep_within_the_bounds() {
     let loose = "*** Begin Patch\n*** Update File: a\n@@\n-  x\n+  y\n*** End Patch\n";
     let blanks = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y \n*** End Patch\n";
     let broken = "*** Begin Patch\n*** Update File: c.json\n@@\n-{}\n+{\n*** End Patch\n";
+    let stands = "*** Begin Patch\n*** Add File: s.py\n+# ... existing code ...\n*** End Patch\n";
     let into = "*** Begin Patch\n*** Add File: d/e\n+x\n*** End Patch\n";
     let done = "*** Begin Patch\n*** Update File: a\n@@\n # T\n-old\n+new\n keep\n*** End Patch\n";
     let in_file = "in .apply-patch.toml";
@@ -784,6 +785,9 @@ fn hints_keep_within_the_bounds() {
         ("create-parents = false", into, "", "", "--create-parents"),
         ("whitespace = \"error\"", blanks, "", "insert lines without", "--whitespace"),
         ("syntax = \"refuse\"", broken, "", "still parses", "--syntax"),
+        ("", stands, "", "--allow-placeholders", in_file),
+        ("allow-placeholders = false", stands, "", "write the lines", "--allow-placeholders"),
+        ("", stands, "apply_patch", "write the lines", "placeholders to"),
         ("syntax = \"refuse\"", broken, "apply_patch", "still parses", "syntax to"),
         ("whitespace = \"error\"", blanks, "apply_patch", "insert lines without", "whitespace to"),
     ] {

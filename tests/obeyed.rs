@@ -432,6 +432,11 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                         lines.0.pop();
                     }
                 }
+                // The line is named; here it is one of two.
+                "placeholder" => {
+                    let is_one = |line: &str| line.contains("... ") || line.contains(" rest of ");
+                    lines.0.retain(|line| !(line.starts_with('+') && is_one(line)));
+                }
                 // What is wrong is told; here it is a comma too many.
                 "syntax_errors" => {
                     for line in lines.0.iter_mut().filter(|line| line.starts_with('+')) {

@@ -157,6 +157,7 @@ pub use plan::options::{
 };
 pub use plan::overlay::Loaded;
 pub use plan::paths::is_git_diff;
+pub use plan::placeholders::Placeholder;
 pub use plan::planner::plan;
 pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};
 pub use plan::relative::relative;

@@ -132,6 +132,8 @@ export interface PatchSettings {
   allowDelete?: boolean;
   /** Whether files may be moved. */
   allowMove?: boolean;
+  /** Whether lines may be written that stand for lines that are left out, as `# ... existing code ...`. */
+  allowPlaceholders?: boolean;
   /** What is done about whitespace errors in inserted lines. */
   whitespace?: "error" | "fix" | "warn" | "nowarn";
   /** What is a whitespace error, as in git's `core.whitespace`. */

@@ -32,6 +32,7 @@ class PatchSettings(TypedDict, total=False):
     overwrite: bool | None
     allow_delete: bool | None
     allow_move: bool | None
+    allow_placeholders: bool | None
     whitespace: Literal["error", "fix", "warn", "nowarn"] | None
     whitespace_rules: str | None
     syntax: Literal["refuse", "warn", "off"] | None

@@ -45,6 +45,9 @@ pub(crate) struct Rules {
     /// Whether the patch may move files [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) allow_move: Option<bool>,
+    /// Take lines that stand for lines that are left out, as `# ... existing code ...`
+    #[arg(long)]
+    pub(crate) allow_placeholders: bool,
     /// Whether missing parent directories are created [default: true; false with `--profile
     /// strict`]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -101,6 +104,7 @@ impl Rules {
             overwrite: self.overwrite.then_some(true),
             allow_delete: self.allow_delete,
             allow_move: self.allow_move,
+            allow_placeholders: self.allow_placeholders.then_some(true),
             names: self.guard.names,
             hard_links: self.guard.hard_links,
             whitespace: self.whitespace,

@@ -1,5 +1,5 @@
 //! Looks at what the new files of a plan contain, before it is shown: whether they still parse, and
-//! whether they get conflict markers.
+//! whether they get conflict markers, or lines that stand for lines that are left out.
 //!
 //! The parsers are not in this crate: the caller gives them (`Options::formats`).
 
@@ -11,15 +11,15 @@ use crate::plan::image::Image;
 use crate::plan::options::Options;
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::syntax::{Syntax, SyntaxFault};
-use crate::plan::{Plan, PlanNote, conflict_markers};
+use crate::plan::{Plan, PlanNote, conflict_markers, placeholders};
 
 /// Adds notes about what the new files of a plan contain. Files at the paths `but` are not looked
 /// at.
 ///
 /// # Errors
 ///
-/// The files that do not parse any more, where that is refused; or a file that has changed since it
-/// was read.
+/// The files that do not parse any more, where that is refused; those that get a placeholder; or a
+/// file that has changed since it was read.
 pub(crate) fn check(
     plan: &mut Plan,
     options: &Options,
@@ -49,6 +49,14 @@ pub(crate) fn check(
         let (conflict, fault) =
             looked_at.map_err(|error| Reject::of(path.as_str(), Problem::Guard(error)))?;
         notes.extend(conflict);
+        if !options.allow_placeholders {
+            let placeholder = placeholders::added(plan, index)
+                .map_err(|error| Reject::of(path.as_str(), Problem::Guard(error)))?;
+            if let Some(found) = placeholder {
+                rejects.push(Reject::of(path.as_str(), Problem::Placeholder(Box::new(found))));
+                continue;
+            }
+        }
         let Some(fault) = fault else { continue };
         let is_new = before.is_none();
         if options.syntax == Syntax::Refuse && !is_new {

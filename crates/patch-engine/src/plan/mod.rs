@@ -25,6 +25,7 @@ pub(crate) mod options;
 mod origins;
 pub(crate) mod overlay;
 pub(crate) mod paths;
+pub(crate) mod placeholders;
 pub(crate) mod planner;
 mod prefetch;
 pub(crate) mod reject;

@@ -112,6 +112,9 @@ pub struct Options {
     /// How many bytes of files a plan keeps in memory. Files beyond that are read again when they
     /// are needed, and must not have changed.
     pub max_memory: u64,
+    /// Whether lines may be written that stand for lines that are left out, as `# ... existing code
+    /// ...`.
+    pub allow_placeholders: bool,
     /// The treatment of whitespace errors in inserted lines.
     pub whitespace: Whitespace,
     /// The whitespace errors where the attribute `whitespace` says nothing.
@@ -179,6 +182,7 @@ impl Options {
             create_parents: !strict,
             allow_delete: true,
             allow_move: true,
+            allow_placeholders: false,
             max_file_size: MAX_FILE_SIZE,
             max_memory: MAX_MEMORY,
             whitespace: Whitespace::default(),

@@ -13,6 +13,7 @@ use crate::plan::binary::BinaryProblem;
 use crate::plan::formatter::{CommandEnd, CommandFailure};
 use crate::plan::kind::ErrorKind;
 use crate::plan::options::Expected;
+use crate::plan::placeholders::Placeholder;
 use crate::plan::section_done::SectionDone;
 use crate::plan::submodules::SubmoduleProblem;
 use crate::plan::syntax::SyntaxFault;
@@ -255,6 +256,9 @@ pub enum Problem {
     /// The file parsed before, and does not parse afterwards.
     #[error("it would not parse as {} any more: {_0}", .0.format)]
     Syntax(Box<SyntaxFault>),
+    /// A line that would be written stands for lines that are left out.
+    #[error("line {} would be `{}`, which stands for lines that are left out", .0.line, .0.text)]
+    Placeholder(Box<Placeholder>),
     /// A command that formats the file did not succeed.
     #[error("{} {}", .0.named("the formatter"), .0.end)]
     NotFormatted(Box<CommandFailure>),
@@ -360,6 +364,11 @@ patch_grammar::named! {
         /// (`docs/profiles.md#files-that-do-not-parse`); `details.format`, `line` and `column`. What
         /// to do: send it so that it still parses, or `--syntax warn`.
         Syntax = "syntax",
+        /// A line that would be written stands for lines that are left out, as `# ... existing code
+        /// ...`, and the file had none like it; `details.line` and `text`. What to do: write these
+        /// lines, or leave the line out where a hunk or an edit shows only a part of the file; or
+        /// `--allow-placeholders`.
+        Placeholder = "placeholder",
         /// A command of `format-with` (`docs/reference/commit.md#formatting`) did not succeed;
         /// `details.command`, `exitCode`, `signal` or `timedOut`, and `output`, the end of its
         /// error output. What to do: read that, and correct the change.
@@ -439,6 +448,7 @@ impl Reject {
             | Problem::BinaryPatch(_)
             | Problem::Whitespace(_)
             | Problem::Syntax(_)
+            | Problem::Placeholder(_)
             | Problem::Irreversible(_) => ErrorKind::PatchApplyError,
             Problem::Hunk(reason) | Problem::InOtherFile { reason, .. } => match reason {
                 RejectReason::MultipleMatches { .. } => ErrorKind::MultipleMatches,
@@ -481,6 +491,7 @@ impl Reject {
             Problem::BinaryPatch(BinaryProblem::Result) => ProblemName::BinaryResult,
             Problem::Whitespace(_) => ProblemName::Whitespace,
             Problem::Syntax(_) => ProblemName::Syntax,
+            Problem::Placeholder(_) => ProblemName::Placeholder,
             Problem::NotFormatted(_) => ProblemName::NotFormatted,
             Problem::Irreversible(_) => ProblemName::Irreversible,
         };
@@ -606,6 +617,10 @@ impl Reject {
             Problem::Syntax(_) => {
                 let warn = Remedy::Set(Setting::WarnOfSyntax);
                 return vec![Remedy::LeaveOut(Part::SyntaxErrors), warn];
+            }
+            Problem::Placeholder(_) => {
+                let allow = Remedy::Set(Setting::AllowPlaceholders);
+                return vec![Remedy::LeaveOut(Part::Placeholder), allow];
             }
             Problem::NotFormatted(failure) => not_formatted(failure),
             Problem::Conflict(conflict) => {

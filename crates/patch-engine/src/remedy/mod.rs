@@ -184,6 +184,8 @@ pub enum Setting {
     AllowDelete,
     /// Let a patch move files.
     AllowMove,
+    /// Take lines that stand for lines that are left out.
+    AllowPlaceholders,
     /// Let guarded files be changed that this matches.
     Allow(String),
     /// Replace one name of a file and leave its other names as they are.
@@ -430,6 +432,9 @@ pub enum Part {
     WhitespaceErrors,
     /// The changes that leave a file with syntax errors.
     SyntaxErrors,
+    /// A line that stands for lines that are left out; these have to be written where nothing else
+    /// keeps them.
+    Placeholder,
     /// The numbers of a hunk, after `@@`.
     Numbers,
     /// The `index` line of a git diff.

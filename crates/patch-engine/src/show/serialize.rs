@@ -114,6 +114,10 @@ fn set_problem(value: &mut Value, problem: &Problem) {
             set(value, "line", fault.line);
             set(value, "column", fault.column);
         }
+        Problem::Placeholder(placeholder) => {
+            set(value, "line", placeholder.line);
+            set(value, "text", placeholder.text.clone());
+        }
         Problem::NotFormatted(failure) => {
             if let Value::Object(details) = of_failure(failure) {
                 details.into_iter().for_each(|(key, detail)| set(value, &key, detail));

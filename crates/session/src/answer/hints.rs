@@ -749,6 +749,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::UnidiffZero
         | Setting::FixWhitespace
         | Setting::WarnOfSyntax
+        | Setting::AllowPlaceholders
         | Setting::AnyForm
         | Setting::Part(_)
         | Setting::AllParts
@@ -1047,6 +1048,10 @@ fn part_words(part: Part, caller: Caller) -> &'static str {
         Part::NoNewline => "leave `\\ No newline at end of file` out",
         Part::WhitespaceErrors => "insert lines without whitespace errors",
         Part::SyntaxErrors => "send it so that the file still parses",
+        Part::Placeholder => {
+            "write the lines that it stands for, or leave it out where a hunk or an edit shows only \
+             a part of the file"
+        }
         Part::NotAscii => "insert ASCII only",
         Part::Numbers => "leave out the numbers after its last `@@`, if it is whole",
         Part::Ids => "leave out its last `index` line, if it is whole",

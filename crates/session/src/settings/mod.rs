@@ -198,6 +198,9 @@ settings! { |profile, approve, options|
     allow_delete: bool, "allow-delete", Patch = true;
     /// Whether files may be moved.
     allow_move: bool, "allow-move", Patch = true;
+    /// Whether lines may be written that stand for lines that are left out, as `# ... existing code
+    /// ...`.
+    allow_placeholders: bool, "allow-placeholders", Patch = false;
     /// Which names new files may have.
     names: NamePolicy, "names", Workspace = NamePolicy::Portable;
     /// What to do with a file that has several hard links.
@@ -310,6 +313,7 @@ impl Settings {
         options.formats = Some(Arc::new(KnownFormats));
         options.allow_delete = self.allow_delete;
         options.allow_move = self.allow_move;
+        options.allow_placeholders = self.allow_placeholders;
         options.create_parents = self.create_parents;
         options.overwrite = self.overwrite;
         options.placement.ambiguous = self.ambiguous;
@@ -378,6 +382,7 @@ mod tests {
             WarnOfSyntax,
             AllowDelete,
             AllowMove,
+            AllowPlaceholders,
             Allow("x".into()),
             BreakHardLinks,
             Encoding("x".into()),

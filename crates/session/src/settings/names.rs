@@ -30,6 +30,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::Carry => ("carry", true.into()),
         Setting::AllowDelete => ("allow-delete", true.into()),
         Setting::AllowMove => ("allow-move", true.into()),
+        Setting::AllowPlaceholders => ("allow-placeholders", true.into()),
         Setting::Allow(path) => ("allow", path.clone().into()),
         Setting::BreakHardLinks => ("hard-links", "break".into()),
         Setting::Environment(id) => ("environment", id.clone().into()),
