@@ -42,6 +42,9 @@ const FILLERS: &str = "above all and are as before below brevity change changes 
 /// to have one.
 const STATES: &str = "here omitted remain remains same stay stays unchanged unmodified untouched";
 
+/// Words of [`LEFT_OUT`] that name the rest: without dots, a line has to have one.
+const RESTS: &str = "existing original other previous remainder remaining rest";
+
 /// Parts that a remark about real code seldom names: without dots, a line has to have one.
 const WHOLES: &str = "class code content contents file function implementation method";
 
@@ -108,12 +111,15 @@ fn placeholder(line: &[u8], is_prose: bool) -> Option<&str> {
         line.first()?,
         b'/' | b'#' | b'-' | b';' | b'%' | b'*' | b'<' | b'{' | b'(' | b'[' | b'.' | 0xe2
     );
-    if !may_open || line.len() > LONGEST {
+    // Code that is shown in documentation may leave lines out.
+    let is_shown = line.starts_with(b"///") || line.starts_with(b"//!");
+    if !may_open || is_shown || line.len() > LONGEST {
         return None;
     }
     let text = std::str::from_utf8(line).ok()?;
     let (body, is_bracketed) = opened(text);
-    let (body, is_comment) = if is_bracketed { (body, true) } else { uncommented(body) };
+    let is_html = text.starts_with('<') || text.starts_with('{');
+    let (body, is_comment) = if is_bracketed { (body, is_html) } else { uncommented(body) };
     if is_prose && !is_bracketed {
         return None;
     }
@@ -145,7 +151,10 @@ fn uncommented(text: &str) -> (&str, bool) {
 fn stands_for_lines(text: &str, is_comment: bool) -> bool {
     let begins_with_dots = text.starts_with("...") || text.starts_with('…');
     let ends_with_dots = text.trim_end_matches(['.', '…']).len() + 1 < text.len();
-    if !is_comment && !begins_with_dots {
+    let is_dotted = begins_with_dots || ends_with_dots;
+    // `...rest` and `[...rest]` spread a list.
+    let may_be_code = !is_dotted || !text.contains(' ');
+    if may_be_code && !is_comment {
         return false;
     }
     let words: Vec<String> = text
@@ -156,7 +165,7 @@ fn stands_for_lines(text: &str, is_comment: bool) -> bool {
     if !words.iter().all(|word| is_known(word)) || !has_one(&words, LEFT_OUT) {
         return false;
     }
-    begins_with_dots || ends_with_dots || has_one(&words, WHOLES) && has_one(&words, STATES)
+    is_dotted || [RESTS, WHOLES, STATES].iter().all(|list| has_one(&words, list))
 }
 
 /// Returns whether such lines have this word.
@@ -215,6 +224,13 @@ mod tests {
             "// ... and so on",
             "# existing users ...",
             "// previous code",
+            "// Same contents.",
+            "// same as File",
+            "...rest",
+            "...rest,",
+            "[...rest]",
+            "(...existing)",
+            "///     // ... other fields ...",
             "--rest of the code",
             "#include <rest/code.h>",
             "let same = rest;",
