@@ -19,6 +19,7 @@
 
 mod header;
 mod reader;
+mod stamp;
 
 use std::borrow::Cow;
 use std::ops::Range;

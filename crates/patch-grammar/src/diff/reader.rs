@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::header::{BINARY_PATCH, GitLine};
+use super::stamp;
 use crate::ast::Shortfall;
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
@@ -301,14 +302,28 @@ struct RawName {
     text: RawPath,
     span: Range<usize>,
     line: usize,
-    /// Its time stamp says that there was no file.
-    epoch: bool,
+    /// What stands behind it says that there is no file on its side.
+    absent: bool,
 }
 
 /// The names in the `--- ` and `+++ ` lines of a file.
 struct NamePair {
     old: RawName,
     new: RawName,
+}
+
+impl NamePair {
+    /// Leaves out the words of Subversion behind both names, where the tabs before them became
+    /// blanks: words that differ are no part of the one name.
+    fn leave_out_words(&mut self) {
+        let (Some(old), Some(new)) = (&self.old.text, &self.new.text) else { return };
+        let lengths = stamp::before_words(old).zip(stamp::before_words(new));
+        let Some((left, right)) = lengths else { return };
+        if old[..left] == new[..right] && old != new {
+            self.old.shorten(left);
+            self.new.shorten(right);
+        }
+    }
 }
 
 /// The part of a header line that follows its words, and the byte of the line where it begins.
@@ -486,7 +501,7 @@ impl<'l, 't> Reader<'l, 't> {
         let start = self.lines.range(first).start;
         let from = start + b"Submodule ".len();
         let raw =
-            RawName { span: from..from + path.len(), text: Some(path), line: first, epoch: false };
+            RawName { span: from..from + path.len(), text: Some(path), line: first, absent: false };
         // The line has no prefix, and one part less.
         let count = self.strip.map_or(0, |count| count.saturating_sub(1));
         let path = self.name(&raw, count)?.expect("BUG: it is not `/dev/null`");
@@ -625,10 +640,12 @@ impl<'l, 't> Reader<'l, 't> {
         let first = self.at;
         let NamePair { old, new } = self.names()?;
         let hunks = self.hunks()?;
-        let from_nothing = hunks.first().is_some_and(|hunk| hunk.from_nothing);
-        let to_nothing = hunks.first().is_some_and(|hunk| hunk.to_nothing);
-        let is_new = old.text.is_none() || (old.epoch && from_nothing);
-        let is_gone = new.text.is_none() || (new.epoch && to_nothing);
+        let mut parts = hunks.iter();
+        let is_new = old.text.is_none()
+            || (old.absent && parts.all(|hunk| hunk.from_nothing || self.has_only(b'+', hunk)));
+        let mut parts = hunks.iter();
+        let is_gone = new.text.is_none()
+            || (new.absent && parts.all(|hunk| hunk.to_nothing || self.has_only(b'-', hunk)));
         let (left, right) = self.without_prefixes(&old, &new, None)?;
         let (path, other, operation) = match (left, right) {
             (old, Some(new)) if is_new => (new, old, DiffOperation::Add),
@@ -638,6 +655,14 @@ impl<'l, 't> Reader<'l, 't> {
         };
         let old_name = other.filter(|other| other.text != path.text);
         Ok(DiffFile { old_name, ..self.finish(first, path, operation, None, hunks)? })
+    }
+
+    /// Returns whether all lines of a hunk without right numbers have this sign.
+    fn has_only(&self, sign: u8, hunk: &HunkPart) -> bool {
+        let lines = (hunk.line as usize..)
+            .take_while(|&at| at < self.lines.len() && self.lines.range(at).start < hunk.body.end);
+        let mut signs = lines.filter_map(|at| self.lines.get(at).first());
+        hunk.old_start.is_none() && signs.all(|&first| first == sign || first == b'\\')
     }
 
     /// Reads a file of a git diff.
@@ -739,7 +764,7 @@ impl<'l, 't> Reader<'l, 't> {
                 let start = self.lines.range(first).start + DIFF_GIT.len();
                 let length = self.lines.get(first).len() - DIFF_GIT.len();
                 let span = start..start + length;
-                let raw = RawName { text: named, span, line: first, epoch: false };
+                let raw = RawName { text: named, span, line: first, absent: false };
                 let name = self.name(&raw, 0)?;
                 Ok((name.clone(), name))
             }
@@ -904,7 +929,7 @@ impl<'l, 't> Reader<'l, 't> {
             let failure = self.failure(at, ParseErrorKind::BadPath, "a path");
             return Err(DiffFailure { within, ..failure });
         }
-        Ok(RawName { text, span, line: at, epoch: false })
+        Ok(RawName { text, span, line: at, absent: false })
     }
 
     /// Returns what the modes of a file say that it is, if that is no plain file. git shows a file
@@ -947,7 +972,9 @@ impl<'l, 't> Reader<'l, 't> {
 
     /// Reads the `--- ` and `+++ ` lines.
     fn names(&mut self) -> Result<NamePair, DiffFailure> {
-        Ok(NamePair { old: self.side_name()?, new: self.side_name()? })
+        let mut pair = NamePair { old: self.side_name()?, new: self.side_name()? };
+        pair.leave_out_words();
+        Ok(pair)
     }
 
     fn side_name(&mut self) -> Result<RawName, DiffFailure> {
@@ -962,15 +989,13 @@ impl<'l, 't> Reader<'l, 't> {
             };
             (name, rest.len() - after.len())
         } else {
-            // A time stamp may follow; after a name with blanks, git writes a tab alone. Where tabs
-            // became blanks, it is told by its form.
-            let length = before_tab(rest).unwrap_or_else(|| before_time(rest));
+            // A time stamp may follow; after a name with blanks, git writes a tab alone.
+            let length = stamp::name_length(rest);
             (rest[..length].to_vec(), length)
         };
-        let time = rest[length..].trim_ascii_start();
-        let epoch = time.starts_with(b"1970-01-01 ") || time.starts_with(b"1969-12-31 ");
+        let absent = stamp::says_absent(&rest[length..]);
         let text = (name != b"/dev/null").then_some(name);
-        Ok(RawName { text, span: start..start + length, line, epoch })
+        Ok(RawName { text, span: start..start + length, line, absent })
     }
 
     /// Returns the names of the two sides. `named` is the name of both in the `diff --git` line.
@@ -1326,9 +1351,17 @@ impl GitHeader {
 }
 
 impl RawName {
+    /// Leaves out what stands behind the first bytes of a name that is not in quotes.
+    fn shorten(&mut self, length: usize) {
+        let Some(text) = &mut self.text else { return };
+        self.absent |= stamp::says_absent(&text[length..]);
+        text.truncate(length);
+        self.span.end = self.span.start + length;
+    }
+
     /// Returns another name that stands in the same place.
     fn with_text(&self, text: RawPath) -> Self {
-        Self { text, span: self.span.clone(), line: self.line, epoch: false }
+        Self { text, span: self.span.clone(), line: self.line, absent: false }
     }
 }
 
@@ -1419,63 +1452,6 @@ impl Numbers {
             heading: (!heading.is_empty()).then(|| start..start + heading.len()),
         })
     }
-}
-
-/// Returns the length of a name without what stands behind a tab. A name may have tabs itself, if a
-/// time stamp follows; Subversion writes more in brackets.
-fn before_tab(rest: &[u8]) -> Option<usize> {
-    let first = memchr::memchr(b'\t', rest)?;
-    let last = memchr::memrchr(b'\t', rest)?;
-    let has_time = rest[last + 1..].first().is_some_and(u8::is_ascii_digit);
-    Some(if has_time && rest[first + 1] != b'(' { last } else { first })
-}
-
-/// Returns the length of a name without a time stamp behind blanks:
-/// `2024-06-22 11:27:13.931633400 -0500`, with or without the fraction and the zone.
-fn before_time(rest: &[u8]) -> usize {
-    let text = rest.trim_ascii_end();
-    let mut words = text.rsplit(|&byte| byte == b' ');
-    let mut word = words.next().unwrap_or_default();
-    let mut length = word.len();
-    if is_like(word, b"+0000") || is_like(word, b"+00:00") {
-        word = words.next().unwrap_or_default();
-        length += word.len() + 1;
-    }
-    if !is_clock(word) {
-        return rest.len();
-    }
-    match words.next() {
-        Some(date) if is_like(date, b"0000-00-00") => {
-            let name = &text[..text.len() - length - 1 - date.len()];
-            let trimmed = name.trim_ascii_end();
-            if trimmed.is_empty() || trimmed.len() == name.len() {
-                rest.len()
-            } else {
-                trimmed.len()
-            }
-        }
-        _ => rest.len(),
-    }
-}
-
-/// Returns whether a word has the form of another, in which `0` is any digit, and `+` any sign.
-fn is_like(word: &[u8], form: &[u8]) -> bool {
-    word.len() == form.len()
-        && word.iter().zip(form).all(|(byte, form)| match form {
-            b'0' => byte.is_ascii_digit(),
-            b'+' => matches!(byte, b'+' | b'-'),
-            form => byte == form,
-        })
-}
-
-/// Returns whether a word is a time of day, with or without a fraction.
-fn is_clock(word: &[u8]) -> bool {
-    let (time, fraction) = word.split_at(word.len().min(8));
-    is_like(time, b"00:00:00")
-        && (fraction.is_empty()
-            || (fraction.len() > 1
-                && fraction.starts_with(b".")
-                && fraction[1..].iter().all(u8::is_ascii_digit)))
 }
 
 /// Reads a line and a count, which is 1 unless stated.
