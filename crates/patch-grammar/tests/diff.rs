@@ -336,6 +336,34 @@ fn the_message_of_a_mail_may_show_names() {
     check_error("--- a/y\n+++ b/y\nwere the names.\n", "file_without_hunks 3:1");
 }
 
+/// The numbers of a mail are right, unless another change follows; a cover letter is no patch.
+#[test]
+fn the_trailers_of_a_mail_belong_to_no_hunk() {
+    const HASH: &str = "0123456789012345678901234567890123456789";
+    let body = format!("{HEAD}@@ -1,2 +1,2 @@\n-a\n+b\n c\n");
+    let mail = |subject: &str, text: &str| {
+        format!("From {HASH} Mon Sep 17 00:00:00 2001\nSubject: [PATCH {subject}] x\n\n{text}")
+    };
+    let read = "M x\n@1\n-a\n+b\n c\n";
+    for (text, wanted) in [
+        (mail("1/1", &format!("{body}  d\n-- \n2\n")), read.to_owned()),
+        (mail("1/1", &format!("{body}\n  @@ -1 +1 @@\n  -a\n")), read.to_owned()),
+        (mail("0/1", &body) + &mail("1/1", &body), read.to_owned()),
+        (mail("0/1", &body) + &mail("v2 00/10", &body) + &mail("1/1", &body), read.to_owned()),
+        (mail("10/10", &body) + &mail("0/x", &body), read.repeat(2)),
+        (
+            mail("1/1", &format!("{body} d\n-e\n")),
+            "M x\n@?\n-a\n+b\n c\n d\n-e\n! line 6: the numbers of the hunk do \
+             not fit its lines, which were taken as they stand: it promises 2 old and 2 new lines, \
+             and has 4 and 3\n"
+                .to_owned(),
+        ),
+    ] {
+        check(text, &wanted);
+    }
+    check_error(mail("0/1", &body), "no_diff 1:1");
+}
+
 #[test]
 fn two_names_tell_the_prefix_of_new_files() {
     let stamp = "\t1970-01-01 00:00:00.0 +0000";

@@ -8,6 +8,7 @@ use crate::ast::Shortfall;
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 use crate::lines::{Lines, is_combined};
+use crate::mail::{begins_mail, cover_letter, is_hash};
 use crate::outside::{self, COMMANDS, SubmoduleLine, binary_file, submodule};
 use crate::quoted::{RawPath, ShortName, of_git_header, stripped, unquoted, without};
 
@@ -96,13 +97,6 @@ impl Between {
     }
 }
 
-/// Returns whether a line begins a mail in a file of many, as `git format-patch` writes it: `From `
-/// and the hash of a commit.
-#[must_use]
-pub fn begins_mail(line: &[u8]) -> bool {
-    line.strip_prefix(b"From ").is_some_and(|rest| is_hash(rest, b' '))
-}
-
 /// Returns whether what stands between two files of a text parts two diffs: the end of a mail, or
 /// the beginning of one or of a commit.
 pub(super) fn parts_diffs(between: &[u8]) -> bool {
@@ -111,12 +105,6 @@ pub(super) fn parts_diffs(between: &[u8]) -> bool {
     (0..lines.len()).any(|at| {
         Between::of(line, at) == Some(Between::Text) && !line(at).starts_with(b"Property ")
     })
-}
-
-/// Returns whether a text begins with the hash of a commit, and perhaps goes on after `end`.
-fn is_hash(text: &[u8], end: u8) -> bool {
-    let digits = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    (digits == 40 || digits == 64) && text.get(digits).is_none_or(|&byte| byte == end)
 }
 
 /// Returns whether a mail signature begins at line `at`, which looks like a deleted line.
@@ -292,6 +280,8 @@ pub(super) struct Reader<'l, 't> {
     pub(super) recount: bool,
     /// Something stood behind the text that shows that it is whole.
     pub(super) ended: bool,
+    /// The lines are those of a mail, whose numbers a program wrote.
+    mail: bool,
     /// Whether the numbers of all hunks are right but for those with a shortfall; `None` before the
     /// first.
     pub(super) others_are_right: Option<bool>,
@@ -382,6 +372,7 @@ impl<'l, 't> Reader<'l, 't> {
             skip_binary: false,
             recount: false,
             ended: false,
+            mail: false,
             others_are_right: None,
         }
     }
@@ -424,6 +415,11 @@ impl<'l, 't> Reader<'l, 't> {
             let line = self.lines.get(self.at);
             let git = line.starts_with(b"diff --git ");
             let get = |at| self.lines.get(at);
+            if let Some(end) = cover_letter(get, self.at, self.lines.len()) {
+                self.at = end;
+                continue;
+            }
+            self.mail |= begins_mail(line);
             if git || (self.begins(self.at) && (!message || opens_in_message(get, self.at))) {
                 self.count_file()?;
                 let found = if git {
@@ -462,7 +458,7 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 Some(Between::Line) => {}
                 // A message may show a patch; anything else that looks like a part of one is one.
-                None if !message && outside::belongs(get, self.at) => {
+                None if !message && !self.is_quoted(line) && outside::belongs(get, self.at) => {
                     let kind = ParseErrorKind::TextOutside {
                         lines: std::iter::once(self.at..self.at + 1).collect(),
                         files: outside::file(line).into_iter().collect(),
@@ -477,6 +473,11 @@ impl<'l, 't> Reader<'l, 't> {
             self.at += 1;
         }
         Ok(None)
+    }
+
+    /// Returns whether a line shows a diff that is quoted, and no hunk above has wrong numbers.
+    fn is_quoted(&self, line: &[u8]) -> bool {
+        outside::is_quotation(line) && self.others_are_right != Some(false)
     }
 
     /// Counts a file that begins here.
@@ -613,6 +614,10 @@ impl<'l, 't> Reader<'l, 't> {
             if opens(get, at) {
                 return (Some(at), end);
             }
+            if let Some(next) = cover_letter(get, at, self.lines.len()) {
+                at = next;
+                continue;
+            }
             match Between::of(get, at) {
                 Some(Between::Text) if is_signature(get, at) => {
                     at += 1;
@@ -622,17 +627,36 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 Some(Between::Text) => {
                     let mut below = at + 1..self.lines.len();
-                    let stop = below.find(|&at| opens_in_message(get, at) || is_fence(get(at)));
+                    let stop = below.find(|&at| {
+                        let line = get(at);
+                        opens_in_message(get, at) || is_fence(line) || begins_mail(line)
+                    });
                     at = stop.unwrap_or(self.lines.len());
                 }
                 Some(Between::Line) => at += 1,
-                None => return (None, end),
+                None => match self.next_mail(at) {
+                    Some(next) => at = next,
+                    None => return (None, end),
+                },
             }
             if !get(at - 1).trim_ascii().is_empty() {
                 end = at;
             }
         }
         (None, end)
+    }
+
+    /// Returns the next mail of a series behind the trailers of one, which begin at a line: what
+    /// they show belongs to no file. Anything that looks like a part of a patch ends the series.
+    fn next_mail(&self, from: usize) -> Option<usize> {
+        let get = |at| self.lines.get(at);
+        let mut below = from..self.lines.len();
+        let stop = below.find(|&at| {
+            let line = get(at);
+            let is_part = !self.is_quoted(line) && outside::belongs(get, at);
+            begins_mail(line) || is_part || opens(get, at) || is_fence(line)
+        });
+        stop.filter(|&at| self.mail && begins_mail(get(at)))
     }
 
     /// Reads a file of a plain unified diff.
@@ -1275,8 +1299,22 @@ impl<'l, 't> Reader<'l, 't> {
                 .is_some_and(|at| self.lines.get(at).starts_with(b"@@") || self.begins(at));
         }
         let line = self.lines.get(at);
-        matches!(line.first(), Some(b'+' | b'-' | b' '))
-            && !line.trim_ascii().is_empty()
+        if !line.starts_with(b" ") {
+            return self.is_change(at);
+        }
+        if !self.mail {
+            return !line.trim_ascii().is_empty();
+        }
+        // A program counted the lines of a mail, unless others of the diff follow.
+        let below = (at..self.lines.len()).find(|&at| !self.lines.get(at).starts_with(b" "));
+        below.is_some_and(|at| {
+            self.is_change(at) || self.lines.get(at).starts_with(b"@@") || self.begins(at)
+        })
+    }
+
+    /// Returns whether a line behind a hunk looks like a change.
+    fn is_change(&self, at: usize) -> bool {
+        matches!(self.lines.get(at).first(), Some(b'+' | b'-'))
             && !self.begins(at)
             && !self.is_signature(at)
     }
