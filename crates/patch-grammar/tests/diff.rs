@@ -236,10 +236,8 @@ fn a_side_without_a_file_is_told_by_what_stands_behind_its_name() {
         ("\t1969-12-31 19:00:00 -0500", true),
         ("\t1970-01-01 05:30:00 +05:30", true),
         ("\t1 Jan 1970 00:00:00 -0000", true),
-        ("\t1 Jan 1970 00:00:00 -0000\t1.1", true),
         ("\t\t1 Jan 1970 00:00:00 -0000", true),
         (" 1 Jan 1970 00:00:00 -0000", true),
-        ("   1 Jan 1970 00:00:00 -0000   1.1", true),
         ("\tThu, 01 Jan 1970 00:00:00 GMT", true),
         ("\tThu Jan 01 00:00:00 1970 +0000", true),
         // The zone is not known.
@@ -255,6 +253,9 @@ fn a_side_without_a_file_is_told_by_what_stands_behind_its_name() {
         ("\t1970-01-01 23:00:00", false),
         ("\t1 Jan 1971 00:00:00 -0000", false),
         ("\t2 Jan 1970 00:00:00 -0000", false),
+        // A revision is a file.
+        ("\t1 Jan 1970 00:00:00 -0000\t1.1", false),
+        ("   1 Jan 1970 00:00:00 -0000   1.1", false),
         ("\t(working copy)", false),
         ("\t(revision 0)", false),
         ("", false),

@@ -15,12 +15,15 @@ pub(super) fn name_length(rest: &[u8]) -> usize {
 }
 
 /// Returns whether what stands behind a name says that there is no file on this side: the time
-/// stamp is the epoch, or Subversion says so.
+/// stamp is the epoch, without a revision, or Subversion says so.
 pub(super) fn says_absent(behind: &[u8]) -> bool {
-    let mut fields = behind.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
-    let first = fields.clone().find(|field| !field.is_empty()).unwrap_or_default();
-    let last = fields.rfind(|field| !field.is_empty()).unwrap_or_default();
-    last == NONEXISTENT || Time::of(first).or_else(|| of_words(first)).is_some_and(Time::is_epoch)
+    let fields = behind.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
+    let mut fields = fields.filter(|field| !field.is_empty());
+    let Some(first) = fields.next() else { return false };
+    match fields.next_back() {
+        Some(last) => last == NONEXISTENT,
+        None => first == NONEXISTENT || Time::of(first).is_some_and(Time::is_epoch),
+    }
 }
 
 /// The word of Subversion for a side without the file.
