@@ -285,6 +285,10 @@ fn a_side_without_a_file_is_told_by_what_stands_behind_its_name() {
             "--- x (revision 3)\n+++ y (nonexistent)\n",
             "M y (nonexistent) or x (revision 3)\n@1\n-a\n",
         ),
+        (
+            "--- \"x (revision 3)\"\n+++ \"x (working copy)\"\n",
+            "M x (working copy) or x (revision 3)\n@1\n-a\n",
+        ),
         ("--- x (working copy)\n+++ x (working copy)\n", "M x (working copy)\n@1\n-a\n"),
         ("--- x\n+++ x (nonexistent)\n", "M x (nonexistent) or x\n@1\n-a\n"),
     ] {

@@ -309,7 +309,9 @@ impl NamePair {
         let (Some(old), Some(new)) = (&self.old.text, &self.new.text) else { return };
         let lengths = stamp::before_words(old).zip(stamp::before_words(new));
         let Some((left, right)) = lengths else { return };
-        if old[..left] == new[..right] && old != new {
+        // A name in quotes is whole.
+        let bare = old.len() == self.old.span.len() && new.len() == self.new.span.len();
+        if bare && old[..left] == new[..right] && old != new {
             self.old.shorten(left);
             self.new.shorten(right);
         }
@@ -649,6 +651,9 @@ impl<'l, 't> Reader<'l, 't> {
     /// Returns the next mail of a series behind the trailers of one, which begin at a line: what
     /// they show belongs to no file. Anything that looks like a part of a patch ends the series.
     fn next_mail(&self, from: usize) -> Option<usize> {
+        if !self.mail {
+            return None;
+        }
         let get = |at| self.lines.get(at);
         let mut below = from..self.lines.len();
         let stop = below.find(|&at| {
@@ -656,7 +661,7 @@ impl<'l, 't> Reader<'l, 't> {
             let is_part = !self.is_quoted(line) && outside::belongs(get, at);
             begins_mail(line) || is_part || opens(get, at) || is_fence(line)
         });
-        stop.filter(|&at| self.mail && begins_mail(get(at)))
+        stop.filter(|&at| begins_mail(get(at)))
     }
 
     /// Reads a file of a plain unified diff.
