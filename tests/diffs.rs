@@ -469,6 +469,63 @@ fn of_two_names_the_one_that_is_there_is_meant() {
     assert_eq!(listed(&dir.path().join("w")), [("f".to_owned(), "1\n".to_owned())]);
 }
 
+/// Subversion and CVS say it behind the names, and GNU patch takes the epoch for it. A file of which
+/// lines would be left is not deleted, and one that the diff only empties stays.
+#[test]
+fn a_deleted_file_is_told_by_what_stands_behind_its_name() {
+    const SVN: &str =
+        "Index: f\n===================================================================\n";
+    const CVS: &str = "Index: f\n===================================================================\n\
+                       RCS file: /cvs/f,v\nretrieving revision 1.1\ndiff -u -r1.1 f\n";
+    const HUNK: &str = "@@ -1,2 +0,0 @@\n-1\n-2\n";
+    let stamp = "1 Jan 2001 00:00:00 -0000\t1.1";
+    let gone: &[(String, String)] = &[];
+    let kept = |text: &str| vec![("f".to_owned(), text.to_owned())];
+    for (head, file, code, now) in [
+        (format!("{SVN}--- f\t(revision 3)\n+++ f\t(nonexistent)\n"), "1\n2\n", 0, gone.to_vec()),
+        (format!("{SVN}--- f  (revision 3)\n+++ f  (nonexistent)\n"), "1\n2\n", 0, gone.to_vec()),
+        (
+            format!("{CVS}--- f\t{stamp}\n+++ /dev/null\t1 Jan 1970 00:00:00 -0000\n"),
+            "1\n2\n",
+            0,
+            gone.to_vec(),
+        ),
+        (
+            format!("{CVS}--- f\t{stamp}\n+++ f\t1 Jan 1970 00:00:00 -0000\n"),
+            "1\n2\n",
+            0,
+            gone.to_vec(),
+        ),
+        (format!("{SVN}--- f\t(revision 3)\n+++ f\t(working copy)\n"), "1\n2\n", 0, kept("")),
+        (format!("--- f\t{stamp}\n+++ f\t1970-01-01 00:00:01 +0000\n"), "1\n2\n", 0, kept("")),
+        (
+            format!("{SVN}--- f\t(revision 3)\n+++ f\t(nonexistent)\n"),
+            "1\n2\n3\n",
+            1,
+            kept("1\n2\n3\n"),
+        ),
+    ] {
+        let diff = format!("{head}{HUNK}");
+        let dir = place(&[("w/f", file)]);
+        let work = dir.path().join("w");
+        let done = run("apply-patch", &work, dir.path(), &[] as &[&str], diff.as_bytes());
+        assert_eq!(done.code, code, "{diff}: {done:?}");
+        assert_eq!(listed(&work), now, "{diff}");
+        if code == 0 {
+            let undo = run("apply-patch", &work, dir.path(), &["undo"], b"");
+            assert_eq!(undo.code, 0, "{diff}: {undo:?}");
+            assert_eq!(listed(&work), kept(file), "{diff}");
+        }
+    }
+    // A new file of CVS.
+    let head = format!("{CVS}--- /dev/null\t1 Jan 1970 00:00:00 -0000\n+++ f\t{stamp}\n");
+    for head in [head, format!("{CVS}--- f\t1 Jan 1970 00:00:00 -0000\n+++ f\t{stamp}\n")] {
+        let (dir, run) = applied(&[], "", &[], &format!("{head}@@ -0,0 +1 @@\n+1\n"));
+        assert_eq!(run.code, 0, "{head}: {run:?}");
+        assert_eq!(listed(&dir.path().join("w")), kept("1\n"), "{head}");
+    }
+}
+
 #[test]
 fn in_a_subdirectory_the_paths_of_a_git_diff_begin_at_the_top_of_the_work_tree() {
     const BEFORE: Files = &[(".git/config", ""), ("sub/f", "1\n"), ("f", "1\n")];

@@ -44,6 +44,7 @@ mod interactive;
 mod keys;
 mod large;
 mod lost;
+mod mails;
 mod obeyed;
 mod obeyed_tools;
 mod overlooked;

@@ -96,7 +96,7 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
         around.push(end..range.start.max(end));
         end = range.end;
     }
-    outside::check(text.as_bytes(), &lines, around.clone())?;
+    outside::check(text.as_bytes(), &lines, around.clone(), false)?;
     let mut notes = vec![match blocks.len() {
         1 => "read a SEARCH/REPLACE block".to_owned(),
         count => format!("read {count} SEARCH/REPLACE blocks"),

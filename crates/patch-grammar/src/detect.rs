@@ -11,6 +11,7 @@ use crate::diagnose;
 use crate::diff::{self, Between};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::lines::{Lines, numbers, shown};
+use crate::mail::cover_letter;
 use crate::marker::Marker;
 use crate::outside;
 use crate::wrapper;
@@ -264,7 +265,11 @@ pub fn check_around(text: &[u8], found: &[Found]) -> Result<(), ParseError> {
     let lines = Lines::new(text, skipped..text.len());
     let starts = found.iter().map(|one| one.lines.start - 1).chain([lines.len()]);
     let ends = std::iter::once(0).chain(found.iter().map(|one| one.lines.end - 1));
-    outside::check(text, &lines, ends.zip(starts).map(|(end, start)| end..start))?;
+    let around: Vec<_> = ends.zip(starts).map(|(end, start)| end..start).collect();
+    let mut indented = around.iter().cloned().flatten().map(|at| lines.get(at));
+    let quotes = indented.any(outside::is_quotation)
+        && found.iter().all(|one| one.kind == DetectedKind::Diff && diff::is_finished(&one.text));
+    outside::check(text, &lines, around, quotes)?;
     let mut comment = Comment::default();
     let mut at = 0;
     for one in found {
@@ -398,6 +403,10 @@ fn candidates(lines: &[&str], whole: &Lines<'_>) -> Vec<PatchCandidate> {
         match &fence {
             Some(open) if open.is_closed_by(line) => fence = None,
             None if Fence::opened_by(line).is_some() => fence = Fence::opened_by(line),
+            None if let Some(end) = cover_letter(|at| whole.get(at), at, lines.len()) => {
+                at = end;
+                continue;
+            }
             _ => {
                 let candidate = envelope(lines, at, &ends, fence.as_ref())
                     .or_else(|| diff(lines, whole, at, fence.as_ref(), &mut leads_nowhere));
@@ -503,6 +512,12 @@ fn diff(
     let mut first = at;
     let mut message = false;
     while !if message { diff::opens_in_message(line, first) } else { diff::opens(line, first) } {
+        if fence.is_none()
+            && let Some(end) = cover_letter(line, first, lines.len())
+        {
+            first = end;
+            continue;
+        }
         let ends = first == lines.len()
             || fence.map_or_else(
                 || Fence::opened_by(lines[first]).is_some(),

@@ -19,6 +19,7 @@
 
 mod header;
 mod reader;
+mod stamp;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,14 +34,15 @@ use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
 use crate::other_form::other_form;
 use crate::patch::{Patch, Text};
 
+pub use crate::mail::begins_mail;
 pub use crate::quoted::{of_quoted, push_quoted};
 pub use header::FileHeader;
+pub use reader::NEXT_DIFF;
 pub(crate) use reader::{Between, extent, opens, opens_in_message};
 use reader::{
     BinaryParts, DiffFailure, DiffFile, DiffOperation, FoundFile, HunkPart, Name, PartLines,
     REST_OF_HUNK, Reader,
 };
-pub use reader::{NEXT_DIFF, begins_mail};
 
 /// Returns whether two neighbouring sections of a text are from different diffs: between them a
 /// mail ends, or a mail or a commit begins.
@@ -51,6 +53,19 @@ pub fn are_parted(patch: &Patch, one: &Section<'_>, other: &Section<'_>) -> bool
     let (above, below) = if in_order { (one, other) } else { (other, one) };
     let between = above.span.end..below.span.start;
     !between.is_empty() && reader::parts_diffs(patch.bytes(between))
+}
+
+/// Returns whether a text is a diff whose hunks have right numbers, so that nothing else belongs to
+/// them.
+pub(crate) fn is_finished(text: &[u8]) -> bool {
+    parse(text, &DiffOptions { skip_binary: true, ..DiffOptions::default() }).is_ok_and(|patch| {
+        let mut hunks = patch.sections().iter().flat_map(Section::hunks);
+        let wrong = |warning: &Warning| {
+            matches!(warning.kind, WarningKind::HunkNumbers { .. } | WarningKind::NoHunkNumbers)
+        };
+        hunks.all(|hunk| hunk.shortfall.as_ref().is_none_or(|lacks| lacks.missing == (0, 0)))
+            && !patch.warnings.iter().any(wrong)
+    })
 }
 
 /// Returns the error of a diff whose last hunk lacks lines, for those who do not see its files: a

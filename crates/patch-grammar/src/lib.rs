@@ -25,6 +25,7 @@ mod fields;
 mod grammar;
 mod lines;
 mod lower;
+mod mail;
 pub mod marker;
 #[doc(hidden)]
 pub mod names;

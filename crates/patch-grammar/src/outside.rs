@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::lines::Lines;
+use crate::mail::cover_letter;
 use crate::marker::{Marker, respelled};
 
 /// The most files that an error names.
@@ -40,6 +41,14 @@ pub(crate) fn belongs<'l>(line: impl Fn(usize) -> &'l [u8], at: usize) -> bool {
         Some(b'=') => text.starts_with(b"=== renamed file '"),
         _ => false,
     }
+}
+
+/// Returns whether a line is indented as quotations are, and no part of an envelope or a block. A
+/// single blank may be the sign of a line of context.
+pub(crate) fn is_quotation(line: &[u8]) -> bool {
+    let text = line.trim_ascii();
+    let other = matches!(text.first(), None | Some(b'*' | b'"' | b'\'' | b'`' | b'<' | 0x80..));
+    (line.starts_with(b"  ") || line.starts_with(b"\t")) && !other && !opens_block(text)
 }
 
 /// Returns whether a part of a patch, of whatever form, stands somewhere in a text.
@@ -101,7 +110,8 @@ pub(crate) fn files<'l>(lines: impl Iterator<Item = &'l [u8]>) -> Vec<String> {
     files
 }
 
-/// Checks the lines around the patches of a text.
+/// Checks the lines around the patches of a text. `quotes` is whether diffs that are indented there
+/// are quotations.
 ///
 /// # Errors
 ///
@@ -111,12 +121,11 @@ pub(crate) fn check(
     text: &[u8],
     lines: &Lines<'_>,
     around: impl IntoIterator<Item = Range<usize>>,
+    quotes: bool,
 ) -> Result<(), ParseError> {
     let mut found = Vec::new();
     for region in around {
-        let mut of = region.clone();
-        let inside = |at: usize| if at < region.end { lines.get(at) } else { b"" };
-        if let Some(first) = of.find(|&at| belongs(inside, at)) {
+        if let Some(first) = first_part(lines, &region, quotes) {
             let mut below = (first..region.end).rev();
             let last = below.find(|&at| !lines.get(at).trim_ascii().is_empty());
             found.push(first..last.unwrap_or(first) + 1);
@@ -129,6 +138,23 @@ pub(crate) fn check(
     let kind = ParseErrorKind::TextOutside { lines: found, files };
     let expected = vec!["all sections between one `*** Begin Patch` and one `*** End Patch`"];
     Err(diagnose::at_offset(text, start, 0, kind, expected))
+}
+
+/// Returns the first line of a region that belongs to a patch. The cover letter of a series does
+/// not, whatever it shows.
+fn first_part(lines: &Lines<'_>, region: &Range<usize>, quotes: bool) -> Option<usize> {
+    let inside = |at: usize| if at < region.end { lines.get(at) } else { b"" };
+    let mut at = region.start;
+    while at < region.end {
+        if let Some(end) = cover_letter(inside, at, region.end) {
+            at = end;
+        } else if belongs(inside, at) && !(quotes && is_quotation(lines.get(at))) {
+            return Some(at);
+        } else {
+            at += 1;
+        }
+    }
+    None
 }
 
 /// The lines of git before a file.

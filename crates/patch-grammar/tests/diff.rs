@@ -223,6 +223,84 @@ fn files_are_what_their_headers_say() {
     }
 }
 
+/// A side is absent where its time stamp is the epoch, in any zone, or Subversion says so, and the
+/// hunks leave no line on it.
+#[test]
+fn a_side_without_a_file_is_told_by_what_stands_behind_its_name() {
+    let now = "2026-01-01 00:00:00.0 +0000";
+    for (behind, absent) in [
+        ("\t(nonexistent)", true),
+        ("\t(.../trunk/x)\t(nonexistent)", true),
+        ("\t1970-01-01 00:00:00.000000000 +0000", true),
+        ("\t1970-01-01 01:00:00.0 +0100", true),
+        ("\t1969-12-31 19:00:00 -0500", true),
+        ("\t1970-01-01 05:30:00 +05:30", true),
+        ("\t1 Jan 1970 00:00:00 -0000", true),
+        ("\t\t1 Jan 1970 00:00:00 -0000", true),
+        (" 1 Jan 1970 00:00:00 -0000", true),
+        ("\tThu, 01 Jan 1970 00:00:00 GMT", true),
+        ("\tThu Jan 01 00:00:00 1970 +0000", true),
+        // The zone is not known.
+        ("\tThu Jan  1 01:00:00 1970", true),
+        ("\t1970-01-01 00:00:00", true),
+        ("\t1969-12-31 16:00:00", true),
+        // Another time: files of some package managers have the first second.
+        ("\t1970-01-01 00:00:01.000000000 +0000", false),
+        ("\t1970-01-01 00:00:00.5 +0000", false),
+        ("\t1970-01-01 00:00:00 +0100", false),
+        ("\t1970-01-01 12:00:00 +0000", false),
+        ("\t1969-12-31 00:00:00 +0000", false),
+        ("\t1970-01-01 23:00:00", false),
+        ("\t1 Jan 1971 00:00:00 -0000", false),
+        ("\t2 Jan 1970 00:00:00 -0000", false),
+        // A revision is a file.
+        ("\t1 Jan 1970 00:00:00 -0000\t1.1", false),
+        ("   1 Jan 1970 00:00:00 -0000   1.1", false),
+        ("\t(working copy)", false),
+        ("\t(revision 0)", false),
+        ("", false),
+    ] {
+        let gone = format!("--- x\t{now}\n+++ x{behind}\n@@ -1 +0,0 @@\n-a\n");
+        check(gone, if absent { "D x\n@1\n-a\n" } else { "M x\n@1\n-a\n" });
+        let new = format!("--- x{behind}\n+++ x\t{now}\n@@ -0,0 +1 @@\n+a\n");
+        check(new, if absent { "A x [\"a\"]\n" } else { "M x\n@0\n+a\n" });
+        // Lines stay.
+        let left = format!("--- x\t{now}\n+++ x{behind}\n@@ -1,2 +1 @@\n-a\n b\n");
+        check(left, "M x\n@1\n-a\n b\n");
+        let was = format!("--- x{behind}\n+++ x\t{now}\n@@ -1 +1,2 @@\n+a\n b\n");
+        check(was, "M x\n@1\n+a\n b\n");
+    }
+    for (names, wanted) in [
+        // As CVS writes it.
+        (
+            "Index: x\n=====\nRCS file: /cvs/x,v\nretrieving revision 1.1\ndiff -u -r1.1 x\n\
+             --- x\t1 Jan 2001 00:00:00 -0000\t1.1\n+++ /dev/null\t1 Jan 1970 00:00:00 -0000\n",
+            "D x\n@1\n-a\n",
+        ),
+        ("--- x\t1 Jan 2001 00:00:00 -0000\t1.1\n+++ /dev/null\t\t\n", "D x\n@1\n-a\n"),
+        // Tabs became blanks.
+        ("--- x  (revision 3)\n+++ x  (nonexistent)\n", "D x\n@1\n-a\n"),
+        ("--- x  (revision 3)\n+++ x  (working copy)\n", "M x\n@1\n-a\n"),
+        (
+            "--- x (revision 3)\n+++ y (nonexistent)\n",
+            "M y (nonexistent) or x (revision 3)\n@1\n-a\n",
+        ),
+        (
+            "--- \"x (revision 3)\"\n+++ \"x (working copy)\"\n",
+            "M x (working copy) or x (revision 3)\n@1\n-a\n",
+        ),
+        ("--- x (working copy)\n+++ x (working copy)\n", "M x (working copy)\n@1\n-a\n"),
+        ("--- x\n+++ x (nonexistent)\n", "M x (nonexistent) or x\n@1\n-a\n"),
+    ] {
+        check(format!("{names}@@ -1 +0,0 @@\n-a\n"), wanted);
+    }
+    // Hunks without right numbers.
+    let names = "--- x\t(revision 3)\n+++ x\t(nonexistent)\n";
+    let told = "! line 3: the hunk has no numbers; its lines were taken as they stand\n";
+    check(format!("{names}@@\n-a\n-b\n"), &format!("D x\n@?\n-a\n-b\n{told}"));
+    check(format!("{names}@@\n-a\n b\n"), &format!("M x\n@?\n-a\n b\n{told}"));
+}
+
 #[test]
 fn the_name_with_too_few_parts_is_the_one_that_is_pointed_at() {
     for (names, line) in [
@@ -261,6 +339,34 @@ fn the_message_of_a_mail_may_show_names() {
     }
     // Nor outside a message.
     check_error("--- a/y\n+++ b/y\nwere the names.\n", "file_without_hunks 3:1");
+}
+
+/// The numbers of a mail are right, unless another change follows; a cover letter is no patch.
+#[test]
+fn the_trailers_of_a_mail_belong_to_no_hunk() {
+    const HASH: &str = "0123456789012345678901234567890123456789";
+    let body = format!("{HEAD}@@ -1,2 +1,2 @@\n-a\n+b\n c\n");
+    let mail = |subject: &str, text: &str| {
+        format!("From {HASH} Mon Sep 17 00:00:00 2001\nSubject: [PATCH {subject}] x\n\n{text}")
+    };
+    let read = "M x\n@1\n-a\n+b\n c\n";
+    for (text, wanted) in [
+        (mail("1/1", &format!("{body}  d\n-- \n2\n")), read.to_owned()),
+        (mail("1/1", &format!("{body}\n  @@ -1 +1 @@\n  -a\n")), read.to_owned()),
+        (mail("0/1", &body) + &mail("1/1", &body), read.to_owned()),
+        (mail("0/1", &body) + &mail("v2 00/10", &body) + &mail("1/1", &body), read.to_owned()),
+        (mail("10/10", &body) + &mail("0/x", &body), read.repeat(2)),
+        (
+            mail("1/1", &format!("{body} d\n-e\n")),
+            "M x\n@?\n-a\n+b\n c\n d\n-e\n! line 6: the numbers of the hunk do \
+             not fit its lines, which were taken as they stand: it promises 2 old and 2 new lines, \
+             and has 4 and 3\n"
+                .to_owned(),
+        ),
+    ] {
+        check(text, &wanted);
+    }
+    check_error(mail("0/1", &body), "no_diff 1:1");
 }
 
 #[test]

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use super::header::{BINARY_PATCH, GitLine};
+use super::stamp;
 use crate::ast::Shortfall;
 use crate::binary::{BinaryKind, decode_line};
 use crate::error::{ParseErrorKind, Warning, WarningKind};
 use crate::lines::{Lines, is_combined};
+use crate::mail::{begins_mail, cover_letter, is_hash};
 use crate::outside::{self, COMMANDS, SubmoduleLine, binary_file, submodule};
 use crate::quoted::{RawPath, ShortName, of_git_header, stripped, unquoted, without};
 
@@ -95,13 +97,6 @@ impl Between {
     }
 }
 
-/// Returns whether a line begins a mail in a file of many, as written by `git format-patch`: `From
-/// ` and the hash of a commit.
-#[must_use]
-pub fn begins_mail(line: &[u8]) -> bool {
-    line.strip_prefix(b"From ").is_some_and(|rest| is_hash(rest, b' '))
-}
-
 /// Returns whether what stands between two files of a text parts two diffs: the end of a mail, or
 /// the beginning of one or of a commit.
 pub(super) fn parts_diffs(between: &[u8]) -> bool {
@@ -110,12 +105,6 @@ pub(super) fn parts_diffs(between: &[u8]) -> bool {
     (0..lines.len()).any(|at| {
         Between::of(line, at) == Some(Between::Text) && !line(at).starts_with(b"Property ")
     })
-}
-
-/// Returns whether a text begins with the hash of a commit, and perhaps goes on after `end`.
-fn is_hash(text: &[u8], end: u8) -> bool {
-    let digits = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    (digits == 40 || digits == 64) && text.get(digits).is_none_or(|&byte| byte == end)
 }
 
 /// Returns whether a mail signature begins at line `at`, which looks like a deleted line.
@@ -289,6 +278,8 @@ pub(super) struct Reader<'l, 't> {
     pub(super) recount: bool,
     /// Something stood behind the text that shows that it is whole.
     pub(super) ended: bool,
+    /// The lines are those of a mail, whose numbers a program wrote.
+    mail: bool,
     /// Whether the numbers of all hunks are right but for hunks with a shortfall; `None` before the
     /// first.
     pub(super) others_are_right: Option<bool>,
@@ -299,14 +290,30 @@ struct RawName {
     text: RawPath,
     span: Range<usize>,
     line: usize,
-    /// The time stamp says that there was no file.
-    epoch: bool,
+    /// What stands behind it says that there is no file on its side.
+    absent: bool,
 }
 
 /// The names in the `--- ` and `+++ ` lines of a file.
 struct NamePair {
     old: RawName,
     new: RawName,
+}
+
+impl NamePair {
+    /// Leaves out the words of Subversion behind both names, where the tabs before them became
+    /// blanks: words that differ are no part of the one name.
+    fn leave_out_words(&mut self) {
+        let (Some(old), Some(new)) = (&self.old.text, &self.new.text) else { return };
+        let lengths = stamp::before_words(old).zip(stamp::before_words(new));
+        let Some((left, right)) = lengths else { return };
+        // A name in quotes is whole.
+        let bare = old.len() == self.old.span.len() && new.len() == self.new.span.len();
+        if bare && old[..left] == new[..right] && old != new {
+            self.old.shorten(left);
+            self.new.shorten(right);
+        }
+    }
 }
 
 /// The rest of a header line after its words, and its first byte in the line.
@@ -365,6 +372,7 @@ impl<'l, 't> Reader<'l, 't> {
             skip_binary: false,
             recount: false,
             ended: false,
+            mail: false,
             others_are_right: None,
         }
     }
@@ -407,6 +415,11 @@ impl<'l, 't> Reader<'l, 't> {
             let line = self.lines.get(self.at);
             let git = line.starts_with(b"diff --git ");
             let get = |at| self.lines.get(at);
+            if let Some(end) = cover_letter(get, self.at, self.lines.len()) {
+                self.at = end;
+                continue;
+            }
+            self.mail |= begins_mail(line);
             if git || (self.begins(self.at) && (!message || opens_in_message(get, self.at))) {
                 self.count_file()?;
                 let found = if git {
@@ -445,7 +458,7 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 Some(Between::Line) => {}
                 // A message may show a patch; anything else that looks like a part of one is one.
-                None if !message && outside::belongs(get, self.at) => {
+                None if !message && !self.is_quoted(line) && outside::belongs(get, self.at) => {
                     let kind = ParseErrorKind::TextOutside {
                         lines: std::iter::once(self.at..self.at + 1).collect(),
                         files: outside::file(line).into_iter().collect(),
@@ -460,6 +473,11 @@ impl<'l, 't> Reader<'l, 't> {
             self.at += 1;
         }
         Ok(None)
+    }
+
+    /// Returns whether a line shows a diff that is quoted, and no hunk above has wrong numbers.
+    fn is_quoted(&self, line: &[u8]) -> bool {
+        outside::is_quotation(line) && self.others_are_right != Some(false)
     }
 
     /// Counts a file that begins here.
@@ -484,7 +502,7 @@ impl<'l, 't> Reader<'l, 't> {
         let start = self.lines.range(first).start;
         let from = start + b"Submodule ".len();
         let raw =
-            RawName { span: from..from + path.len(), text: Some(path), line: first, epoch: false };
+            RawName { span: from..from + path.len(), text: Some(path), line: first, absent: false };
         // The line has no prefix, and one part less.
         let count = self.strip.map_or(0, |count| count.saturating_sub(1));
         let path = self.name(&raw, count)?.expect("BUG: it is not `/dev/null`");
@@ -596,6 +614,10 @@ impl<'l, 't> Reader<'l, 't> {
             if opens(get, at) {
                 return (Some(at), end);
             }
+            if let Some(next) = cover_letter(get, at, self.lines.len()) {
+                at = next;
+                continue;
+            }
             match Between::of(get, at) {
                 Some(Between::Text) if is_signature(get, at) => {
                     at += 1;
@@ -605,11 +627,17 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 Some(Between::Text) => {
                     let mut below = at + 1..self.lines.len();
-                    let stop = below.find(|&at| opens_in_message(get, at) || is_fence(get(at)));
+                    let stop = below.find(|&at| {
+                        let line = get(at);
+                        opens_in_message(get, at) || is_fence(line) || begins_mail(line)
+                    });
                     at = stop.unwrap_or(self.lines.len());
                 }
                 Some(Between::Line) => at += 1,
-                None => return (None, end),
+                None => match self.next_mail(at) {
+                    Some(next) => at = next,
+                    None => return (None, end),
+                },
             }
             if !get(at - 1).trim_ascii().is_empty() {
                 end = at;
@@ -618,15 +646,33 @@ impl<'l, 't> Reader<'l, 't> {
         (None, end)
     }
 
+    /// Returns the next mail of a series behind the trailers of one, which begin at a line: what
+    /// they show belongs to no file. Anything that looks like a part of a patch ends the series.
+    fn next_mail(&self, from: usize) -> Option<usize> {
+        if !self.mail {
+            return None;
+        }
+        let get = |at| self.lines.get(at);
+        let mut below = from..self.lines.len();
+        let stop = below.find(|&at| {
+            let line = get(at);
+            let is_part = !self.is_quoted(line) && outside::belongs(get, at);
+            begins_mail(line) || is_part || opens(get, at) || is_fence(line)
+        });
+        stop.filter(|&at| begins_mail(get(at)))
+    }
+
     /// Reads a file of a plain unified diff.
     fn plain_file(&mut self) -> Result<DiffFile, DiffFailure> {
         let first = self.at;
         let NamePair { old, new } = self.names()?;
         let hunks = self.hunks()?;
-        let from_nothing = hunks.first().is_some_and(|hunk| hunk.from_nothing);
-        let to_nothing = hunks.first().is_some_and(|hunk| hunk.to_nothing);
-        let is_new = old.text.is_none() || (old.epoch && from_nothing);
-        let is_gone = new.text.is_none() || (new.epoch && to_nothing);
+        let mut parts = hunks.iter();
+        let is_new = old.text.is_none()
+            || (old.absent && parts.all(|hunk| hunk.from_nothing || self.has_only(b'+', hunk)));
+        let mut parts = hunks.iter();
+        let is_gone = new.text.is_none()
+            || (new.absent && parts.all(|hunk| hunk.to_nothing || self.has_only(b'-', hunk)));
         let (left, right) = self.without_prefixes(&old, &new, None)?;
         let (path, other, operation) = match (left, right) {
             (old, Some(new)) if is_new => (new, old, DiffOperation::Add),
@@ -636,6 +682,14 @@ impl<'l, 't> Reader<'l, 't> {
         };
         let old_name = other.filter(|other| other.text != path.text);
         Ok(DiffFile { old_name, ..self.finish(first, path, operation, None, hunks)? })
+    }
+
+    /// Returns whether all lines of a hunk without right numbers have this sign.
+    fn has_only(&self, sign: u8, hunk: &HunkPart) -> bool {
+        let lines = (hunk.line as usize..)
+            .take_while(|&at| at < self.lines.len() && self.lines.range(at).start < hunk.body.end);
+        let mut signs = lines.filter_map(|at| self.lines.get(at).first());
+        hunk.old_start.is_none() && signs.all(|&first| first == sign || first == b'\\')
     }
 
     /// Reads a file of a git diff.
@@ -738,7 +792,7 @@ impl<'l, 't> Reader<'l, 't> {
                 let start = self.lines.range(first).start + DIFF_GIT.len();
                 let length = self.lines.get(first).len() - DIFF_GIT.len();
                 let span = start..start + length;
-                let raw = RawName { text: named, span, line: first, epoch: false };
+                let raw = RawName { text: named, span, line: first, absent: false };
                 let name = self.name(&raw, 0)?;
                 Ok((name.clone(), name))
             }
@@ -903,7 +957,7 @@ impl<'l, 't> Reader<'l, 't> {
             let failure = self.failure(at, ParseErrorKind::BadPath, "a path");
             return Err(DiffFailure { within, ..failure });
         }
-        Ok(RawName { text, span, line: at, epoch: false })
+        Ok(RawName { text, span, line: at, absent: false })
     }
 
     /// Returns the kind of a file by its modes, if the file is no plain one. git shows a file that
@@ -946,7 +1000,9 @@ impl<'l, 't> Reader<'l, 't> {
 
     /// Reads the `--- ` and `+++ ` lines.
     fn names(&mut self) -> Result<NamePair, DiffFailure> {
-        Ok(NamePair { old: self.side_name()?, new: self.side_name()? })
+        let mut pair = NamePair { old: self.side_name()?, new: self.side_name()? };
+        pair.leave_out_words();
+        Ok(pair)
     }
 
     fn side_name(&mut self) -> Result<RawName, DiffFailure> {
@@ -961,15 +1017,13 @@ impl<'l, 't> Reader<'l, 't> {
             };
             (name, rest.len() - after.len())
         } else {
-            // A time stamp may follow; after a name with blanks, git writes a tab alone. Where tabs
-            // became blanks, the time stamp is known by its form.
-            let length = before_tab(rest).unwrap_or_else(|| before_time(rest));
+            // A time stamp may follow; after a name with blanks, git writes a tab alone.
+            let length = stamp::name_length(rest);
             (rest[..length].to_vec(), length)
         };
-        let time = rest[length..].trim_ascii_start();
-        let epoch = time.starts_with(b"1970-01-01 ") || time.starts_with(b"1969-12-31 ");
+        let absent = stamp::says_absent(&rest[length..]);
         let text = (name != b"/dev/null").then_some(name);
-        Ok(RawName { text, span: start..start + length, line, epoch })
+        Ok(RawName { text, span: start..start + length, line, absent })
     }
 
     /// Returns the names of the two sides. `named` is the name of both in the `diff --git` line.
@@ -1249,8 +1303,22 @@ impl<'l, 't> Reader<'l, 't> {
                 .is_some_and(|at| self.lines.get(at).starts_with(b"@@") || self.begins(at));
         }
         let line = self.lines.get(at);
-        matches!(line.first(), Some(b'+' | b'-' | b' '))
-            && !line.trim_ascii().is_empty()
+        if !line.starts_with(b" ") {
+            return self.is_change(at);
+        }
+        if !self.mail {
+            return !line.trim_ascii().is_empty();
+        }
+        // A program counted the lines of a mail, unless others of the diff follow.
+        let below = (at..self.lines.len()).find(|&at| !self.lines.get(at).starts_with(b" "));
+        below.is_some_and(|at| {
+            self.is_change(at) || self.lines.get(at).starts_with(b"@@") || self.begins(at)
+        })
+    }
+
+    /// Returns whether a line behind a hunk looks like a change.
+    fn is_change(&self, at: usize) -> bool {
+        matches!(self.lines.get(at).first(), Some(b'+' | b'-'))
             && !self.begins(at)
             && !self.is_signature(at)
     }
@@ -1325,9 +1393,17 @@ impl GitHeader {
 }
 
 impl RawName {
+    /// Leaves out what stands behind the first bytes of a name that is not in quotes.
+    fn shorten(&mut self, length: usize) {
+        let Some(text) = &mut self.text else { return };
+        self.absent |= stamp::says_absent(&text[length..]);
+        text.truncate(length);
+        self.span.end = self.span.start + length;
+    }
+
     /// Returns another name at the same place.
     fn with_text(&self, text: RawPath) -> Self {
-        Self { text, span: self.span.clone(), line: self.line, epoch: false }
+        Self { text, span: self.span.clone(), line: self.line, absent: false }
     }
 }
 
@@ -1418,63 +1494,6 @@ impl Numbers {
             heading: (!heading.is_empty()).then(|| start..start + heading.len()),
         })
     }
-}
-
-/// Returns the length of a name without what stands behind a tab. A name may have tabs itself, if a
-/// time stamp follows; Subversion writes more in brackets.
-fn before_tab(rest: &[u8]) -> Option<usize> {
-    let first = memchr::memchr(b'\t', rest)?;
-    let last = memchr::memrchr(b'\t', rest)?;
-    let has_time = rest[last + 1..].first().is_some_and(u8::is_ascii_digit);
-    Some(if has_time && rest[first + 1] != b'(' { last } else { first })
-}
-
-/// Returns the length of a name without a time stamp behind blanks:
-/// `2024-06-22 11:27:13.931633400 -0500`, with or without the fraction and the zone.
-fn before_time(rest: &[u8]) -> usize {
-    let text = rest.trim_ascii_end();
-    let mut words = text.rsplit(|&byte| byte == b' ');
-    let mut word = words.next().unwrap_or_default();
-    let mut length = word.len();
-    if is_like(word, b"+0000") || is_like(word, b"+00:00") {
-        word = words.next().unwrap_or_default();
-        length += word.len() + 1;
-    }
-    if !is_clock(word) {
-        return rest.len();
-    }
-    match words.next() {
-        Some(date) if is_like(date, b"0000-00-00") => {
-            let name = &text[..text.len() - length - 1 - date.len()];
-            let trimmed = name.trim_ascii_end();
-            if trimmed.is_empty() || trimmed.len() == name.len() {
-                rest.len()
-            } else {
-                trimmed.len()
-            }
-        }
-        _ => rest.len(),
-    }
-}
-
-/// Returns whether a word has the form of another: `0` for any digit, and `+` for any sign.
-fn is_like(word: &[u8], form: &[u8]) -> bool {
-    word.len() == form.len()
-        && word.iter().zip(form).all(|(byte, form)| match form {
-            b'0' => byte.is_ascii_digit(),
-            b'+' => matches!(byte, b'+' | b'-'),
-            form => byte == form,
-        })
-}
-
-/// Returns whether a word is a time of day, with or without a fraction.
-fn is_clock(word: &[u8]) -> bool {
-    let (time, fraction) = word.split_at(word.len().min(8));
-    is_like(time, b"00:00:00")
-        && (fraction.is_empty()
-            || (fraction.len() > 1
-                && fraction.starts_with(b".")
-                && fraction[1..].iter().all(u8::is_ascii_digit)))
 }
 
 /// Reads a line and a count, by default 1.

@@ -64,43 +64,71 @@ fn hex_digit(byte: u8) -> Option<u32> {
     char::from(byte).to_digit(16)
 }
 
-/// Decodes the bodies of the mails in a text; `None` if the text is not a mail, or nothing is
-/// encoded.
-pub(super) fn decoded(text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut boundaries: Vec<Vec<u8>> = Vec::new();
-    let mut at = 0;
-    let mut any = false;
-    loop {
-        let head = MailHeader::read(&text[at..])?;
-        boundaries.extend(head.boundary);
-        out.extend_from_slice(&text[at..at + head.length]);
-        at += head.length;
-        let body = &text[at..at + body_length(&text[at..], &boundaries)];
-        match head.encoding {
-            Some(encoding) => {
-                any = true;
-                let plain = encoding.decode(body)?;
-                out.extend_from_slice(&plain);
-                if !plain.ends_with(b"\n") {
-                    out.push(b'\n');
-                }
+/// The mails of a text as plain text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlainMails {
+    /// Bodies are decoded, and the boundaries between the parts of a mail are empty lines.
+    pub(super) text: Vec<u8>,
+    /// A body was encoded.
+    pub(super) was_encoded: bool,
+}
+
+impl PlainMails {
+    /// Reads a text; `None` if the text is not a mail, or is plain already.
+    pub(super) fn of(text: &[u8]) -> Option<Self> {
+        let mut plain = Self { text: Vec::with_capacity(text.len()), was_encoded: false };
+        let mut boundaries: Vec<Vec<u8>> = Vec::new();
+        let mut has_boundary = false;
+        let mut at = 0;
+        loop {
+            let head = MailHeader::read(&text[at..])?;
+            boundaries.extend(head.boundary);
+            plain.text.extend_from_slice(&text[at..at + head.length]);
+            at += head.length;
+            let body = &text[at..at + body_length(&text[at..], &boundaries)];
+            plain.push_body(body, head.encoding)?;
+            at += body.len();
+            let line = line_of(&text[at..]);
+            if is_boundary(line, &boundaries) {
+                has_boundary = true;
+                plain.text.push(b'\n');
+                at += line.len();
             }
-            None => out.extend_from_slice(body),
-        }
-        at += body.len();
-        // The line of the boundary, or of the next mail.
-        let line = line_of(&text[at..]);
-        let is_last = line.is_empty() || is_end(line, &boundaries);
-        if !begins_mail(line) {
-            out.extend_from_slice(line);
-            at += line.len();
-        }
-        if is_last || MailHeader::read(&text[at..]).is_none() {
-            out.extend_from_slice(&text[at..]);
-            return any.then_some(out);
+            if is_end(line, &boundaries) {
+                // What stands behind the last part is no text of the mail.
+                let rest = body_length(&text[at..], &[]);
+                plain.text.extend_from_slice(&text[at..at + rest]);
+                at += rest;
+            }
+            if begins_mail(line_of(&text[at..])) {
+                boundaries.clear();
+            }
+            if MailHeader::read(&text[at..]).is_none() {
+                plain.text.extend_from_slice(&text[at..]);
+                return (plain.was_encoded || has_boundary).then_some(plain);
+            }
         }
     }
+
+    /// Adds a body; `None` if its encoding is broken.
+    fn push_body(&mut self, body: &[u8], encoding: Option<Encoding>) -> Option<()> {
+        let Some(encoding) = encoding else {
+            self.text.extend_from_slice(body);
+            return Some(());
+        };
+        self.was_encoded = true;
+        let plain = encoding.decode(body)?;
+        self.text.extend_from_slice(&plain);
+        if !plain.ends_with(b"\n") {
+            self.text.push(b'\n');
+        }
+        Some(())
+    }
+}
+
+/// Returns whether a text is one mail or more, of `git format-patch`, and nothing else.
+pub(super) fn is_mail(text: &[u8]) -> bool {
+    begins_mail(line_of(text)) && MailHeader::read(text).is_some()
 }
 
 /// The fields before a body.
@@ -238,9 +266,9 @@ mod tests {
                      Content-Type: text/plain\n\nx=3D\n--b--\n"
                 ),
                 Some(
-                    "Content-Type: multipart/mixed;\n boundary=\"b\"\n\nnone\n--b\n\
-                     Content-Transfer-Encoding: base64\n\nx=1\n--b\n\
-                     Content-Type: text/plain\n\nx=3D\n--b--\n",
+                    "Content-Type: multipart/mixed;\n boundary=\"b\"\n\nnone\n\n\
+                     Content-Transfer-Encoding: base64\n\nx=1\n\n\
+                     Content-Type: text/plain\n\nx=3D\n\n",
                 ),
             ),
             (
@@ -249,6 +277,19 @@ mod tests {
                 Some("Content-Transfer-Encoding: quoted-printable\r\n\r\n\u{20ac} \r\nab\n"),
             ),
             ("Content-Transfer-Encoding: quoted-printable\n\nx=1\n".to_owned(), None),
+            // The next mail has parts of its own.
+            (
+                format!(
+                    "From {HASH} M\nContent-Type: multipart/mixed; boundary=\"b\"\n\n--b\n{base64}\
+                     --b--\n\nFrom {HASH} M\nSubject: s\n\n-x\n--b\n"
+                ),
+                Some(
+                    "From 0123456789012345678901234567890123456789 M\n\
+                     Content-Type: multipart/mixed; boundary=\"b\"\n\n\n\
+                     Content-Transfer-Encoding: base64\n\nx=1\n\n\n\
+                     From 0123456789012345678901234567890123456789 M\nSubject: s\n\n-x\n--b\n",
+                ),
+            ),
             // Nothing is encoded, or the encoding is broken.
             ("Subject: s\n\nx=3D1\n".to_owned(), None),
             ("Subject: s\nContent-Transfer-Encoding: 8bit\n\nx=3D1\n".to_owned(), None),
@@ -259,8 +300,8 @@ mod tests {
             (String::new(), None),
             ("\n\n".to_owned(), None),
         ] {
-            let found = decoded(text.as_bytes());
-            let found = found.map(|text| String::from_utf8(text).expect("UTF-8"));
+            let found = PlainMails::of(text.as_bytes());
+            let found = found.map(|plain| String::from_utf8(plain.text).expect("UTF-8"));
             assert_eq!(found.as_deref(), wanted, "{text}");
         }
     }

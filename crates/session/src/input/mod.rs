@@ -24,6 +24,8 @@ use serde_json::Value;
 use crate::answer::changes;
 use crate::answer::error::ToolError;
 pub use crate::input::error::InputError;
+use crate::input::mail::PlainMails;
+use crate::input::not_received::wrapped;
 use crate::input::ops::{CallLines, PatchCall};
 use crate::input::paths::{PathRules, beneath};
 use crate::input::received::{NotReceived, Part, Received, ReceivedForm};
@@ -218,10 +220,12 @@ impl PatchText {
             _ => {}
         }
         if matches!(how.form, InputForm::Auto | InputForm::Unified)
-            && let Some(plain) = mail::decoded(sent.as_bytes())
+            && let Some(plain) = PlainMails::of(sent.as_bytes())
         {
-            let mut read = Self::read_plain(&plain.into(), how, options)?;
-            read.notes.insert(0, "decoded the text of the mail".into());
+            let mut read = Self::read_plain(&plain.text.into(), how, options)?;
+            if plain.was_encoded {
+                read.notes.insert(0, "decoded the text of the mail".into());
+            }
             return Ok(read);
         }
         Self::read_plain(sent, how, options)
@@ -356,6 +360,10 @@ impl PatchText {
                     && found.kind == ParseErrorKind::NoFile
                 {
                     return Err(found.into());
+                }
+                if mail::is_mail(sent) {
+                    let mail = "this mail changes nothing: a cover letter, or one without a diff";
+                    return wrapped(mail, "leave it out").map_err(InputError::from);
                 }
                 error.expected.extend([
                     "a unified or git diff",

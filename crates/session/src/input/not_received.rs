@@ -18,12 +18,15 @@ pub enum NotReceived {
     )]
     Nothing,
     /// Several parts look like a patch, and none was chosen.
-    #[error("{parts}")]
+    #[error("{parts}{}", below_message(.single))]
     Several {
         /// The parts.
         parts: DetectError,
         /// Whether the parts may be taken as one patch: no two change the same line.
         all: bool,
+        /// The parts that may be meant alone, from 1. Of a mail that is the one below its message,
+        /// and none of a series.
+        single: Vec<usize>,
     },
     /// There is no such part.
     #[error("there is no part {wanted}: it has {there}")]
@@ -82,17 +85,13 @@ impl NotReceived {
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::Several { parts, all } => {
+            Self::Several { all, single, .. } => {
                 let all = all.then_some(Remedy::Set(Setting::AllParts));
                 let ways = std::iter::once(Remedy::SendOne).chain(all);
-                let there = match parts {
-                    DetectError::Several(parts) => parts.len(),
-                    DetectError::Nothing => 0,
-                };
-                ways.chain(each_part(there)).collect()
+                ways.chain(each_part(single.iter().copied())).collect()
             }
             Self::MixedParts => vec![Remedy::SendOne, Remedy::Set(Setting::Part(1))],
-            Self::NoSuchPart { there, .. } => each_part(*there).collect(),
+            Self::NoSuchPart { there, .. } => each_part(1..=*there).collect(),
             Self::OtherForm(_) => vec![Remedy::Set(Setting::AnyForm)],
             Self::NotAnEnvelope(_) => vec![Remedy::Set(Setting::Standard), Remedy::SendEnvelope],
             Self::Nothing | Self::Wrapped { .. } => vec![Remedy::SendOne],
@@ -105,9 +104,17 @@ impl NotReceived {
     }
 }
 
-/// Offers the first parts of a text. None is preferred: the first may be a draft of the second.
-fn each_part(there: usize) -> impl Iterator<Item = Remedy> {
-    (1..=there).take(PARTS).map(|nth| Remedy::Set(Setting::Part(nth)))
+/// Offers the first of the parts. None is preferred: the first may be a draft of the second.
+fn each_part(parts: impl Iterator<Item = usize>) -> impl Iterator<Item = Remedy> {
+    parts.take(PARTS).map(|nth| Remedy::Set(Setting::Part(nth)))
+}
+
+/// Says which part is the patch of a mail, and not shown in its message.
+fn below_message(single: &[usize]) -> String {
+    match single {
+        [nth] => format!("; part {nth} stands below the `---` of the mail"),
+        _ => String::new(),
+    }
 }
 
 pub(super) fn wrapped<T>(

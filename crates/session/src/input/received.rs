@@ -10,11 +10,12 @@ use std::ops::Range;
 use memchr::memmem;
 use patch_engine::{Options, Profile};
 use patch_grammar::detect::{self, Bare, DetectError, Detected, DetectedKind, Fence, Found};
-use patch_grammar::diff::{self, DiffOptions, NEXT_DIFF};
+use patch_grammar::diff::{self, DiffOptions, NEXT_DIFF, begins_mail};
 use patch_grammar::marker::{LITERAL, respelled};
 use patch_grammar::{LineKind, Marker, Patch, SectionOperation, Text, blocks};
 use serde_json::{Value, json};
 
+use crate::input::mail::is_mail;
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
 use crate::input::shell::{self, ShellPatch};
@@ -403,7 +404,7 @@ fn in_text(
         return in_blocks(text, part, notes);
     }
     check_around(&text, &found)?;
-    match chosen(found, part)? {
+    match chosen(found, &text, part)? {
         Chosen::All(found) => joined(&found, &text, notes),
         Chosen::One(found) => {
             let Detected { kind, text, notes: more, ended } = found.into_detected();
@@ -453,7 +454,7 @@ enum Chosen {
     All(Vec<Found>),
 }
 
-fn chosen(mut found: Vec<Found>, part: Part) -> Result<Chosen, NotReceived> {
+fn chosen(mut found: Vec<Found>, text: &[u8], part: Part) -> Result<Chosen, NotReceived> {
     let there = found.len();
     match part {
         Part::Nth(wanted) if wanted == 0 || wanted > there => {
@@ -466,12 +467,34 @@ fn chosen(mut found: Vec<Found>, part: Part) -> Result<Chosen, NotReceived> {
         Part::Only => match Together::of(&found) {
             Together::OtherFiles => Ok(Chosen::All(found)),
             together => {
+                let single = single_parts(&found, text);
                 let parts = found.into_iter().map(Found::into_part).collect();
-                let all = together == Together::OtherLines;
-                Err(NotReceived::Several { parts: DetectError::Several(parts), all })
+                let all = together == Together::OtherLines && single.len() != 1;
+                Err(NotReceived::Several { parts: DetectError::Several(parts), all, single })
             }
         },
     }
+}
+
+/// Returns the numbers of the patches that may be meant alone. In a mail, that is the one below the
+/// message, which may show others; a part of a series is none.
+fn single_parts(found: &[Found], text: &[u8]) -> Vec<usize> {
+    if !is_mail(text) {
+        return (1..=found.len()).collect();
+    }
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end).collect();
+    let numbers: Vec<_> = (0..found.len())
+        .filter(|&nth| !is_in_message(&lines, &found[nth], found.get(nth + 1)))
+        .collect();
+    if let [nth] = numbers[..] { vec![nth + 1] } else { Vec::new() }
+}
+
+/// Returns whether a patch stands in the message of a mail: the line that ends the message follows
+/// before the next patch.
+fn is_in_message(lines: &[&[u8]], one: &Found, next: Option<&Found>) -> bool {
+    let end = next.map_or(lines.len(), |next| next.lines.start - 1);
+    let below = &lines[(one.lines.end - 1).min(end)..end];
+    below.iter().take_while(|line| !begins_mail(line)).any(|line| *line == b"---")
 }
 
 /// Returns an envelope, or the diff between the markers of one.
