@@ -247,6 +247,7 @@ impl ServerHandler for Server {
     ) -> Option<SubscriptionFilter> {
         let uris = requested.resource_subscriptions.iter().flatten();
         let known = uris.filter(|uri| resources::can_change(uri)).cloned();
+        self.subscriptions.expect_listener();
         Some(SubscriptionFilter::builder().resource_subscriptions(known).build())
     }
 

@@ -1,6 +1,6 @@
 //! Tells a client about changed resources.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
@@ -23,6 +23,9 @@ pub(crate) struct Subscriptions {
     uris: Mutex<BTreeSet<String>>,
     /// Tells the listening requests, in the other protocol.
     changes: broadcast::Sender<Vec<String>>,
+    /// The receivers of requests that are acknowledged and do not listen yet, the oldest first.
+    /// Changes after the acknowledgement are news.
+    acknowledged: Mutex<VecDeque<broadcast::Receiver<Vec<String>>>>,
     listeners: Semaphore,
 }
 
@@ -31,6 +34,7 @@ impl Default for Subscriptions {
         Self {
             uris: Mutex::default(),
             changes: broadcast::Sender::new(LATE),
+            acknowledged: Mutex::default(),
             listeners: Semaphore::new(MAX),
         }
     }
@@ -71,18 +75,27 @@ impl Subscriptions {
         }
     }
 
+    /// Keeps the changes from now on for a request that is about to be acknowledged.
+    pub(crate) fn expect_listener(&self) {
+        let mut waiting = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        // A request that was never acknowledged does not listen either.
+        waiting.truncate(MAX - 1);
+        waiting.push_back(self.changes.subscribe());
+    }
+
     /// Tells one request about changes until `gone` ends or the request is cancelled.
     pub(crate) async fn listen(
         &self,
         context: &SubscriptionContext,
         gone: impl Future<Output = ()>,
     ) -> Result<(), ErrorData> {
+        let waiting = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Ok(_one) = self.listeners.try_acquire() else {
             let message = format!("{MAX} requests are listening already");
             return Err(ErrorData::invalid_params(message, None));
         };
         let accepted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-        let mut changes = self.changes.subscribe();
+        let mut changes = waiting.unwrap_or_else(|| self.changes.subscribe());
         tokio::pin!(gone);
         loop {
             let changed = tokio::select! {
@@ -102,5 +115,26 @@ impl Subscriptions {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::PoisonError;
+
+    use super::Subscriptions;
+
+    #[test]
+    fn a_change_between_the_acknowledgement_and_the_listening_is_news() {
+        let subscriptions = Subscriptions::default();
+        subscriptions.expect_listener();
+        subscriptions.changes.send(vec!["log".to_owned()]).expect("a receiver waits");
+        let waiting = &subscriptions.acknowledged;
+        let mut first = waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+            .expect("the receiver of the request");
+        assert_eq!(first.try_recv(), Ok(vec!["log".to_owned()]));
     }
 }
