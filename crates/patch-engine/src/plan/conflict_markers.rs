@@ -1,10 +1,9 @@
 //! Conflict markers that a plan brings into a file.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use memchr::memmem;
 
-use crate::plan::image::Image;
 use crate::plan::{Plan, PlanNote};
 
 const START: &[u8] = b"<<<<<<< ";
@@ -14,23 +13,11 @@ const END: &[u8] = b">>>>>>> ";
 /// Returns a note if a transition adds conflict markers to a file that had none.
 pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<PlanNote>, fs_guard::Error> {
     let transition = &plan.transitions[index];
-    let Some(after) = &transition.after else { return Ok(None) };
-    // Files are not put together for this, unless there is something to find.
-    let may_add = match &after.image {
-        Image::Kept(bytes) => has(bytes),
-        Image::Lines(lines) => has(lines.text()),
-        Image::Spliced(_, splices) => splices.as_slice().iter().any(|splice| has(&splice.text)),
-        Image::OnDisk(_) | Image::Stored(..) => false,
-    };
-    if !may_add {
+    if !transition.writes(has) {
         return Ok(None);
     }
-    let images = plan.images();
-    let Some(line) = conflict(&images.after(transition)?) else { return Ok(None) };
-    let old = match plan.made_of(index) {
-        Some(_) => images.before(plan.former_path(index))?,
-        None => Arc::default(),
-    };
+    let Some(line) = conflict(&plan.images().after(transition)?) else { return Ok(None) };
+    let old = plan.former_bytes(index)?;
     let had = lines(&old).any(|line| line.starts_with(START) || line.starts_with(END));
     Ok((!had).then(|| PlanNote::ConflictMarkers { path: transition.path.to_string(), line }))
 }

@@ -26,6 +26,19 @@ pub struct Transition {
 }
 
 impl Transition {
+    /// Returns whether bytes that the patch writes may have something, so that it pays to put the
+    /// file together. What is moved or comes back as it was has nothing new.
+    pub(crate) fn writes(&self, has: impl Fn(&[u8]) -> bool) -> bool {
+        match self.after.as_ref().map(|after| &after.image) {
+            Some(Image::Kept(bytes)) => has(bytes),
+            Some(Image::Lines(lines)) => has(lines.text()),
+            Some(Image::Spliced(_, splices)) => {
+                splices.as_slice().iter().any(|splice| has(&splice.text))
+            }
+            Some(Image::OnDisk(_) | Image::Stored(..)) | None => false,
+        }
+    }
+
     /// Returns what a commit does with the path.
     pub(crate) fn access(&self) -> Access {
         match (&self.before, &self.after) {

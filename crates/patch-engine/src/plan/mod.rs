@@ -314,6 +314,14 @@ impl Plan {
         self.origins.of(index).unwrap_or(&self.transitions[index].path)
     }
 
+    /// Returns the bytes that the new file of a transition was made of; none if it is new.
+    fn former_bytes(&self, index: usize) -> Result<Arc<Vec<u8>>, fs_guard::Error> {
+        match self.made_of(index) {
+            Some(_) => self.images().before(self.former_path(index)),
+            None => Ok(Arc::default()),
+        }
+    }
+
     pub(crate) fn files(&self) -> &Files {
         &self.files
     }

@@ -6,10 +6,7 @@
 //! lines. In text for people, as Markdown, it has to be an HTML comment or in brackets: code that is
 //! shown there may leave lines out.
 
-use std::sync::Arc;
-
 use crate::plan::Plan;
-use crate::plan::image::Image;
 
 /// The longest line that is looked at, in bytes, without the blanks around it.
 const LONGEST: usize = 120;
@@ -58,26 +55,12 @@ const PROSE: &str = "adoc markdown md mdx org rst txt text";
 /// Returns the first such line that a transition adds to a file that had none like it.
 pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<Placeholder>, fs_guard::Error> {
     let transition = &plan.transitions[index];
-    let Some(after) = &transition.after else { return Ok(None) };
     let is_prose = is_prose(transition.path.as_str());
-    // Files are not put together for this, unless there is something to find.
-    let may_add = match &after.image {
-        Image::Kept(bytes) => has(bytes, is_prose),
-        Image::Lines(lines) => has(lines.text(), is_prose),
-        Image::Spliced(_, splices) => {
-            splices.as_slice().iter().any(|splice| has(&splice.text, is_prose))
-        }
-        Image::OnDisk(_) | Image::Stored(..) => false,
-    };
-    if !may_add {
+    if !transition.writes(|bytes| has(bytes, is_prose)) {
         return Ok(None);
     }
-    let images = plan.images();
-    let new = images.after(transition)?;
-    let old = match plan.made_of(index) {
-        Some(_) => images.before(plan.former_path(index))?,
-        None => Arc::default(),
-    };
+    let new = plan.images().after(transition)?;
+    let old = plan.former_bytes(index)?;
     let is_old = |text: &str| lines(&old).any(|line| line == text.as_bytes());
     Ok(lines(&new).enumerate().find_map(|(nth, line)| {
         let text = placeholder(line, is_prose).filter(|text| !is_old(text))?;

@@ -1015,7 +1015,11 @@ fn unless_at_new(submodule: Submodule<'_>, found: &str, problem: Problem) -> Pro
 
 /// Names the section after which a file is refused.
 fn of_last_section(reject: Reject, patch: &Patch) -> Reject {
-    if !matches!(reject.problem, Problem::Syntax(_) | Problem::NotFormatted(_)) {
+    let is_of_contents = matches!(
+        reject.problem,
+        Problem::Syntax(_) | Problem::Placeholder(_) | Problem::NotFormatted(_)
+    );
+    if !is_of_contents {
         return reject;
     }
     let sections = patch.sections();

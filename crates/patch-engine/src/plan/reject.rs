@@ -135,7 +135,7 @@ impl fmt::Display for Rejects {
 
 impl std::error::Error for Rejects {}
 
-/// A problem of a path. A new variant breaks callers, so that each one has to handle it.
+/// A problem of a path.
 #[derive(thiserror::Error)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Problem {
@@ -614,13 +614,9 @@ impl Reject {
                 let fix = Remedy::Set(Setting::FixWhitespace);
                 return vec![fix, Remedy::LeaveOut(Part::WhitespaceErrors)];
             }
-            Problem::Syntax(_) => {
-                let warn = Remedy::Set(Setting::WarnOfSyntax);
-                return vec![Remedy::LeaveOut(Part::SyntaxErrors), warn];
-            }
+            Problem::Syntax(_) => return either(Part::SyntaxErrors, Setting::WarnOfSyntax),
             Problem::Placeholder(_) => {
-                let allow = Remedy::Set(Setting::AllowPlaceholders);
-                return vec![Remedy::LeaveOut(Part::Placeholder), allow];
+                return either(Part::Placeholder, Setting::AllowPlaceholders);
             }
             Problem::NotFormatted(failure) => not_formatted(failure),
             Problem::Conflict(conflict) => {
@@ -651,6 +647,12 @@ fn not_formatted(failure: &CommandFailure) -> Remedy {
         CommandEnd::Exited(code) if ![126, 127].contains(&code) => Remedy::SendCorrected,
         _ => Remedy::Ask(ForPerson::Own("correct the command of `format-with`".into())),
     }
+}
+
+/// Returns the two ways out where a part of what is written is refused: without the part, or with a
+/// setting that takes it.
+fn either(part: Part, setting: Setting) -> Vec<Remedy> {
+    vec![Remedy::LeaveOut(part), Remedy::Set(setting)]
 }
 
 fn not_allowed(setting: Setting) -> Vec<Remedy> {
