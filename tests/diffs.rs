@@ -758,3 +758,45 @@ fn whitespace_attributes_above_the_root_hold() {
         }
     }
 }
+
+#[test]
+fn every_output_says_that_a_hunk_is_not_in_its_stated_line() {
+    let diff = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n c\n-d\n+D\n";
+    let said = "hunk 1 is at line 3, 2 lines below its stated line 1";
+    let tool = serde_json::json!({ "patch": diff }).to_string();
+    let home = place(&[]);
+    for args in [
+        &["-n"][..],
+        &["check"],
+        &["explain"],
+        &["check", "--json"],
+        &[],
+        &["-v"],
+        &["--json"],
+        &["--events", "jsonl"],
+        &["tool", "apply_patch", "--args", &tool],
+    ] {
+        let dir = place(&[("f", "a\nb\nc\nd\n")]);
+        let run = run("apply-patch", dir.path(), home.path(), args, diff.as_bytes());
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        let all = format!("{}{}", run.stdout, run.stderr).replace("\n             ", " ");
+        let said = if args == ["explain"] { said.trim_start_matches("hunk 1 ") } else { said };
+        assert!(all.contains(said), "{args:?}: {run:?}");
+    }
+}
+
+#[test]
+fn verbose_says_how_each_hunk_was_placed() {
+    let diff = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -3,2 +3,2 @@\n c\n-d\n+D\n";
+    let wanted = "apply-patch: f: Hunk 1 (patch line 3) replaces 1 line by 1 at lines 1-3: its 3 \
+                  old lines stand there exactly, and nowhere else.\n\
+                  apply-patch: f: Hunk 2 (patch line 8) replaces 1 line by 1 at lines 3-4: its 2 \
+                  old lines stand there exactly, and nowhere else.\n";
+    let home = place(&[]);
+    for args in [&["-v"][..], &["-n", "-v"], &["check", "-v"]] {
+        let dir = place(&[("f", "a\nb\nc\nd\n")]);
+        let run = run("apply-patch", dir.path(), home.path(), args, diff.as_bytes());
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        assert!(run.stderr.contains(wanted), "{args:?}: {}", run.stderr);
+    }
+}

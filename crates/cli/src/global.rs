@@ -37,7 +37,7 @@ pub(crate) struct Global {
     /// Print errors only
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Print more, e.g. how the sandbox confines
+    /// Print more, e.g. how each hunk was placed
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Who reads what is printed.

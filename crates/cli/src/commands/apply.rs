@@ -5,7 +5,9 @@ use std::mem::ManuallyDrop;
 
 use apply_patch_api::engine::commit;
 use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
-use apply_patch_api::engine::{Atomicity, Cancellation, Failed, Options, Patch, Plan, Report};
+use apply_patch_api::engine::{
+    Atomicity, Cancellation, Failed, Options, Order, Patch, Plan, Report,
+};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
@@ -244,7 +246,10 @@ pub(super) fn no_terminal() -> Failure {
 }
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
-    looked(global, args, |_, _, plan| {
+    looked(global, args, |options, _, plan| {
+        if global.verbose && !global.json {
+            render::placements(plan, options.placement.order);
+        }
         applies(global, plan, !args.parts.no_atomic, None, global.quiet)
     })
 }
@@ -317,7 +322,7 @@ fn run(
     }
     if looks_only {
         return look(global, session, &input, &options, atomicity, &|_, plan| {
-            preview(global, args, plan)
+            preview(global, args, plan, options.placement.order)
         });
     }
     if args.interactive {
@@ -424,7 +429,7 @@ impl Attempt<'_> {
                 Ok(Some(Exit::Done))
             }
             (Ok(reports), None) => {
-                report(global, args, &reports);
+                report(global, args, &reports, self.options.placement.order);
                 Ok(Some(Exit::Done))
             }
             (Err(failed), _) if matches!(failed.error, commit::Error::Declined) => {
@@ -451,7 +456,11 @@ fn preview(
     global: &Global,
     args: &ApplyArgs,
     plan: &Plan,
+    order: Order,
 ) -> Result<(), apply_patch_api::files::Error> {
+    if global.verbose && !global.json {
+        render::placements(plan, order);
+    }
     if global.json && args.statistics.are_wanted() {
         json::print(&json::planned_counted(plan, !args.parts.no_atomic, args.detail.diff)?);
     } else if global.json || (args.check && !args.statistics.are_wanted()) {
@@ -481,7 +490,7 @@ fn count(global: &Global, args: &ApplyArgs, patch: &Patch) {
     render::statistics(&files, &args.statistics);
 }
 
-fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
+fn report(global: &Global, args: &ApplyArgs, reports: &[Report], order: Order) {
     if global.json && args.statistics.are_wanted() {
         json::print(&json::applied_counted(reports, !args.parts.no_atomic, args.detail.diff));
         return;
@@ -493,6 +502,9 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report]) {
     for report in reports {
         if !global.quiet {
             render::notes(&report.plan);
+        }
+        if global.verbose {
+            render::placements(&report.plan, order);
         }
         // The commit is done, but a file was changed again since: then the names have to do.
         let wanted = args.statistics.are_wanted();

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use apply_patch_api::engine::{Note, Order, Pass, Patch, Placed, Plan, PlanNote};
-use apply_patch_api::grammar::{Hunk, LineKind, Section, SectionOperation, Submodule};
+use apply_patch_api::engine::{Order, Patch, Plan, PlanNote};
+use apply_patch_api::grammar::{Section, SectionOperation, Submodule};
 use apply_patch_api::tools::changes::{HunkAnswer, carried_text};
 use serde_json::json;
 
@@ -45,7 +45,9 @@ fn words(patch: &Patch, plan: &Plan, order: Order, atomic: bool) -> Vec<String> 
         lines.push(section_words(place, section));
         for placed in plan.placed_in(index) {
             let carried = carried.get(&(&*section.path.text, section.place_in_text(placed.hunk)));
-            lines.push(hunk_words(section, placed, order) + carried.map_or("", String::as_str));
+            lines.push(
+                render::placement(section, placed, order) + carried.map_or("", String::as_str),
+            );
         }
     }
     for directory in plan.create_dirs() {
@@ -54,10 +56,6 @@ fn words(patch: &Patch, plan: &Plan, order: Order, atomic: bool) -> Vec<String> 
     let how = if atomic { "All of this is one" } else { "Each section is a" };
     lines.push(format!("{how} transaction: {}.", render::summary(plan)));
     lines
-}
-
-fn old_lines(lines: usize) -> String {
-    format!("{} {}", count(lines, "old line"), if lines == 1 { "stands" } else { "stand" })
 }
 
 /// How hunks located in the base came to their places, by path and hunk.
@@ -126,70 +124,4 @@ fn binary_words(path: &str, operation: &SectionOperation<'_>) -> String {
             format!("copies {path} to {}, with other bytes", to.text)
         }
     }
-}
-
-fn count_of(hunk: &Hunk<'_>, kind: LineKind) -> usize {
-    hunk.lines.iter().filter(|line| line.kind == kind).count()
-}
-
-fn hunk_words(section: &Section<'_>, placed: &Placed, order: Order) -> String {
-    let hunk = &section.hunks()[placed.hunk];
-    if placed.notes.contains(&Note::AlreadyApplied) {
-        let last = placed.first_line + placed.line_count - 1;
-        return format!(
-            "  Hunk {} (patch line {}) is applied already, and is left out: its new lines are at \
-             lines {}-{last}.",
-            section.place_in_text(placed.hunk) + 1,
-            hunk.line,
-            placed.first_line
-        );
-    }
-    let deleted = count_of(hunk, LineKind::Delete);
-    let inserted = count_of(hunk, LineKind::Insert);
-    let context = count_of(hunk, LineKind::Context);
-    let what = match (deleted, inserted) {
-        (0, 0) => "changes nothing".to_owned(),
-        (0, inserted) => format!("inserts {}", count(inserted, "line")),
-        (deleted, 0) => format!("deletes {}", count(deleted, "line")),
-        (deleted, inserted) => format!("replaces {} by {inserted}", count(deleted, "line")),
-    };
-    let last = placed.first_line + placed.line_count.max(1) - 1;
-    let place = match placed.line_count {
-        0 => format!("before line {}", placed.first_line),
-        1 => format!("at line {last}"),
-        _ => format!("at lines {}-{last}", placed.first_line),
-    };
-    let how = match placed.pass {
-        Pass::Exact => "exactly",
-        Pass::Trailing => "but for blanks at line ends",
-        Pass::Blanks => "but for blanks at both ends of lines",
-        Pass::Unicode => "but for blanks and typographic punctuation",
-    };
-    let headers: Vec<_> = hunk.headers.iter().map(|header| format!("`{}`", header.text)).collect();
-    let why = if hunk.end_of_file {
-        "it says that it ends the file".to_owned()
-    } else if placed.line_count == 0 && placed.notes.contains(&Note::LineNumber) {
-        "it has no old lines, so its line number says where it goes".to_owned()
-    } else if placed.line_count == 0 && headers.is_empty() {
-        "it has no old lines and names no place, so it goes to the end of the file".to_owned()
-    } else if placed.line_count == 0 {
-        format!("it goes after the line {}", headers.join(", in it "))
-    } else if headers.is_empty() || order == Order::PostState {
-        format!("its {} there {how}, and nowhere else", old_lines(deleted + context))
-    } else {
-        format!(
-            "its {} there {how}, below {}",
-            old_lines(deleted + context),
-            headers.join(", in it ")
-        )
-    };
-    let mut words = format!(
-        "  Hunk {} (patch line {}) {what} {place}: {why}.",
-        section.place_in_text(placed.hunk) + 1,
-        hunk.line
-    );
-    for note in &placed.notes {
-        words += &format!(" It {}.", render::note_text(note));
-    }
-    words
 }

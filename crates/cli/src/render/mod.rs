@@ -8,6 +8,7 @@ mod link;
 mod manual;
 mod pager;
 mod picture;
+mod placement;
 mod print;
 mod stat;
 mod unified;
@@ -40,6 +41,7 @@ pub(crate) use html::page;
 pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;
 pub(crate) use pager::Pager;
+pub(crate) use placement::{placement, placements};
 pub(crate) use print::{
     done, end, error_width, indented, lettered, line, message, name, output, paragraph, raw,
     sentence, width, written, written_or,

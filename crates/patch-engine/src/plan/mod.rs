@@ -140,6 +140,12 @@ pub(crate) struct Undone {
 }
 
 impl Plan {
+    /// Returns the patch, unless the plan undoes or redoes one.
+    #[must_use]
+    pub fn patch(&self) -> Option<&Patch> {
+        self.patch.as_ref()
+    }
+
     /// Returns the changed paths: created and replaced files in the order of the patch, then
     /// deleted ones.
     #[must_use]

@@ -681,6 +681,41 @@ fn by_rules(
 }
 
 #[test]
+fn an_offset_from_the_stated_line_is_noted() {
+    let options = Options::new(Profile::Strict);
+    let rules = Rules { unidiff_zero: true, ..options.placement };
+    let file = b"a\nb\nc\nd\ne\n";
+    for (hunks, wanted) in [
+        // Where the diff says.
+        ("@@ -2,2 +2,2 @@\n b\n-c\n+C\n", vec![]),
+        ("@@ -1,2 +1,2 @@\n b\n-c\n+C\n", vec![(0, 1, 2)]),
+        ("@@ -5,2 +5,2 @@\n b\n-c\n+C\n", vec![(0, 5, 2)]),
+        // Both sides of the diff count: the second hunk states its line before the first one.
+        ("@@ -1 +1,2 @@\n-a\n+A\n+B\n@@ -4 +5 @@\n-d\n+D\n", vec![]),
+        ("@@ -2 +2 @@\n-a\n+A\n@@ -5 +5 @@\n-d\n+D\n", vec![(0, 2, 1), (1, 5, 4)]),
+        // A hunk that only inserts states the line above.
+        ("@@ -3,0 +4 @@\n+C\n", vec![]),
+        ("@@ -0,0 +1 @@\n+C\n", vec![]),
+        // Without numbers there is no offset.
+        ("@@\n-c\n+C\n", vec![]),
+    ] {
+        let text = format!("--- a/f\n+++ b/f\n{hunks}");
+        let patch = diff::parse(text, &DiffOptions::default()).expect("a diff");
+        let edit = edit(file, patch.sections()[0].hunks(), &rules, options.final_newline)
+            .expect("it applies");
+        let mut found = Vec::new();
+        for placed in &edit.placed {
+            for note in &placed.notes {
+                if let Note::Offset { stated, line } = *note {
+                    found.push((placed.hunk, stated, line));
+                }
+            }
+        }
+        assert_eq!(found, wanted, "{hunks}");
+    }
+}
+
+#[test]
 fn stated_lines_choose_among_places_where_the_text_is_the_same() {
     let file = "x\na\nb\na\nb\na\nb\ny\n";
     let hunk = |line: usize| format!("@@ -{line} +{line} @@ f\n-b\n+c\n");

@@ -94,6 +94,7 @@ pub(crate) fn locate<'f, 'p>(
                 Fixed::Start => Note::NotAtStart,
                 Fixed::End | Fixed::Whole => Note::NotAtEnd,
             }));
+            placed.notes.extend(offset(needles[placed.hunk].hunk, placed));
         }
         applied.extend(located.placed.iter().filter_map(|placed| {
             let needle = &needles[placed.hunk];
@@ -117,6 +118,15 @@ pub(crate) fn locate<'f, 'p>(
     rejects.append(&mut applied);
     rejects.sort_by_key(|reject| reject.hunk);
     Err(rejects)
+}
+
+/// Returns the stated line of a diff's hunk and its line in the file, if they differ.
+fn offset(hunk: &Hunk<'_>, placed: &Placed) -> Option<Note> {
+    let start = hunk.old_start.filter(|_| hunk.endings.is_of_diff())? as usize;
+    // A hunk without old lines states the line above.
+    let stated = if placed.line_count == 0 { start + 1 } else { start };
+    let line = placed.first_line;
+    (stated != line).then_some(Note::Offset { stated, line })
 }
 
 /// Frees a hunk from the end of the file that its missing context seems to mean, if its old lines

@@ -45,6 +45,14 @@ pub enum Note {
     NotAtStart,
     /// The same with the context below, and the end of the file.
     NotAtEnd,
+    /// The hunk of a diff stands in another line than the stated one; both count from 1. For a hunk
+    /// that only inserts, the lines are those below it.
+    Offset {
+        /// The line where the diff says that the hunk begins.
+        stated: usize,
+        /// The line where it begins.
+        line: usize,
+    },
     /// The hunk only inserts, and its stated line tells where.
     LineNumber,
     /// The old lines of the hunk differ from the file in whitespace errors that are to be fixed.

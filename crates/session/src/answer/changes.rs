@@ -651,6 +651,7 @@ pub fn note_text(note: &Note) -> String {
                 .into()
         }
         Note::FirstOfSeveral => "fits in several places; the first was taken".into(),
+        Note::Offset { stated, line } => offset_text(*stated, *line),
         Note::LineNumber => "only inserts, and stands where the diff's line number says".into(),
         Note::StatedLine => {
             "fits in several places; the one that the diff's line numbers mean was taken".into()
@@ -662,6 +663,13 @@ pub fn note_text(note: &Note) -> String {
         }
         Note::AlreadyApplied => "is applied already, and was left out".into(),
     }
+}
+
+/// Says where a hunk stands that is not in its stated line.
+fn offset_text(stated: usize, line: usize) -> String {
+    let distance = counted(line.abs_diff(stated), "line", "lines");
+    let side = if line > stated { "below" } else { "above" };
+    format!("is at line {line}, {distance} {side} its stated line {stated}")
 }
 
 /// Names an indentation of the patch, and the one in the file.
