@@ -51,6 +51,23 @@ deleted file mode 100644
 +1
 ";
 
+/// The same of binary files, without their bytes.
+const BINARY: &str = "diff --git a/bin b/bin
+index 8352675..6ed5d51 100644
+Binary files a/bin and b/bin differ
+diff --git a/gone b/gone
+deleted file mode 100644
+index 8352675..0000000
+Binary files a/gone and /dev/null differ
+diff --git a/new b/new
+new file mode 100755
+index 0000000..8352675
+Binary files /dev/null and b/new differ
+diff --git a/unseen b/unseen
+deleted file mode 100644
+index 422c2b7..0000000
+";
+
 const ENVELOPE: &str = "*** Begin Patch
 *** Update File: a
 @@
@@ -133,17 +150,30 @@ fn a_diff_alone_needs_no_files() {
 
 #[test]
 fn git_prints_the_same() {
-    let dir = place(&[("w/d.diff", DIFF)]);
+    let dir = place(&[("w/d.diff", DIFF), ("w/b.diff", BINARY)]);
     let w = dir.path().join("w");
-    for args in [&["--numstat"][..], &["--numstat", "-z"], &["--summary"], &["-p1", "--summary"]] {
-        let ours = printed(&w, dir.path(), &[&["apply", "-n"], args, &["d.diff"]].concat(), b"");
+    for args in [
+        &["--numstat", "d.diff"][..],
+        &["--numstat", "-z", "d.diff"],
+        &["--summary", "d.diff"],
+        &["-p1", "--summary", "d.diff"],
+        &["--numstat", "b.diff"],
+        &["--summary", "b.diff"],
+    ] {
+        let ours = printed(&w, dir.path(), &[&["apply", "-n"], args].concat(), b"");
         let mut git = std::process::Command::new("git");
-        git.arg("apply").args(args).arg("d.diff").current_dir(&w);
+        git.arg("apply").args(args).current_dir(&w);
         git.env("GIT_CEILING_DIRECTORIES", dir.path());
         let theirs = git.output().expect("git runs").stdout;
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         assert_eq!(text(ours), text(theirs), "{args:?}");
     }
+    let stat = printed(&w, dir.path(), &["apply", "-n", "--stat", "b.diff"], b"");
+    assert_eq!(
+        String::from_utf8_lossy(&stat),
+        "M bin | Bin\nD gone | Bin\nA new | Bin\nD unseen | +0 -0\n1 created, 1 updated, 2 \
+         deleted, 0 lines inserted, 0 deleted\n"
+    );
 }
 
 #[test]

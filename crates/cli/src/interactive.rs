@@ -144,7 +144,11 @@ fn push_git_line(out: &mut Vec<u8>, from: &str, to: &str) {
 /// Writes the modes of a file to make, to delete or to make executable.
 fn push_modes(out: &mut Vec<u8>, section: &Section<'_>, mode: Option<bool>) {
     let lines = match (&section.operation, mode) {
-        (SectionOperation::Delete(_), _) => "deleted file mode 100644\n".to_owned(),
+        (SectionOperation::Delete(_), _) => {
+            let ids =
+                section.deleted_id.map(|id| format!("index {id}..{}\n", "0".repeat(id.len())));
+            format!("deleted file mode 100644\n{}", ids.unwrap_or_default())
+        }
         (SectionOperation::Add(_), mode) => {
             format!("new file mode {}\n", mode_text(mode.unwrap_or(false)))
         }

@@ -47,6 +47,10 @@ pub struct Section<'p> {
     /// then.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub binary: Option<Box<Binary<'p>>>,
+    /// The id in git, perhaps abbreviated, of a file that is deleted without its lines: `git diff
+    /// --irreversible-delete` leaves them out.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub deleted_id: Option<&'p str>,
     /// The commits of a submodule at the path: only git diffs have submodules. The section then has
     /// no lines and no hunks.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]

@@ -94,6 +94,9 @@ pub struct DiffOptions {
     /// Whether binary files whose bytes the diff does not have are left out, with a warning:
     /// `Binary files a/x and b/x differ`. Default: `false`: such files are errors.
     pub skip_binary: bool,
+    /// Whether the diff is only counted, and not applied: a git diff's binary file whose bytes are
+    /// not in the diff is then a section without them. Default: `false`.
+    pub counted: bool,
     /// Whether wrong numbers of hunks are ignored, as in `git apply --recount`. Default: `false`:
     /// they are told, and the last hunk of a diff may be [cut off](ParseErrorKind::CutOff).
     pub recount: bool,
@@ -106,7 +109,14 @@ pub struct DiffOptions {
 
 impl Default for DiffOptions {
     fn default() -> Self {
-        Self { strip: None, skip_binary: false, recount: false, ended: false, max_sections: 10_000 }
+        Self {
+            strip: None,
+            skip_binary: false,
+            counted: false,
+            recount: false,
+            ended: false,
+            max_sections: 10_000,
+        }
     }
 }
 
@@ -164,6 +174,7 @@ impl ReadFiles {
         let lines = text.lines();
         let mut reader = Reader::new(&lines, options.strip, options.max_sections);
         reader.skip_binary = options.skip_binary;
+        reader.counted = options.counted;
         reader.recount = options.recount;
         reader.ended = options.ended;
         let mut files = Vec::new();
@@ -240,6 +251,7 @@ fn section<'p>(
     room: &mut u64,
 ) -> Result<Section<'p>, DiffFailure> {
     let ids = file.ids.as_ref();
+    let deleted_id = unseen_id(text, &file);
     let hunks = file.hunks.iter().map(|part| hunk(text, part, endings, ids));
     let binary = match &file.binary {
         Some(parts) => Some(Box::new(binary_of(text, parts, room)?)),
@@ -257,6 +269,7 @@ fn section<'p>(
             let lines = AddedLines::of_body(lines, LineEndings::Exact);
             SectionOperation::Add(AddedLines { last, ..lines })
         }
+        DiffOperation::Delete if deleted_id.is_some() => SectionOperation::Delete(None),
         DiffOperation::Delete => SectionOperation::Delete(Some(hunks.collect())),
         DiffOperation::Update { to } => {
             SectionOperation::Update { move_to: to.map(spanned), hunks: hunks.collect() }
@@ -272,7 +285,18 @@ fn section<'p>(
     let DiffFile { path, old_name, executable, link, span, .. } = file;
     let path = spanned(path);
     let old_name = old_name.map(spanned);
-    Ok(Section { path, old_name, operation, executable, link, binary, submodule, span })
+    Ok(Section { path, old_name, operation, executable, link, binary, deleted_id, submodule, span })
+}
+
+/// Returns the id of a file that is deleted without its lines; `None` for an empty file, which has
+/// none.
+fn unseen_id<'p>(text: &'p [u8], file: &DiffFile) -> Option<&'p str> {
+    let is_bare = file.operation == DiffOperation::Delete
+        && file.hunks.is_empty()
+        && file.binary.is_none()
+        && file.submodule.is_none();
+    let (old, _) = file.ids.as_ref().filter(|_| is_bare)?;
+    id_at(text, old).filter(|id| !reader::is_empty_blob(id.as_bytes()))
 }
 
 fn binary_of<'p>(

@@ -203,6 +203,7 @@ impl<'p, 'o> Lowering<'p, 'o> {
             executable: None,
             link: false,
             binary: None,
+            deleted_id: None,
             submodule: None,
             span,
         })

@@ -316,7 +316,11 @@ fn run(
     };
     events::begin(events, global.root(), &args.reporting, input.bytes())?;
     input = amended(input, &args.parts, session, &options)?;
-    if looks_only && args.statistics.are_wanted() && input.sent.diff.is_some() {
+    if looks_only
+        && args.statistics.are_wanted()
+        && let Some(diff) = &mut input.sent.diff
+    {
+        diff.counted = true;
         count(global, args, &form::parsed(&input, &options)?);
         return Ok(Exit::Done);
     }

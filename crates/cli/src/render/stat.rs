@@ -158,6 +158,7 @@ struct StatRow {
     name: String,
     inserted: usize,
     deleted: usize,
+    is_binary: bool,
 }
 
 impl StatRow {
@@ -166,10 +167,14 @@ impl StatRow {
             name: stat_name(file),
             inserted: file.inserted.unwrap_or_default(),
             deleted: file.deleted.unwrap_or_default(),
+            is_binary: file.inserted.is_none(),
         }
     }
 
     fn counts(&self) -> String {
+        if self.is_binary {
+            return "Bin".to_owned();
+        }
         format!("+{} -{}", self.inserted, self.deleted)
     }
 }
@@ -211,14 +216,15 @@ mod tests {
     #[test]
     fn bars_fit_into_the_terminal() {
         let rows = [
-            StatRow { name: "M a".to_owned(), inserted: 3, deleted: 1 },
-            StatRow { name: "A long/name".to_owned(), inserted: 200, deleted: 0 },
-            StatRow { name: "D b".to_owned(), inserted: 0, deleted: 0 },
+            StatRow { name: "M a".to_owned(), inserted: 3, deleted: 1, is_binary: false },
+            StatRow { name: "A long/name".to_owned(), inserted: 200, deleted: 0, is_binary: false },
+            StatRow { name: "D b".to_owned(), inserted: 0, deleted: 0, is_binary: true },
         ];
         let plain = |width| anstream::adapter::strip_str(&bars(&rows, width)).to_string();
         let wide: Vec<_> = plain(300).lines().map(str::to_owned).collect();
         assert_eq!(wide[0], "M a         | +3 -1    +++-");
         assert_eq!(wide[1], format!("A long/name | +200 -0  {}", "+".repeat(200)));
+        assert_eq!(wide[2].trim_end(), "D b         | Bin");
         for width in [40, 80, 200] {
             for line in plain(width).lines() {
                 assert!(line.len() <= width, "{width}: {line}");

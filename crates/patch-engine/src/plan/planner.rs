@@ -11,6 +11,7 @@ use patch_grammar::{
     Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
 };
 use patch_text::carry::{Carried, CarriedHunk, carry};
+use patch_text::git_id::is_blob;
 use patch_text::locate::edit::{self, Edit};
 use patch_text::locate::edit_rules::EditRules;
 use patch_text::locate::edit_text::edit_text;
@@ -548,6 +549,17 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// Checks the contents of a deleted file against the diff, if shown there.
     fn check_deleted(&mut self, step: &Step<'p>, path: &RelPath) -> Result<(), Rejects> {
         match step.contents {
+            Contents::AsItIs if let Some(id) = step.section.deleted_id => {
+                let file = self.load(step)?;
+                let is_full = matches!(id.len(), 40 | 64);
+                match is_blob(id, &file.bytes).filter(|_| is_full) {
+                    Some(true) => Ok(()),
+                    told => {
+                        let other = told.is_some();
+                        Err(step.reject(Problem::NotShown { other }).into())
+                    }
+                }
+            }
             Contents::Binary(binary) => {
                 let file = self.load(step)?;
                 let checked = self.check_binary(step, binary);

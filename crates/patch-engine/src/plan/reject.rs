@@ -241,6 +241,13 @@ pub enum Problem {
     /// A diff deletes the file and shows its lines, but the file has others.
     #[error("the diff deletes the file, but its deleted lines are not exactly those of the file")]
     LeavesLines,
+    /// A git diff deletes the file without its lines, and the id of the file is another one, or it
+    /// is not there in full.
+    #[error("{}", not_shown(*.other))]
+    NotShown {
+        /// The diff has the full id of another file.
+        other: bool,
+    },
     /// A git diff changes or deletes a symbolic link, and there is another one, or none.
     #[error("{}", other_link(.target.as_deref()))]
     OtherLink {
@@ -278,6 +285,15 @@ pub enum Problem {
         /// The 1-based first line there.
         line: usize,
     },
+}
+
+fn not_shown(other: bool) -> String {
+    let id = if other {
+        "the id in its `index` line is that of another file"
+    } else {
+        "its `index` line does not have the file's full id, which would tell that it is this one"
+    };
+    format!("the diff deletes the file without its lines, and {id}")
 }
 
 fn other_link(target: Option<&str>) -> String {
@@ -339,6 +355,10 @@ patch_grammar::named! {
         /// A diff deletes a file, and its deleted lines are not all of the file. What to do: make
         /// the diff anew.
         LeavesLines = "leaves_lines",
+        /// A git diff deletes a file without its lines (`git diff -D`), and the `index` line does
+        /// not have the full id of this file. What to do: make the diff without `-D`, or with
+        /// `--full-index`; or leave the file out, with `--exclude PATH`.
+        NotShown = "not_shown",
         /// A diff changes or deletes a symbolic link that leads elsewhere, or a file that is none.
         /// What to do: make the diff anew.
         OtherLink = "other_link",
@@ -441,6 +461,7 @@ impl Reject {
             Problem::TooManyFiles { .. } => ErrorKind::FileTooLarge,
             Problem::DeleteNotAllowed | Problem::MoveNotAllowed => ErrorKind::PermissionDenied,
             Problem::LeavesLines
+            | Problem::NotShown { .. }
             | Problem::TwoFiles { .. }
             | Problem::OtherLink { .. }
             | Problem::Submodule(_)
@@ -483,6 +504,7 @@ impl Reject {
             Problem::MoveNotAllowed => ProblemName::MoveNotAllowed,
             Problem::TwoFiles { .. } => ProblemName::TwoFiles,
             Problem::LeavesLines => ProblemName::LeavesLines,
+            Problem::NotShown { .. } => ProblemName::NotShown,
             Problem::OtherLink { .. } => ProblemName::OtherLink,
             Problem::Submodule(_) => ProblemName::Submodule,
             Problem::BinaryPatch(BinaryProblem::Mismatch) => ProblemName::BinaryMismatch,
@@ -589,6 +611,10 @@ impl Reject {
                     _ => path,
                 };
                 let exclude = Remedy::Set(Setting::Exclude(excluded.clone()));
+                return vec![exclude, Remedy::LeaveOut(Part::Section)];
+            }
+            Problem::NotShown { .. } => {
+                let exclude = Remedy::Set(Setting::Exclude(path.clone()));
                 return vec![exclude, Remedy::LeaveOut(Part::Section)];
             }
             Problem::BinaryPatch(_) | Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),

@@ -274,6 +274,7 @@ pub(super) struct Reader<'l, 't> {
     quiet: bool,
     /// Binary files without their bytes are left out.
     pub(super) skip_binary: bool,
+    pub(super) counted: bool,
     /// Numbers of hunks that do not fit their lines are ignored.
     pub(super) recount: bool,
     /// Something stood behind the text that shows that it is whole.
@@ -370,6 +371,7 @@ impl<'l, 't> Reader<'l, 't> {
             framed: None,
             quiet: false,
             skip_binary: false,
+            counted: false,
             recount: false,
             ended: false,
             mail: false,
@@ -700,7 +702,10 @@ impl<'l, 't> Reader<'l, 't> {
         let shown = named.clone().unwrap_or_else(|| header.to_vec());
         let head = self.git_header()?;
         let line = self.lines.get(self.at);
-        if let Some(path) = binary_file(line) {
+        let is_counted = self.counted && !self.skip_binary && binary_file(line).is_some();
+        if is_counted {
+            self.take();
+        } else if let Some(path) = binary_file(line) {
             let path = named.as_deref().unwrap_or(path);
             return self.without_bytes(String::from_utf8_lossy(path).into_owned());
         }
@@ -714,7 +719,13 @@ impl<'l, 't> Reader<'l, 't> {
             if pair.is_some() || Numbers::of(line).is_some() { self.hunks()? } else { Vec::new() };
         let kind = self.kind(first, &head, &String::from_utf8_lossy(&shown))?;
         let is_submodule = kind == Some(FileMode::Submodule);
-        if hunks.is_empty() && binary.is_none() && head.needs_hunks && !is_submodule {
+        // The id tells which file is deleted.
+        let is_unseen = head.deleted.is_some()
+            && pair.is_none()
+            && head.ids.is_some()
+            && kind != Some(FileMode::Link);
+        let is_bare = hunks.is_empty() && binary.is_none() && !is_submodule && !is_counted;
+        if is_bare && head.needs_hunks && !is_unseen {
             let expected = "`--- `, `+++ ` and `@@` lines";
             return Err(self.failure(self.at, ParseErrorKind::FileWithoutHunks, expected));
         }
@@ -1522,7 +1533,7 @@ fn heading_alone(line: &[u8]) -> Option<Range<usize>> {
 }
 
 /// Returns whether a hash in an `index` line means an empty file, with SHA-1 or SHA-256.
-fn is_empty_blob(hash: &[u8]) -> bool {
+pub(super) fn is_empty_blob(hash: &[u8]) -> bool {
     hash.starts_with(b"e69de29") || hash.starts_with(b"473a0f4")
 }
 
