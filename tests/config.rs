@@ -704,6 +704,7 @@ fn whitespace_is_fixed_or_refused_by_configuration_too() {
         ("", "", "whitespace = \"error\"", &["--whitespace=nowarn"], "x\n"),
         ("", "", "", &["--whitespace=error-all"], "x\n"),
         ("", "", "", &["--whitespace=strip"], "y\n"),
+        ("", "", "", &["--whitespace=fix", "--whitespace-rules", "-blank-at-eol"], "y \n"),
     ] {
         let place = Place::new(user, workspace, blanks);
         let environment = [(rules, given)];
@@ -716,6 +717,8 @@ fn whitespace_is_fixed_or_refused_by_configuration_too() {
         ("blanks", "the rules are"),
         ("tabwidth=99", "tabwidth must be from 1 to 63"),
         ("tab,indent", "exclude each other"),
+        // A rule that is taken away begins as a flag does.
+        ("-blank-at-eol,tab,indent", "exclude each other"),
     ] {
         let place = Place::new("", "", blanks);
         let run = place.run("apply-patch", &[], &["--whitespace-rules", rules, "../p"]);

@@ -76,7 +76,7 @@ pub(crate) struct Rules {
     pub(crate) whitespace: Option<Whitespace>,
     /// What is a whitespace error where `.gitattributes` does not say it: rules as in git's
     /// `core.whitespace`, separated by commas [default: blank-at-eol,space-before-tab,blank-at-eof]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) whitespace_rules: Option<WhitespaceRules>,
     /// What to do about a JSON, TOML or YAML file that parsed before the patch, and does not parse
     /// after it: refuse the patch (`refuse`), say so (`warn`), or parse nothing (`off`) [default:
