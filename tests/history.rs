@@ -774,6 +774,71 @@ fn the_log_shows_sessions_and_can_be_that_of_one() {
     assert!(!dir.path().join("w/a").exists() && dir.path().join("w/c").exists());
 }
 
+/// What a session did, while an editor and another session changed the same file.
+#[test]
+fn several_transactions_are_shown_as_one_without_what_others_did() {
+    let numbers: String = (1..=20).map(|line| format!("{line}\n")).collect();
+    let dir = place(&[("w/f", &numbers), ("w/g", "g\n")]);
+    let change = |session: &str, path: &str, from: &str, to: &str| {
+        let patch = patch(&format!("*** Update File: {path}\n@@\n-{from}\n+{to}\n"));
+        let args = serde_json::json!({ "patch": patch }).to_string();
+        let tool = ["tool", "apply_patch", "--session", session, "--args", &args];
+        let run = at(&dir, "", &tool, "").json().expect("JSON");
+        run["data"]["transactionId"].as_str().unwrap_or_else(|| panic!("{run}")).to_owned()
+    };
+    let first = change("ours", "f", "1", "one");
+    change("theirs", "f", "8", "eight");
+    fs::write(dir.path().join("w/f"), read(&dir, "f").replace("14\n", "14\nnew\n"))
+        .expect("written");
+    let last = change("ours", "f", "20", "twenty");
+    change("ours", "g", "g", "h");
+    at(&dir, "", &["undo"], "");
+    let both = "@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n@@ -18,4 +18,4 @@ new\n 17\n 18\n 19\n-20\n\
+                +twenty\n";
+    let range = format!("{first}..{last}");
+    let bounds = format!("{}..@3", &first[23..]);
+    let with_theirs = "@@ -1,11 +1,11 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n \
+                       11\n@@ -18,4 +18,4 @@ new\n 17\n 18\n 19\n-20\n+twenty\n";
+    for (args, hunks) in [
+        (&["--session", "ours"][..], both),
+        (&["--since", &first], with_theirs),
+        (&["--since", "1h"], with_theirs),
+        (&[&range], with_theirs),
+        (&[&bounds], with_theirs),
+        (&["--session", "theirs"], "@@ -5,7 +5,7 @@ one\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n 11\n"),
+    ] {
+        let shown = at(&dir, "", &[&["show"], args].concat(), "");
+        assert_eq!(shown.code, 0, "{args:?}: {shown:?}");
+        let found = shown.stdout.find("@@").map_or("", |at| &shown.stdout[at..]);
+        assert_eq!(found, hunks, "{args:?}: {}", shown.stdout);
+        let json = at(&dir, "", &[&["show", "--json"], args].concat(), "").json().expect("JSON");
+        assert!(json["data"]["diff"].as_str().expect("a diff").ends_with(hunks), "{json}");
+        let page = at(&dir, "", &[&["show", "--format", "html"], args].concat(), "").stdout;
+        assert!(page.contains("<html") && page.contains(">f<"), "{args:?}: {page}");
+        assert_eq!(
+            page.contains("also changed in between"),
+            json["data"]["changedBetween"].is_array()
+        );
+    }
+    let shown = at(&dir, "", &["show", "--session", "ours"], "");
+    let note = "note: f was also changed in between by session theirs (apply_patch, ";
+    assert!(shown.stdout.contains(note), "{shown:?}");
+    assert!(shown.stdout.contains("; that is not in this diff\n"), "{shown:?}");
+    for (args, said) in [
+        (&["@1..@3"][..], "give the older first"),
+        (&["--session", "nobody"], "there is no session \"nobody\""),
+        (&["--turn", "t"], "there is no turn \"t\""),
+        (&["--since", "1h", "@1"], "cannot be used with"),
+    ] {
+        let refused = at(&dir, "", &[&["show"], args].concat(), "");
+        assert!(refused.code != 0 && refused.stderr.contains(said), "{args:?}: {refused:?}");
+    }
+    // The same transactions are undone as one by these names.
+    let undone = at(&dir, "", &["undo", &format!("{last}..{last}")], "");
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert!(read(&dir, "f").ends_with("\n20\n"));
+}
+
 #[test]
 fn log_begins_at_times_of_day_and_days() {
     let dir = project();

@@ -49,7 +49,7 @@ pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs
 #[cfg(feature = "workspace")]
 pub use workspace::OpenWorkspace;
 #[cfg(feature = "workspace")]
-pub use workspace_options::{GitOptions, RedoRequest, UndoRequest, WorkspaceOptions};
+pub use workspace_options::{GitOptions, NetRequest, RedoRequest, UndoRequest, WorkspaceOptions};
 
 // The items of the crates below that the front ends in Rust use, by crate. The front ends import
 // them from here only, as `tests/imports.rs` checks.
@@ -114,10 +114,10 @@ pub mod tools {
     #[cfg(feature = "git")]
     pub use patch_git as git;
     pub use patch_session::{
-        BadName, Caller, ChangedBy, ErrorKind, FailureClass, Hint, Kept, Named, OpenTurn, Reason,
-        Session, SessionName, SessionSettings, Span, StoreSize, Tool, ToolError, TurnName,
-        TurnSummary, audit, bounds, changes, choices, envelope, hints, history, input, open_turns,
-        ops, received, refused, remove_state, settings, shown, size_in, statistics, store_size,
-        unique_json,
+        BadName, Caller, ChangedBy, ErrorKind, FailureClass, Hint, Kept, Named, NetChanges,
+        NetDiff, OpenTurn, Reason, Session, SessionName, SessionSettings, Span, SpanNames,
+        StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, changes, choices,
+        envelope, hints, history, input, open_turns, ops, received, refused, remove_state,
+        settings, shown, size_in, statistics, store_size, unique_json,
     };
 }

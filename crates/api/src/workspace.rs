@@ -13,14 +13,14 @@ use patch_session::audit::{Audit, Operation};
 use patch_session::changes::{DiffDetail, PatchData, restored};
 use patch_session::refused::RefusedForm;
 use patch_session::settings::Layers;
-use patch_session::{BadName, Session, SessionName, Span, ToolError, TurnName, history};
+use patch_session::{BadName, Session, SessionName, Span, SpanNames, ToolError, TurnName, history};
 use serde_json::{Value, json};
 
 use crate::error::argument;
 use crate::host::{Approver, Callbacks};
 use crate::options::PatchOptions;
 use crate::plan::PlannedPatch;
-use crate::workspace_options::{UndoRequest, WorkspaceOptions};
+use crate::workspace_options::{NetRequest, UndoRequest, WorkspaceOptions};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many
 /// threads.
@@ -255,22 +255,28 @@ impl OpenWorkspace {
     /// Returns the transactions to undo as one, if the options name several.
     fn span(&self, options: &UndoRequest) -> Result<Option<Span>, ToolError> {
         let UndoRequest { session, since, turn, .. } = options;
-        let workspace = self.session.workspace();
-        let span = match (session, since, turn) {
-            (None, None, None) => return Ok(None),
-            (Some(name), None, None) => Span::of_session(workspace, name)?,
-            (None, Some(since), None) => Span::since(workspace, since)?,
-            (None, None, Some(turn)) => Span::of_turn(workspace, turn)?,
-            _ => {
-                let message = "`session`, `since` and `turn` each name what is undone";
-                return Err(argument("since", message, "one of them"));
-            }
-        };
+        let Some(span) = self.named_span(session, since, turn)? else { return Ok(None) };
         if options.id.is_some() || !options.paths.is_empty() {
             let message = "`session`, `since` and `turn` undo all of it, without `id` and `paths`";
             return Err(argument("since", message, "nothing, or leave out `id` and `paths`"));
         }
         Ok(Some(span))
+    }
+
+    /// Returns the span with one of these names, if one is given.
+    fn named_span(
+        &self,
+        session: &Option<String>,
+        since: &Option<String>,
+        turn: &Option<String>,
+    ) -> Result<Option<Span>, ToolError> {
+        if [session, since, turn].into_iter().flatten().count() > 1 {
+            let message = "`session`, `since` and `turn` each name several transactions";
+            return Err(argument("since", message, "one of them"));
+        }
+        let session = session.as_deref();
+        let names = SpanNames { session, since: since.as_deref(), turn: turn.as_deref() };
+        names.find(self.session.workspace())
     }
 
     /// Begins a turn, and returns its name. Until [`end_turn`](Self::end_turn), all changes of this
@@ -366,6 +372,28 @@ impl OpenWorkspace {
         let session = session.map(|name| history::session(workspace, name)).transpose()?;
         let wanted = history::Wanted { max_count, session, ..Default::default() };
         Ok(history::log(workspace, &wanted, with_diff)?)
+    }
+
+    /// Returns what several transactions changed, as one diff: the `data` of
+    /// `apply-patch show --json` with `--session`, `--since`, `--turn` or `ID..ID`. The changes of
+    /// others between them are left out where that is certain, and `changedBetween` names them.
+    ///
+    /// # Errors
+    ///
+    /// If not exactly one name is given, if nothing has it, or if the history cannot be read.
+    pub fn net_changes(&self, request: &NetRequest) -> Result<Value, ToolError> {
+        self.tidy();
+        let NetRequest { session, since, turn, range } = request;
+        let workspace = self.session.workspace();
+        let one = "exactly one of `session`, `since`, `turn` and `range`";
+        let span = match (range, self.named_span(session, since, turn)?) {
+            (None, Some(span)) => Some(span),
+            (Some(range), None) => Span::range(workspace, range)?,
+            _ => return Err(argument("since", "it is not said what to show", one)),
+        };
+        let span = span.ok_or_else(|| argument("range", "it has no `..`", "`ID..ID`"))?;
+        let net = self.session.net_changes(&span.entries(workspace)?)?;
+        Ok(serde_json::to_value(net.data).expect("text keys"))
     }
 
     /// Calls a file tool. Returns its answer, also if the tool failed.

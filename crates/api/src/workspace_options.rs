@@ -102,6 +102,22 @@ pub struct RedoRequest {
 
 impl ReadOptions for RedoRequest {}
 
+/// Transactions to show as one: exactly one of the names.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct NetRequest {
+    /// A session: its name, or the beginning of it.
+    pub session: Option<String>,
+    /// A transaction and all later ones, or all since a time (`2h`, `2026-11-26`).
+    pub since: Option<String>,
+    /// A turn: its name, or `SESSION/NAME`.
+    pub turn: Option<String>,
+    /// The first and the last transaction: `ID..ID`.
+    pub range: Option<String>,
+}
+
+impl ReadOptions for NetRequest {}
+
 /// Options of the commit that a patch makes in a git repository.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

@@ -11,8 +11,8 @@ use std::fs;
 
 use apply_patch_api::engine::Cancellation;
 use apply_patch_api::{
-    self as api, Callbacks, Decision, JsonStream, OpenWorkspace, PatchOptions, ReadOptions as _,
-    RedoRequest, UndoRequest, WorkspaceOptions,
+    self as api, Callbacks, Decision, JsonStream, NetRequest, OpenWorkspace, PatchOptions,
+    ReadOptions as _, RedoRequest, UndoRequest, WorkspaceOptions,
 };
 use file_tools::schemas;
 use patch_session::Tool;
@@ -539,6 +539,20 @@ fn answers_are_of_their_types() {
     assert!(here.turn_so_far().expect("a history").is_null());
     checked.is("Log", &here.log(None, None, true).expect("a log"));
     checked.is("Log", &here.log(None, None, false).expect("a log"));
+    let since = NetRequest::read(json!({ "since": "1h" })).expect("options");
+    fs::write(dir.path().join("t"), "t\nmore\n").expect("a file");
+    let more = here.apply(
+        &patch("*** Update File: t\n@@\n t\n more\n+end"),
+        &how(json!({})),
+        Callbacks::default(),
+    );
+    more.expect("it applies");
+    let net = here.net_changes(&since).expect("transactions");
+    assert_eq!(net["changedBetween"][0]["path"], "t", "{net}");
+    checked.is("NetChanges", &net);
+    let undone = here.undo(&UndoRequest::default(), Callbacks::default());
+    undone.expect("the last one");
+    fs::write(dir.path().join("t"), "t\n").expect("a file");
     let undone = here.undo(&UndoRequest::default(), Callbacks::default()).expect("a turn");
     assert!(undone["turnId"].is_string(), "{undone}");
     checked.is("Undone", &undone);

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use apply_patch_api::{
-    ErrorKind, FitRequest, GitOptions, Language, PatchOptions, ReadOptions, RedoRequest,
-    SpecRequest, UndoRequest, WorkspaceOptions,
+    ErrorKind, FitRequest, GitOptions, Language, NetRequest, PatchOptions, ReadOptions,
+    RedoRequest, SpecRequest, UndoRequest, WorkspaceOptions,
 };
 use patch_session::settings::{Kind, Layer, Scope};
 use serde_json::json;
@@ -206,6 +206,8 @@ fn the_packages_declare_every_option_and_no_other() {
         ("Python's UndoOptions", of_python("UndoOptions"), without(taken::<UndoRequest>(), id)),
         ("Node's RedoOptions", of_node("RedoOptions"), without(taken::<RedoRequest>(), id)),
         ("Python's RedoOptions", of_python("RedoOptions"), without(taken::<RedoRequest>(), id)),
+        ("Node's NetOptions", of_node("NetOptions"), taken::<NetRequest>()),
+        ("Python's NetOptions", of_python("NetOptions"), taken::<NetRequest>()),
         ("Node's toolSpecs", declared(part(&node, "export function toolSpecs(", "): any")), {
             let mut names = taken::<SpecRequest>();
             names.extend(["provider".into(), "options".into()]);

@@ -5,13 +5,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use apply_patch_api::engine::commit::TransactionId;
 use apply_patch_api::files::Sha256;
-use apply_patch_api::tools::{Session, Span, ToolError, history};
+use apply_patch_api::tools::{Session, Span, SpanNames, ToolError, history};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
 const LOG: &str = "apply-patch://log";
 const TURN: &str = "apply-patch://turn";
 const TRANSACTION: &str = "apply-patch://transaction/";
+const OF_SESSION: &str = "apply-patch://session/";
+const OF_TURN: &str = "apply-patch://turn/";
+const SINCE: &str = "apply-patch://since/";
 const PROPOSAL: &str = "apply-patch://proposal/";
 
 const JSON: &str = "application/json";
@@ -81,10 +84,34 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
         .with_title("One change")
         .with_description("The files of a transaction and its diff; `last` is the newest")
         .with_mime_type(JSON);
-    vec![transaction]
+    let session = ResourceTemplate::new(format!("{OF_SESSION}{{name}}"), "session")
+        .with_title("What a session changed")
+        .with_description("All of it as one diff, without what others changed between")
+        .with_mime_type(JSON);
+    let turn = ResourceTemplate::new(format!("{OF_TURN}{{name}}"), "turn")
+        .with_title("What a turn changed")
+        .with_description("All of it as one diff, without what others changed between")
+        .with_mime_type(JSON);
+    let since = ResourceTemplate::new(format!("{SINCE}{{start}}"), "since")
+        .with_title("What was changed since")
+        .with_description(
+            "As one diff: a transaction and all that followed it, or all since a time such as `2h`",
+        )
+        .with_mime_type(JSON);
+    vec![transaction, session, turn, since]
 }
 
-/// Reads the log, the turn or a transaction, in about `max` bytes; `None` if the URI is of none.
+/// Finds the transactions of a URI that names several; `None` if it names none.
+fn span(session: &Session, uri: &str) -> Result<Option<Span>, ToolError> {
+    let names = SpanNames {
+        session: uri.strip_prefix(OF_SESSION),
+        since: uri.strip_prefix(SINCE),
+        turn: uri.strip_prefix(OF_TURN),
+    };
+    names.find(session.workspace())
+}
+
+/// Reads the log, the turn, a transaction or several as one, in about `max` bytes; `None` if the URI is of none.
 pub(crate) fn read(
     session: &Session,
     uri: &str,
@@ -124,6 +151,11 @@ pub(crate) fn read(
     } else if let Some(name) = uri.strip_prefix(TRANSACTION) {
         let entry = workspace.show(history::find(workspace, name)?)?;
         let mut value = history::transaction(workspace, &entry, true)?;
+        fit(&mut value, max);
+        value
+    } else if let Some(span) = span(session, uri)? {
+        let net = session.net_changes(&span.entries(workspace)?)?;
+        let mut value = serde_json::to_value(net.data).expect("text keys");
         fit(&mut value, max);
         value
     } else {

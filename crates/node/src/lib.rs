@@ -496,6 +496,14 @@ impl JsWorkspace {
         })
     }
 
+    /// Returns what several transactions changed, as one diff. Rejects if nothing has the name.
+    #[napi(catch_unwind)]
+    pub fn net_changes(&self, options: String) -> Result<AsyncTask<Job<String>>> {
+        let workspace = Arc::clone(&self.0);
+        let request: api::NetRequest = read(&options)?;
+        Ok(Job::task(move || Ok(workspace.net_changes(&request)?.to_string())))
+    }
+
     /// Begins a turn, and returns its name. Throws if a turn is open already.
     #[napi(catch_unwind)]
     pub fn begin_turn(&self, name: Option<Utf16String>) -> Result<String> {

@@ -174,4 +174,4 @@ pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
 pub use remedy::Remedy;
 pub use show::diff::line_counts;
-pub use show::turn_diff::{HistoryDiffs, TurnChange, TurnDiff};
+pub use show::turn_diff::{ChangeBetween, HistoryDiffs, TurnChange, TurnDiff};

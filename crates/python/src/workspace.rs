@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use apply_patch_api as api;
-use apply_patch_api::{PatchOptions, RedoRequest, UndoRequest, WorkspaceOptions};
+use apply_patch_api::{NetRequest, PatchOptions, RedoRequest, UndoRequest, WorkspaceOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
@@ -160,6 +160,21 @@ impl PyWorkspace {
         session: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &call(py, || self.opened.log(max_count, session.as_deref(), diff))?)
+    }
+
+    /// Returns what several transactions changed, as one diff, without the changes of others between
+    /// them: the `data` of `apply-patch show --json` with `--session`, `--since`, `--turn` or
+    /// `ID..ID`.
+    ///
+    /// Raises `PatchError` if nothing has the name.
+    #[pyo3(signature = (**options))]
+    fn net_changes<'py>(
+        &self,
+        py: Python<'py>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let request: NetRequest = self::options("Workspace.net_changes", &[], options)?;
+        to_python(py, &call(py, || self.opened.net_changes(&request))?)
     }
 
     /// Calls a file tool by its name. Returns its answer, a dict, also if the tool failed.

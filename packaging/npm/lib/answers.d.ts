@@ -193,6 +193,31 @@ export interface Log {
   notVerified: NotVerified[];
 }
 
+/** A change of a file by others, between the transactions of a diff. */
+export interface ChangedBetween {
+  path: string;
+  /** Whether the diff leaves it out; otherwise it has both. */
+  leftOut: boolean;
+  /** The newest first. */
+  by: ChangedBy[];
+}
+
+/** What several transactions changed together. */
+export interface NetChanges {
+  /** The ids of the transactions, the newest first, with those that are undone. */
+  transactions: string[];
+  sessions: string[];
+  /** The time of the first transaction. */
+  since?: string;
+  /** The time of the last transaction. */
+  until?: string;
+  /** The files that differ. */
+  changedFiles: ChangedFile[];
+  changedBetween?: ChangedBetween[];
+  /** All of it as one git diff. */
+  diff: string;
+}
+
 /** A place where a hunk fits, with what tells it from the others. */
 export interface Candidate {
   startLine: number;

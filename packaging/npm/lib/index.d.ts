@@ -2,7 +2,7 @@
 export type Text = string | Uint8Array;
 
 import type {
-  Applied, Candidate, ChangedBy, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, ParsedPatch, StreamEvent, TurnSummary, Undone,
+  Applied, Candidate, ChangedBy, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, NetChanges, ParsedPatch, StreamEvent, TurnSummary, Undone,
 } from "./answers";
 import type { EditPatchData, Tools } from "./tools";
 
@@ -255,6 +255,18 @@ export interface RedoOptions {
   diff?: "none" | "stat" | "full";
 }
 
+/** Transactions to show as one: exactly one of the names. */
+export interface NetOptions {
+  /** A session: its name, or the beginning of it. */
+  session?: string;
+  /** A transaction and all later ones, or all since a time (`2h`, `2026-11-26`). */
+  since?: string;
+  /** A turn: its name, or `SESSION/NAME`. */
+  turn?: string;
+  /** The first and the last transaction: `ID..ID`. */
+  range?: string;
+}
+
 /** What a patch would do. */
 export class Plan {
   private constructor();
@@ -366,6 +378,8 @@ export class Workspace {
   endTurn(): Promise<TurnSummary>;
   /** The newest transactions first, of one session (its name, or the beginning of it) or of all. */
   log(options?: { maxCount?: number; diff?: boolean; session?: string }): Promise<Log>;
+  /** What several transactions changed, as one diff, without what others changed between them. */
+  netChanges(options: NetOptions): Promise<NetChanges>;
   /** Calls a file tool: its answer, also when it failed. `toolSpecs` has the names and arguments. */
   call<Name extends ToolName>(tool: Name, ...rest: [...ToolArguments<Name>, callbacks?: Callbacks]): Promise<AnswerOf<Name>>;
   callSync<Name extends ToolName>(tool: Name, ...args: ToolArguments<Name>): AnswerOf<Name>;

@@ -423,6 +423,10 @@ class Workspace {
     );
   }
 
+  async netChanges(options) {
+    return hosted({}, async () => JSON.parse(await this.#native.netChanges(json(optional(options)))));
+  }
+
   async call(tool, args, options) {
     const { callbacks, rest } = split(options);
     only(rest, []);

@@ -192,6 +192,28 @@ test("what is changed in a turn is one", async () => {
   assert.deepEqual([(await workspace.endTurn()).transactions, await workspace.turnSoFar()], [[], null]);
 });
 
+test("several changes are shown as one diff, without what others changed between", async () => {
+  const place = folder({ a: "1\n2\n3\n4\n5\n6\n7\n8\n" });
+  const workspace = new Workspace(place, { durability: "none" });
+  const update = (from, to) => `*** Begin Patch\n*** Update File: a\n@@\n-${from}\n+${to}\n*** End Patch\n`;
+  const first = await workspace.apply(update("1", "one"));
+  require("node:fs").writeFileSync(`${place}/a`, filesOf(place).a.replace("4", "four"));
+  const last = await workspace.apply(update("8", "eight"));
+  for (const options of [
+    { session: workspace.session },
+    { since: "1h" },
+    { range: `${first.transactionId}..${last.transactionId}` },
+  ]) {
+    const net = await workspace.netChanges(options);
+    assert.equal(net.diff.includes("+four"), false);
+    assert.ok(net.diff.includes("+one\n") && net.diff.includes("+eight\n"));
+    assert.deepEqual(net.changedBetween.map(({ path, leftOut }) => [path, leftOut]), [["a", true]]);
+  }
+  for (const options of [undefined, {}, { since: "1h", turn: "t" }, { turn: "none" }, { range: "x" }, { id: "x" }]) {
+    await assert.rejects(workspace.netChanges(options));
+  }
+});
+
 test("tools share a session: what was not read is not overwritten", async () => {
   const place = folder({ a: "one\n" });
   const workspace = new Workspace(place);

@@ -8,7 +8,7 @@ from typing_extensions import Self, Unpack
 
 from ._calls import Calls, Decision
 from ._turn import Turn
-from .types import Applied, ChangedFile, Committed, Event, Log, ParsedPatch, StreamEvent, TurnSummary, Undone
+from .types import Applied, ChangedFile, Committed, Event, Log, NetChanges, ParsedPatch, StreamEvent, TurnSummary, Undone
 
 # What has bytes, or text; and what the system takes for a path.
 Bytes = bytes | bytearray | memoryview
@@ -92,6 +92,12 @@ class UndoOptions(TypedDict, total=False):
 
 class RedoOptions(TypedDict, total=False):
     diff: Detail
+
+class NetOptions(TypedDict, total=False):
+    session: str | None
+    since: str | None
+    turn: str | None
+    range: str | None
 
 class SpecOptions(TypedDict, total=False):
     patch_only: bool
@@ -249,6 +255,9 @@ class Workspace(Calls):
     def log(
         self, max_count: int | None = None, /, *, diff: bool = False, session: str | None = None
     ) -> Log: ...
+    def net_changes(self, **options: Unpack[NetOptions]) -> NetChanges:
+        """What several transactions changed, as one diff, without what others changed between them."""
+
     def turn(
         self, name: str | None = None, /, *, undo_on_error: bool = False, approve: Approve | None = None
     ) -> Turn:

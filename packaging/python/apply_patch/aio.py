@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._calls import AsyncApprove, AsyncCallbacks, AsyncCalls
-    from ._native import Detail, PatchOptions, Path, Plan, RedoOptions, Text, UndoOptions, WorkspaceOptions
-    from .types import Applied, Log, TurnSummary, Undone
+    from ._native import Detail, NetOptions, PatchOptions, Path, Plan, RedoOptions, Text, UndoOptions, WorkspaceOptions
+    from .types import Applied, Log, NetChanges, TurnSummary, Undone
 
     class _ApplyOptions(PatchOptions, AsyncCallbacks, total=False): ...
 
@@ -193,6 +193,11 @@ class Workspace(AsyncCalls):
     ) -> "Log":
         """The newest transactions, of one session or of all, and those whose journals are not trusted."""
         read: Log = await _read(lambda: self._sync.log(max_count, diff=diff, session=session))
+        return read
+
+    async def net_changes(self, **options: "Unpack[NetOptions]") -> "NetChanges":
+        """What several transactions changed, as one diff, without what others changed between them."""
+        read: NetChanges = await _read(lambda: self._sync.net_changes(**options))
         return read
 
     def turn(

@@ -302,6 +302,38 @@ class Log(TypedDict):
     notVerified: list[NotVerified]
 
 
+class ChangedBetween(TypedDict):
+    """A change of a file by others, between the transactions of a diff."""
+
+    path: str
+    # Whether the diff leaves it out; otherwise it has both.
+    leftOut: bool
+    # The newest first.
+    by: list[ChangedBy]
+
+
+class _NetChanges(TypedDict):
+    """What it always has."""
+
+    # The ids of the transactions, the newest first, with those that are undone.
+    transactions: list[str]
+    sessions: list[str]
+    # The files that differ.
+    changedFiles: list[ChangedFile]
+    # All of it as one git diff.
+    diff: str
+
+
+class NetChanges(_NetChanges, total=False):
+    """What several transactions changed together."""
+
+    # The time of the first transaction.
+    since: str
+    # The time of the last transaction.
+    until: str
+    changedBetween: list[ChangedBetween]
+
+
 class _Candidate(TypedDict):
     """What it always has."""
 

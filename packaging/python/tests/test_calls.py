@@ -305,6 +305,31 @@ def test_what_is_changed_in_a_turn_is_one(root):
         workspace.end_turn()
 
 
+def test_several_changes_are_one_diff_without_what_others_changed_between(tmp_path):
+    """The same by a session, a time and two ids."""
+    (tmp_path / "a").write_text("1\n2\n3\n4\n5\n6\n7\n8\n")
+    workspace = apply_patch.Workspace(tmp_path, durability="none")
+
+    def update(old, new):
+        return workspace.apply(
+            f"*** Begin Patch\n*** Update File: a\n@@\n-{old}\n+{new}\n*** End Patch\n"
+        )
+
+    first = update("1", "one")["transactionId"]
+    (tmp_path / "a").write_text((tmp_path / "a").read_text().replace("4", "four"))
+    last = update("8", "eight")["transactionId"]
+    for options in [{"session": workspace.session}, {"since": "1h"}, {"range": f"{first}..{last}"}]:
+        net = workspace.net_changes(**options)
+        assert "+one\n" in net["diff"] and "+eight\n" in net["diff"]
+        assert "+four" not in net["diff"]
+        assert [(one["path"], one["leftOut"]) for one in net["changedBetween"]] == [("a", True)]
+    for options in [{}, {"since": "1h", "turn": "t"}, {"turn": "none"}, {"range": "x"}]:
+        with pytest.raises(apply_patch.PatchError):
+            workspace.net_changes(**options)
+    with pytest.raises(TypeError):
+        workspace.net_changes(id="x")
+
+
 def adds(workspace, name):
     return workspace.session, workspace.apply(patch(f"*** Add File: {name}", "+x"))
 

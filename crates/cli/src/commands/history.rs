@@ -13,7 +13,9 @@ use apply_patch_api::tools::envelope::{self, Success};
 use apply_patch_api::tools::history::Wanted;
 use apply_patch_api::tools::settings::since;
 use apply_patch_api::tools::statistics::FileStatistics;
-use apply_patch_api::tools::{BadName, ErrorKind, FailureClass, Named, ToolError, history};
+use apply_patch_api::tools::{
+    BadName, ErrorKind, FailureClass, Named, NetDiff, Session, Span, SpanNames, ToolError, history,
+};
 use apply_patch_api::trash::{Carried, format_local_time, format_time};
 use clap::Args;
 use serde_json::json;
@@ -79,16 +81,45 @@ pub(crate) struct LogArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    apply-patch show                  the last change\n  \
+    apply-patch show                      the last change\n  \
+    apply-patch show --since 9am          all that was changed since then, as one diff\n  \
+    apply-patch show --session refactor   all that a session changed\n  \
+    apply-patch show 9f3ac1d2..51e07b44   from before the first to after the last\n  \
     apply-patch show --format html 9f3ac1d2 > change.html")]
 pub(crate) struct ShowArgs {
     /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
-    /// the N-th newest; or a turn
-    #[arg(value_name = "ID", default_value = "last")]
-    pub(crate) id: String,
+    /// the N-th newest; a turn; or the first and the last of several, `ID..ID` [default: last]
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) span: SpanArgs,
     /// The diff as text, or as one self-contained HTML page
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     pub(crate) format: args::DiffFormat,
+}
+
+/// Several transactions, as one diff: without those that are undone, and without what others
+/// changed between them.
+#[derive(Debug, Args)]
+pub(crate) struct SpanArgs {
+    /// All that was changed in this turn
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "session", "since"])]
+    pub(crate) turn: Option<String>,
+    /// All that this session changed: its name or the beginning of it, as `log` prints it
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "since"])]
+    pub(crate) session: Option<String>,
+    /// A transaction and all that followed it, or all since a time (`2h`, `9am`, `2026-11-26`)
+    #[arg(long, value_name = "ID|TIME", conflicts_with = "id")]
+    pub(crate) since: Option<String>,
+}
+
+impl SpanArgs {
+    /// The named transactions; `None` if none are named.
+    pub(crate) fn find(&self, workspace: &Workspace) -> Result<Option<Span>, Failure> {
+        let session = self.session.as_deref();
+        let names = SpanNames { session, since: self.since.as_deref(), turn: self.turn.as_deref() };
+        names.find(workspace).map_err(|error| Failure::Tool(Box::new(error)))
+    }
 }
 
 pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
@@ -321,8 +352,12 @@ fn state(global: &Global, workspace: &Workspace) -> Result<Exit, Failure> {
 pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
     let workspace = session.workspace();
-    let named = workspace::named(workspace, &args.id).map_err(|failure| {
-        workspace::instead_of_file(global, Some(&args.id), failure, |root, file| {
+    if let Some(span) = args.span.find(workspace)? {
+        return show_net(global, &session, &span, args.format);
+    }
+    let id = args.id.as_deref().unwrap_or("last");
+    let named = workspace::named(workspace, id).map_err(|failure| {
+        workspace::instead_of_file(global, Some(id), failure, |root, file| {
             format!(
                 "`apply-patch{root} show last` shows the last change, `apply-patch{root} log -p \
                  {file}` those of this file"
@@ -332,6 +367,7 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     let (turn, entries) = match named {
         Named::Transaction(id) => (false, vec![workspace.show(id)?]),
         Named::Turn(_, entries) => (true, entries),
+        Named::Range(span) => return show_net(global, &session, &span, args.format),
     };
     if global.json {
         let data = if turn {
@@ -370,6 +406,60 @@ pub(crate) fn show(global: &Global, args: &ShowArgs) -> Result<Exit, Failure> {
     }
     out.diff(&diff);
     Ok(Exit::Done)
+}
+
+/// Prints what several transactions changed, as one diff.
+fn show_net(
+    global: &Global,
+    session: &Session,
+    span: &Span,
+    format: DiffFormat,
+) -> Result<Exit, Failure> {
+    let entries = span.entries(session.workspace())?;
+    let NetDiff { data, times, diff } = session.net_changes(&entries)?;
+    if global.json {
+        let output = render::count(entries.len(), "transaction");
+        json::done(output, data);
+        return Ok(Exit::Done);
+    }
+    let headline = net_headline(&entries, times);
+    if format == DiffFormat::Html {
+        let between: Vec<_> = data.changed_between.iter().map(|one| format!(". {one}")).collect();
+        let headline = headline + &between.concat();
+        render::raw(render::page(&headline, &diff).as_bytes());
+        return Ok(Exit::Done);
+    }
+    let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
+    out.line(&headline);
+    let files = statistics(&diff);
+    if !files.is_empty() {
+        out.coloured(&render::stat_totals(&files));
+    }
+    for entry in &entries {
+        let line = render::part_of_turn(entry);
+        out.coloured(&format!("  {}", render::coloured(&line, render::holds(entry))));
+    }
+    for one in &data.changed_between {
+        out.line(&format!("note: {one}"));
+    }
+    out.diff(&diff);
+    Ok(Exit::Done)
+}
+
+/// Several transactions in one line: how many, when, and in which sessions.
+fn net_headline(entries: &[LogEntry], times: Option<(SystemTime, SystemTime)>) -> String {
+    let undone = entries.iter().filter(|entry| entry.undone_by.is_some()).count();
+    let mut line = render::count(entries.len(), "transaction");
+    if undone > 0 {
+        line += &format!(" ({undone} undone)");
+    }
+    if let Some((from, to)) = times {
+        line += &format!(", {}", format_local_time(from));
+        if from != to {
+            line += &format!(" to {}", format_local_time(to));
+        }
+    }
+    line
 }
 
 /// A turn or a transaction in one line.

@@ -6,7 +6,7 @@ use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
-use apply_patch_api::tools::{Named, Session, Span, hints, history};
+use apply_patch_api::tools::{Named, Session, Span, SpanNames, hints, history};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
@@ -28,11 +28,13 @@ use crate::{json, render};
     apply-patch undo -- src/a.rs             undo the last change of a file\n  \
     apply-patch undo --turn t-1f00d2c9       undo all that was changed in a turn\n  \
     apply-patch undo --session refactor      undo all that a session changed\n  \
-    apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it")]
+    apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it\n  \
+    apply-patch undo 9f3ac1d2..51e07b44      undo these two and all between, as one")]
 pub(crate) struct UndoArgs {
     /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
-    /// the N-th newest; or a turn. Unless given: the newest one that is not undone, with all of its
-    /// turn, or nothing, if its files changed since; with paths, the last one that changed them
+    /// the N-th newest; a turn; or the first and the last of several, `ID..ID`. Unless given: the
+    /// newest one that is not undone, with all of its turn, or nothing, if its files changed since;
+    /// with paths, the last one that changed them
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Restore only these paths
@@ -180,6 +182,9 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
                 let name = args.id.as_deref().unwrap_or_default();
                 return Err(Failure::Usage(format!("turn {name} is not undone")));
             }
+            Named::Range(_) => {
+                return Err(Failure::Usage("`redo` takes one transaction or turn".into()));
+            }
         }),
     };
     if is_elsewhere(&session, || session.plan_redo(id, &Cancellation::NEVER)) {
@@ -214,26 +219,22 @@ fn plan_last(session: &Session) -> Result<Plan, commit::Error> {
 
 /// Returns the transactions to undo as one, if several are named.
 fn span(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
-    let span = if let Some(name) = &args.session {
-        Span::of_session(workspace, name)
-    } else if let Some(text) = &args.since {
-        Span::since(workspace, text)
-    } else if let Some(name) = &args.turn {
-        Span::of_turn(workspace, name)
-    } else {
-        return turn_of_id(workspace, args);
-    };
-    span.map(Some).map_err(|error| Failure::Tool(Box::new(error)))
+    let session = args.session.as_deref();
+    let names = SpanNames { session, since: args.since.as_deref(), turn: args.turn.as_deref() };
+    match names.find(workspace).map_err(|error| Failure::Tool(Box::new(error)))? {
+        Some(span) => Ok(Some(span)),
+        None => span_of_id(workspace, args),
+    }
 }
 
-fn turn_of_id(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
+fn span_of_id(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
     let Some(name) = &args.id else { return Ok(None) };
     match workspace::named(workspace, name)? {
         Named::Transaction(_) => Ok(None),
-        Named::Turn(span, _) if args.paths.is_empty() => Ok(Some(span)),
-        Named::Turn(..) => Err(Failure::Usage(format!(
-            "{name} is a turn, which is undone as a whole: name one of its transactions to undo \
-             what it did to some paths"
+        Named::Turn(span, _) | Named::Range(span) if args.paths.is_empty() => Ok(Some(span)),
+        Named::Turn(..) | Named::Range(_) => Err(Failure::Usage(format!(
+            "{name} is undone as a whole: name one of its transactions to undo what it did to some \
+             paths"
         ))),
     }
 }

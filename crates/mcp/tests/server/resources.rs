@@ -41,7 +41,15 @@ fn the_log_and_each_transaction_can_be_read() {
         assert_eq!(names(&listed, "title"), ["Changes", "This turn"]);
         let templates = client.request("resources/templates/list", json!({}));
         let templates = &templates["result"]["resourceTemplates"];
-        assert_eq!(names(templates, "uriTemplate"), ["apply-patch://transaction/{id}"]);
+        assert_eq!(
+            names(templates, "uriTemplate"),
+            [
+                "apply-patch://transaction/{id}",
+                "apply-patch://session/{name}",
+                "apply-patch://turn/{name}",
+                "apply-patch://since/{start}",
+            ]
+        );
         assert_eq!(read_json(&mut client, LOG)["transactions"], json!([]));
 
         let args = json!({ "path": "g", "content": "new\n" });
@@ -61,7 +69,19 @@ fn the_log_and_each_transaction_can_be_read() {
         let last = read_json(&mut client, "apply-patch://transaction/last");
         assert_eq!(last["files"][0]["toPath"], "h", "{last}");
 
+        let session = &one["session"];
+        let session = format!("apply-patch://session/{}", session.as_str().unwrap());
+        for uri in [&*session, "apply-patch://since/1h", "apply-patch://since/@2"] {
+            let net = read_json(&mut client, uri);
+            let changed = names(&net["changedFiles"], "operation");
+            assert_eq!(changed, ["create", "move"], "{uri}: {net}");
+            assert!(net["diff"].as_str().unwrap().contains("rename to h\n"), "{uri}: {net}");
+        }
+
         for uri in [
+            "apply-patch://session/none",
+            "apply-patch://turn/none",
+            "apply-patch://since/none",
             "apply-patch://transaction/none",
             "apply-patch://transaction/",
             "apply-patch://proposal/0123456789abcdef",

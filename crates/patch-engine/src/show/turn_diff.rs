@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fs_guard::{FileKind, RelPath, Sha256};
-use workspace_trash::{FileState, Journal, Store};
+use patch_grammar::binary::is_binary;
+use patch_text::carry::{carry, difference};
+use workspace_trash::{FileState, Journal, Store, TransactionId};
 
 use crate::commit::kept::KeptFiles;
 use crate::commit::left::{LeftFiles, kept_bytes};
@@ -31,6 +33,22 @@ pub struct TurnDiff {
     base: BTreeMap<String, Option<TurnFile>>,
     /// The file there now, for the same paths.
     now: BTreeMap<String, Option<LocatedFile>>,
+    between: Vec<ChangeBetween>,
+}
+
+/// A change of a file by something else, between two transactions of a diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangeBetween {
+    /// The file.
+    pub path: String,
+    /// The transaction of the diff before the change.
+    pub earlier: TransactionId,
+    /// The transaction of the diff after the change.
+    pub later: TransactionId,
+    /// Whether the diff leaves the change out. Otherwise the changes of the two cannot be told
+    /// apart for certain, and the diff has both.
+    pub left_out: bool,
 }
 
 /// The change of one file in a turn.
@@ -62,6 +80,27 @@ struct TurnFile {
 impl TurnFile {
     fn is_link(&self) -> bool {
         diff::kind_of(self.mode) == LINK
+    }
+
+    /// Returns the file `theirs`, made of this one by something else, without the change from
+    /// `base` to this one; `None` where that is not certain.
+    fn reverted(&self, base: &Self, theirs: &Self) -> Option<Self> {
+        let mode = match theirs.mode {
+            mode if mode == self.mode => base.mode,
+            mode if base.mode == self.mode || base.mode == mode => mode,
+            _ => return None,
+        };
+        let own = [self, base, theirs].map(|file| file.bytes.as_deref());
+        let [Some(ours), Some(old), Some(current)] = own else { return None };
+        if self.sha256 == theirs.sha256 {
+            return Some(Self { mode, ..base.clone() });
+        }
+        if mode & LINK == LINK || [ours, old, current].iter().any(|bytes| is_binary(bytes)) {
+            return None;
+        }
+        let carried = carry(ours, current, &difference(ours, old)).ok()?;
+        let bytes = carried.splices.apply(current);
+        Some(Self { sha256: Sha256::of(&bytes), mode, bytes: Some(Arc::new(bytes)) })
     }
 
     /// Returns whether git sees no difference.
@@ -156,6 +195,46 @@ impl TurnDiff {
         let origin = Some(path.to_owned());
         self.now.insert(path.to_owned(), file.clone().map(|file| LocatedFile { file, origin }));
         self.base.insert(path.to_owned(), file);
+    }
+
+    /// Takes up a file that something else has changed since the transaction before: its change
+    /// goes into the base too, so that the diff does not have it. Returns whether that is certain;
+    /// otherwise the change stays in the diff.
+    fn take_up(&mut self, path: &str, theirs: Option<TurnFile>) -> bool {
+        let ours = self.place(path);
+        let origin = ours.as_ref().and_then(|located| located.origin.clone());
+        let base = origin.as_ref().and_then(|origin| self.base.get(origin)?.as_ref());
+        let rebased = match (&ours, base, &theirs) {
+            (Some(ours), Some(base), Some(theirs)) => ours.file.reverted(base, theirs),
+            _ => None,
+        };
+        let is_untouched = ours.is_none() && self.base.get(path).is_some_and(Option::is_none);
+        // A file of the diff's own that is gone: what comes next is its own too.
+        let is_gone = theirs.is_none() && ours.is_some() && origin.is_none();
+        let is_apart = is_untouched || is_gone || rebased.is_some();
+        if is_untouched {
+            self.base.insert(path.to_owned(), theirs.clone());
+        } else if let Some((origin, rebased)) = origin.as_ref().zip(rebased) {
+            self.base.insert(origin.clone(), Some(rebased));
+        }
+        let origin = if ours.is_some() { origin } else { Some(path.to_owned()) };
+        self.now.insert(path.to_owned(), theirs.map(|file| LocatedFile { file, origin }));
+        is_apart
+    }
+
+    /// Returns whether a journal states the file at a path, which is known.
+    fn is_there(&self, path: &str, state: Option<&FileState>) -> bool {
+        match (self.now.get(path).and_then(Option::as_ref), state) {
+            (Some(located), Some(state)) => located.file.same(&recorded(state, None)),
+            (located, state) => located.is_none() && state.is_none(),
+        }
+    }
+
+    /// Returns the changes of files by something else between the transactions of the diff, in the
+    /// order in which they were found.
+    #[must_use]
+    pub fn between(&self) -> &[ChangeBetween] {
+        &self.between
     }
 
     /// Remembers the result of a transaction: each path, the file there, and the path that it had.
@@ -316,6 +395,16 @@ impl<'s> HistoryDiffs<'s> {
         Self { workspace, kept: store.map(KeptFiles::new) }
     }
 
+    /// Does the same for the transactions whose changes still stand: without the undone ones and
+    /// their undos.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workspace::turn_diff`].
+    pub fn net(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
+        self.of(&standing_changes(newest_first))
+    }
+
     /// Does what [`Workspace::turn_diff`] does.
     ///
     /// # Errors
@@ -324,6 +413,7 @@ impl<'s> HistoryDiffs<'s> {
     pub fn of(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
         let mut turn = TurnDiff::new();
         let Some(kept) = &self.kept else { return Ok(turn) };
+        let mut last = BTreeMap::new();
         for entry in newest_first.iter().rev() {
             if entry.aborted && newest_first.len() > 1 {
                 continue;
@@ -331,10 +421,20 @@ impl<'s> HistoryDiffs<'s> {
             let Journal { header, records, .. } = &entry.journal;
             for record in records {
                 let spot = kept.store.slot(header.id, record.slot)?;
-                turn.begin_at(&record.path, || {
+                let before = || {
                     let state = record.before.as_ref()?;
                     Some(recorded(state, kept_bytes(&spot, state)))
-                });
+                };
+                turn.begin_at(&record.path, before);
+                let earlier = last.insert(&*record.path, header.id);
+                let Some(earlier) =
+                    earlier.filter(|_| !turn.is_there(&record.path, record.before.as_ref()))
+                else {
+                    continue;
+                };
+                let left_out = turn.take_up(&record.path, before());
+                let path = record.path.clone();
+                turn.between.push(ChangeBetween { path, earlier, later: header.id, left_out });
             }
             let left_files = LeftFiles::of(kept.store, Cow::Borrowed(&entry.journal));
             let moves = entry.journal.moves();
@@ -353,6 +453,25 @@ impl<'s> HistoryDiffs<'s> {
         }
         Ok(turn)
     }
+}
+
+/// Returns the transactions whose changes stand: without those that were rolled back or undone, and
+/// without the undos whose transactions are all among those given.
+fn standing_changes(newest_first: &[LogEntry]) -> Vec<LogEntry> {
+    let ids: BTreeSet<_> = newest_first.iter().map(|entry| entry.journal.header.id).collect();
+    let undoes_given = |entry: &&LogEntry| {
+        let header = &entry.journal.header;
+        let mut undone = header.undo_of.iter().chain(&header.also_undo_of);
+        header.undo_of.is_some() && !header.partial && undone.all(|id| ids.contains(id))
+    };
+    let undos = newest_first.iter().filter(undoes_given);
+    let undos: BTreeSet<_> = undos.map(|entry| entry.journal.header.id).collect();
+    let stands = |entry: &&LogEntry| {
+        // A transaction stays beside an undo that stays.
+        let is_undone = entry.undone_by.is_some_and(|by| !ids.contains(&by) || undos.contains(&by));
+        !entry.aborted && !is_undone && !undos.contains(&entry.journal.header.id)
+    };
+    newest_first.iter().filter(stands).cloned().collect()
 }
 
 /// Returns the file that a transition leaves.

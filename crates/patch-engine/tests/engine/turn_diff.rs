@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use patch_engine::commit::{CommitOptions, Durability, KeyPlace, Workspace};
-use patch_engine::{ApplyOptions, Failed, Options, Profile, TurnDiff, parse};
+use patch_engine::{ApplyOptions, Failed, HistoryDiffs, Options, Profile, TurnDiff, parse};
 use proptest::bool::weighted;
 use proptest::collection::vec;
 use proptest::prelude::any;
@@ -284,4 +284,115 @@ fn git_gives_the_same_tree_after_any_patches() {
     let (compared, renames) = (compared.get(), renames.get());
     assert!(compared > 150, "few cases: {compared} diffs, {renames} renames");
     assert!(renames > 100, "few cases: {compared} diffs, {renames} renames");
+}
+
+/// A step of a history: a patch of the turn that is looked at, a patch of someone else, a file that
+/// an editor wrote, or an undo of the last transaction.
+enum Did {
+    Ours(&'static str),
+    Theirs(&'static str),
+    Wrote(&'static str, &'static str),
+    Deleted(&'static str),
+    Undid,
+}
+
+/// The net diff of our transactions among others, and the changes between them: the path, and
+/// whether it is left out.
+fn net(before: &[(&str, u32, &str)], steps: &[Did]) -> (String, Vec<(String, bool)>) {
+    let mut turn = Turn::new(before);
+    let mut ours = Vec::new();
+    for step in steps {
+        match step {
+            Did::Ours(body) => {
+                turn.apply(body).expect("it applies");
+                ours.push(turn.workspace.log().expect("a log")[0].journal.header.id);
+            }
+            Did::Theirs(body) => {
+                turn.apply(body).expect("it applies");
+            }
+            Did::Wrote(path, text) => std::fs::write(turn.dir.path().join(path), text).unwrap(),
+            Did::Deleted(path) => std::fs::remove_file(turn.dir.path().join(path)).unwrap(),
+            Did::Undid => turn.undo(),
+        }
+    }
+    let mut log = turn.workspace.log().expect("a log");
+    log.retain(|entry| ours.contains(&entry.journal.header.id));
+    let store = turn.workspace.store().expect("a store");
+    let diff = HistoryDiffs::new(&turn.workspace, store.as_ref()).net(&log).expect("a diff");
+    let between = diff.between().iter().map(|one| (one.path.clone(), one.left_out)).collect();
+    (String::from_utf8(diff.diff()).expect("UTF-8"), between)
+}
+
+#[test]
+fn a_net_diff_leaves_out_the_changes_of_others() {
+    const ONE: Did = Did::Ours("*** Update File: a\n@@\n-1\n+one\n");
+    const FIVE: Did = Did::Ours("*** Update File: a\n@@\n-5\n+five\n");
+    const THEIRS: Did = Did::Theirs("*** Update File: a\n@@\n-3\n+three\n");
+    let file = [("a", 0, "1\n2\n3\n4\n5\n")];
+    let both = "@@ -1,5 +1,5 @@\n-1\n+one\n 2\n three\n 4\n-5\n+five\n";
+    let left_out = vec![("a".to_owned(), true)];
+    let mixed = vec![("a".to_owned(), false)];
+    for (name, steps, wanted, between) in [
+        ("another patch", &[ONE, THEIRS, FIVE][..], both, left_out.clone()),
+        (
+            "an editor",
+            &[ONE, Did::Wrote("a", "one\n2\nthree\n4\n5\n"), FIVE],
+            both,
+            left_out.clone(),
+        ),
+        ("others alone are not in it", &[THEIRS, ONE, FIVE], both, vec![]),
+        (
+            "others took our change back",
+            &[ONE, Did::Wrote("a", "1\n2\n3\n4\n5\n"), FIVE],
+            "@@ -2,4 +2,4 @@\n 2\n 3\n 4\n-5\n+five\n",
+            left_out.clone(),
+        ),
+        (
+            "others changed the same line",
+            &[ONE, Did::Wrote("a", "ONE\n2\n3\n4\n5\n"), FIVE],
+            "@@ -1,5 +1,5 @@\n-1\n+ONE\n 2\n 3\n 4\n-5\n+five\n",
+            mixed.clone(),
+        ),
+        (
+            "ours is undone",
+            &[ONE, FIVE, Did::Undid],
+            "@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n",
+            vec![],
+        ),
+        (
+            "a new file of ours that others removed",
+            &[
+                Did::Ours("*** Add File: n\n+n\n"),
+                Did::Deleted("n"),
+                Did::Ours("*** Add File: n\n+m\n"),
+            ],
+            "@@ -0,0 +1 @@\n+m\n",
+            vec![("n".to_owned(), true)],
+        ),
+        (
+            "a new file of ours that others changed",
+            &[
+                Did::Ours("*** Add File: n\n+1\n"),
+                Did::Wrote("n", "1\n2\n"),
+                Did::Ours("*** Update File: n\n@@\n-1\n+one\n"),
+            ],
+            "@@ -0,0 +1,2 @@\n+one\n+2\n",
+            vec![("n".to_owned(), false)],
+        ),
+        (
+            "a file that we deleted and others made again",
+            &[
+                Did::Ours("*** Delete File: a\n"),
+                Did::Wrote("a", "new\n"),
+                Did::Ours("*** Update File: a\n@@\n-new\n+old\n"),
+            ],
+            "@@ -1,5 +1 @@\n-1\n-2\n-3\n-4\n-5\n+old\n",
+            mixed.clone(),
+        ),
+    ] {
+        let (diff, found) = net(&file, steps);
+        let hunks = diff.find("@@").map_or("", |at| &diff[at..]);
+        assert_eq!(hunks, wanted, "{name}: {diff}");
+        assert_eq!(found, between, "{name}");
+    }
 }

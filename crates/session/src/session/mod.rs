@@ -4,6 +4,7 @@ pub mod bounds;
 pub mod changing;
 pub mod history;
 pub(crate) mod ledger;
+pub mod net;
 pub mod paths;
 pub mod printed;
 pub mod refused;

@@ -1,4 +1,4 @@
-//! Spans: the transactions of a session or of a turn, or since a time, to undo as one.
+//! Spans: the transactions of a session or of a turn, or since a time, to show or to undo as one.
 
 use std::time::SystemTime;
 
@@ -11,7 +11,7 @@ use crate::answer::reason::Reason;
 use crate::session::history::{self, find};
 use crate::settings::since;
 
-/// Transactions to undo together.
+/// Several transactions, to be shown or undone together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Span {
     /// The transactions of a session.
@@ -20,8 +20,38 @@ pub enum Span {
     Turn(String, Option<String>),
     /// A transaction and all later ones.
     From(TransactionId),
+    /// The transactions from one to another, both included.
+    Range(TransactionId, TransactionId),
     /// The transactions since a time.
     Since(SystemTime),
+}
+
+/// The names that a caller may give for a span: one of them, or none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SpanNames<'n> {
+    /// A session, or the beginning of its name.
+    pub session: Option<&'n str>,
+    /// The first transaction, or a time.
+    pub since: Option<&'n str>,
+    /// A turn.
+    pub turn: Option<&'n str>,
+}
+
+impl SpanNames<'_> {
+    /// Finds the span; `None` if no name is given.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Span::of_session`], [`Span::since`] and [`Span::of_turn`].
+    pub fn find(self, workspace: &Workspace) -> Result<Option<Span>, ToolError> {
+        if let Some(name) = self.session {
+            return Span::of_session(workspace, name).map(Some);
+        }
+        if let Some(text) = self.since {
+            return Span::since(workspace, text).map(Some);
+        }
+        self.turn.map(|name| Span::of_turn(workspace, name)).transpose()
+    }
 }
 
 impl Span {
@@ -46,6 +76,27 @@ impl Span {
                 Err(ToolError { message, ..not_found })
             }
         }
+    }
+
+    /// Reads two names of transactions with `..` between them: the first and the last one. Without
+    /// the last one all that followed are meant. `None` for a text without `..`.
+    ///
+    /// # Errors
+    ///
+    /// When one of the two is no transaction, or the last one is older than the first.
+    pub fn range(workspace: &Workspace, text: &str) -> Result<Option<Self>, ToolError> {
+        let Some((first, last)) = text.split_once("..") else { return Ok(None) };
+        let first = find(workspace, first)?;
+        if last.is_empty() {
+            return Ok(Some(Self::From(first)));
+        }
+        let last = find(workspace, last)?;
+        if last < first {
+            let message =
+                format!("{text:?} begins with the newer transaction; give the older first");
+            return Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message));
+        }
+        Ok(Some(Self::Range(first, last)))
     }
 
     /// Finds the session with this name or prefix.
@@ -127,7 +178,7 @@ impl Span {
             let id = entry.journal.header.id;
             match (self, of_turn.as_ref().and_then(|ids| ids.last())) {
                 (_, Some(oldest)) => id > *oldest,
-                (Self::From(oldest), _) => id > *oldest,
+                (Self::From(oldest) | Self::Range(oldest, _), _) => id > *oldest,
                 (Self::Since(time), _) => id.time() >= *time,
                 _ => true,
             }
@@ -145,6 +196,7 @@ impl Span {
                 header.turn.as_ref() == Some(name) && header.session == *session
             }
             Self::From(id) => header.id >= *id,
+            Self::Range(first, last) => (*first..=*last).contains(&header.id),
             Self::Since(time) => header.id.time() >= *time,
         }
     }
@@ -157,15 +209,21 @@ pub enum Named {
     Transaction(TransactionId),
     /// The transactions of a turn, the newest first, without those rolled back.
     Turn(Span, Vec<LogEntry>),
+    /// The transactions from one to another, `FIRST..LAST`.
+    Range(Span),
 }
 
 impl Named {
-    /// Finds a transaction as [`find`] does, or a turn by its name, or by `SESSION/NAME`.
+    /// Finds a transaction as [`find`] does, a turn by its name or by `SESSION/NAME`, or a
+    /// [range](Span::range).
     ///
     /// # Errors
     ///
     /// When the text means neither, or both, or several turns, or the journals cannot be read.
     pub fn find(workspace: &Workspace, name: &str) -> Result<Self, ToolError> {
+        if let Some(range) = Span::range(workspace, name)? {
+            return Ok(Self::Range(range));
+        }
         let turn = Span::turn(workspace, name)?;
         match (find(workspace, name), turn) {
             (Ok(id), None) => Ok(Self::Transaction(id)),

@@ -125,7 +125,7 @@ impl Session {
         found
     }
 
-    fn described(&self, header: &Header) -> ChangedBy {
+    pub(crate) fn described(&self, header: &Header) -> ChangedBy {
         ChangedBy {
             by_apply_patch: true,
             transaction_id: Some(header.id.to_string()),
