@@ -104,8 +104,18 @@ fn a_carriage_return_of_the_patch_is_meant_for_the_file() {
         (b"x\r\ny\r\n", "@@\n x\n+z\r\n y\n", Ok(b"x\r\nz\r\ny\r\n"), None),
         (b"x\ny\n", "@@\n x\n+z\r\n y\n", Ok(b"x\nz\r\ny\n"), None),
         // An old line with a CR is a line that ends in CRLF; the pass for trailing blanks takes
-        // either.
-        (b"x\ny\n", "@@\n-x\r\n+z\r\n", NOT_FOUND, Some(Ok(&b"z\r\ny\n"[..]))),
+        // either. Where all old lines of a hunk have one and no matched line does, the hunk was
+        // written with CRLF throughout: the file keeps its line ends.
+        (b"x\ny\n", "@@\n-x\r\n+z\r\n", NOT_FOUND, Some(Ok(&b"z\ny\n"[..]))),
+        (
+            b"a\nb\nc\n",
+            "@@\n a\r\n-b\r\n+B\r\n+D\r\n c\r\n",
+            NOT_FOUND,
+            Some(Ok(&b"a\nB\nD\nc\n"[..])),
+        ),
+        // One that has none of it is meant.
+        (b"a\nb\nc\n", "@@\n a\n-b\n+B\r\n c\n", Ok(b"a\nB\r\nc\n"), None),
+        (b"a\nb\nc\n", "@@\n a\r\n-b\n+B\r\n", NOT_FOUND, Some(Ok(&b"a\nB\r\nc\n"[..]))),
         (b"x\nx\r\nx\n", "@@\n-x\r\n+z\r\n", Ok(b"x\nz\r\nx\n"), None),
         (
             b"a\nx\r\na\r\nx\r\na\nx\n",
@@ -127,12 +137,7 @@ fn a_carriage_return_of_the_patch_is_meant_for_the_file() {
         ),
         (b"x\r\ny", "@@\n-y\r\n+z\r\n", NOT_FOUND, Some(Ok(b"x\r\nz\r\n"))),
         (b"y\nx\r\ny\r\n", "@@\n-y\r\n+z\r\n*** End of File\n", Ok(b"y\nx\r\nz\r\n"), None),
-        (
-            b"y\r\nx\ny\n",
-            "@@\n-y\r\n+z\r\n*** End of File\n",
-            NOT_FOUND,
-            Some(Ok(b"y\r\nx\nz\r\n")),
-        ),
+        (b"y\r\nx\ny\n", "@@\n-y\r\n+z\r\n*** End of File\n", NOT_FOUND, Some(Ok(b"y\r\nx\nz\n"))),
         (b"x\r\r\n", "@@\n-x\r\r\n+y\r\r\n", Ok(b"y\r\r\n"), None),
         (b"\xef\xbb\xbfx\r\ny\n", "@@\n-x\r\n+z\n", Ok(b"\xef\xbb\xbfz\ny\n"), None),
     ] {

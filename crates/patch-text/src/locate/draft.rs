@@ -218,6 +218,7 @@ impl<'f, 'p> Draft<'f, 'p> {
             Some(&first) => self.previous(first),
             None => after,
         };
+        let ignores_carriage = self.ignores_carriage(needle, matched);
         let mut matched = matched.iter().copied();
         let mut written = written.into_iter();
         // About as many links are new.
@@ -254,7 +255,7 @@ impl<'f, 'p> Draft<'f, 'p> {
                 self.inserted.push(Inserted {
                     text: written.next().unwrap_or(Cow::Borrowed(line.text)),
                     hunk,
-                    terminator: needle.terminator(line),
+                    terminator: needle.terminator(line).filter(|_| !ignores_carriage),
                     model: gone.get(nth).or(gone.last()).copied().or(before),
                     no_newline: line.no_newline,
                     patch_line: line.line,
@@ -268,6 +269,15 @@ impl<'f, 'p> Draft<'f, 'p> {
             }
         }
         result
+    }
+
+    /// Returns whether every old line of a hunk ends in CRLF, and none of the matched lines does: a
+    /// pass with fuzz took them. The hunk was then written with CRLF throughout, and does not mean
+    /// to change the line ends of the file.
+    fn ignores_carriage(&self, needle: &Needle<'p>, matched: &[Node]) -> bool {
+        !matched.is_empty()
+            && needle.hunk.old_lines().all(|line| line.crlf)
+            && matched.iter().all(|&node| self.terminator(node) != b"\r\n")
     }
 
     /// The pre-image line that a line inserted after `node` resembles.
