@@ -552,7 +552,24 @@ enum Together {
     Same,
 }
 
+/// The most files of a patch that are all named by [`Found::into_part`].
+const FEW: usize = 4;
+
 impl Together {
+    /// Looks at the names alone, where one of the patches cannot be read: as part of the whole it is
+    /// refused with its own error, and no part alone is offered.
+    fn by_names(found: &[Found]) -> Self {
+        let mut names = HashSet::new();
+        for one in found {
+            let files = one.clone().into_part().files;
+            let is_known = one.kind == found[0].kind && (1..=FEW).contains(&files.len());
+            if !is_known || !files.into_iter().all(|file| names.insert(file)) {
+                return Self::Same;
+            }
+        }
+        Self::OtherFiles
+    }
+
     fn of(found: &[Found]) -> Self {
         let kind = found[0].kind;
         // The strict parse comes later.
@@ -562,7 +579,9 @@ impl Together {
             DetectedKind::Diff => diff::parse(&one.text, &DiffOptions::default()).ok(),
             DetectedKind::Envelope => patch_grammar::parse(&one.text, &lenient.parse).ok(),
         });
-        let Some(patches) = parsed.collect::<Option<Vec<_>>>() else { return Self::Same };
+        let Some(patches) = parsed.collect::<Option<Vec<_>>>() else {
+            return Self::by_names(found);
+        };
         let mut files = HashMap::new();
         let mut lines = HashMap::new();
         let mut together = Self::OtherFiles;
