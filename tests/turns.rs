@@ -225,3 +225,54 @@ fn what_lies_between_two_changes_of_a_turn_is_named() {
     assert_eq!(at(&dir, &["undo", "--turn", "t1"], "").code, 0);
     assert_eq!(read(&dir, "a"), "1\n");
 }
+
+/// A turn changes lines of a file, and others change it between.
+#[test]
+fn a_turn_is_undone_around_what_others_changed_between() {
+    let numbers: String = (1..=20).map(|line| format!("{line}\n")).collect();
+    for (name, between, after, result) in [
+        ("another patch", "8", "", Some("8")),
+        ("an editor", "", "14", Some("14")),
+        ("both", "8", "14", Some("8 14")),
+        ("the same line", "1", "", None),
+        ("the line beside", "2", "", None),
+    ] {
+        let dir = place(&[("w/a", &numbers)]);
+        let file = dir.path().join("w/a");
+        assert_eq!(within(&dir, "t1", &[], &update("a", "1", "one")).code, 0);
+        if !between.is_empty() {
+            let from = if between == "1" { "one" } else { between };
+            assert_eq!(at(&dir, &[], &update("a", from, &format!("their {between}"))).code, 0);
+        }
+        if !after.is_empty() {
+            let text = read(&dir, "a").replace(&format!("{after}\n"), &format!("their {after}\n"));
+            fs::write(&file, text).expect("written");
+        }
+        assert_eq!(within(&dir, "t1", &[], &update("a", "20", "twenty")).code, 0);
+        let before = read(&dir, "a");
+        let refused = at(&dir, &["undo", "--turn", "t1"], "");
+        assert_eq!(refused.code, 4, "{name}: {refused:?}");
+        assert_eq!(
+            refused.stderr.contains("use `--carry`"),
+            result.is_some(),
+            "{name}: {refused:?}"
+        );
+        let preview = at(&dir, &["undo", "--turn", "t1", "--carry", "-n"], "");
+        assert_eq!(read(&dir, "a"), before, "{name}");
+        let undone = at(&dir, &["undo", "--turn", "t1", "--carry"], "");
+        assert_eq!(preview.code, undone.code, "{name}: {preview:?}");
+        let Some(theirs) = result else {
+            assert_eq!(undone.code, 4, "{name}: {undone:?}");
+            assert_eq!(read(&dir, "a"), before, "{name}");
+            continue;
+        };
+        assert_eq!(undone.code, 0, "{name}: {undone:?}");
+        let mut wanted = numbers.clone();
+        for line in theirs.split(' ') {
+            wanted = wanted.replace(&format!("\n{line}\n"), &format!("\ntheir {line}\n"));
+        }
+        assert_eq!(read(&dir, "a"), wanted, "{name}");
+        assert_eq!(at(&dir, &["redo"], "").code, 0, "{name}");
+        assert_eq!(read(&dir, "a"), before, "{name}");
+    }
+}

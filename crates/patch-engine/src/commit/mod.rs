@@ -24,6 +24,7 @@
 //! the old name. After a power cut during the recovery of a killed commit, that commit's intents may
 //! be missing in the audit log.
 
+pub(crate) mod apart;
 pub(crate) mod apply;
 pub mod approval;
 mod below;

@@ -9,6 +9,7 @@ use patch_text::carry::{Carried, Conflict, carry, difference};
 use patch_text::text::lines::{Lines, with_crlf, with_lf};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
+use super::apart;
 use super::error::{Drift, Error};
 use super::history::{self, Log};
 use super::kept::KeptFiles;
@@ -486,7 +487,7 @@ impl<'u, 's> Undo<'u, 's> {
                 let post = before.map(|state| stored(state, source.first, record.slot));
                 return Ok(Reversal::Restored { now: disk, post, notes: Vec::new() });
             }
-            (Some(disk), None) => self.carried_back(source, record, path, disk)?,
+            (Some(disk), _) => self.carried_back(source, record, path, disk)?,
             _ => None,
         };
         let hash = disk.as_ref().map(|disk| disk.sha256());
@@ -591,10 +592,11 @@ impl<'u, 's> Undo<'u, 's> {
             return Ok(None);
         }
         let Some(mode) = mode_back(before, after, now) else { return Ok(None) };
-        let store = self.log.store;
-        let Some(mut wanted) = kept(store, source.first, record.slot, before.sha256)? else {
-            return Ok(None);
+        let wanted = match source.gap {
+            None => kept(self.log.store, source.first, record.slot, before.sha256)?,
+            Some(_) => self.before_without_others(source)?,
         };
+        let Some(mut wanted) = wanted else { return Ok(None) };
         let Some(mut base) = self.left(&source.last, after.sha256)? else { return Ok(None) };
         let current = match &now.bytes {
             Some(bytes) => Arc::clone(bytes),
@@ -624,6 +626,34 @@ impl<'u, 's> Undo<'u, 's> {
             (post, hunks.into_iter().map(|hunk| PlanNote::carried(hunk, &record.path)).collect())
         });
         Ok(Some(CarriedBack { made, line_ends }))
+    }
+
+    /// Returns the file that the last transaction would have found without the others to be undone:
+    /// with the changes that something else made between them, where these can be told apart.
+    fn before_without_others(&self, source: &Displaced) -> Result<Option<Vec<u8>>, Error> {
+        let mut base: Option<Vec<u8>> = None;
+        let mut ours: Option<Vec<u8>> = None;
+        for change in source.earlier.iter().rev().chain([&source.last]) {
+            let Some((before, after)) =
+                change.record.before.as_ref().zip(change.record.after.as_ref())
+            else {
+                return Ok(None);
+            };
+            if before.link || after.link || before.mode != after.mode {
+                return Ok(None);
+            }
+            let found = kept(self.log.store, change.id, change.record.slot, before.sha256)?;
+            let Some(found) = found else { return Ok(None) };
+            base = match base.zip(ours) {
+                None => Some(found),
+                Some((base, ours)) => apart::reverted(&base, &ours, &found),
+            };
+            ours = self.left(change, after.sha256)?;
+            if base.is_none() || ours.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(base)
     }
 
     /// Returns the bytes left by a transaction, if a later one displaced them, or the transaction
@@ -675,6 +705,8 @@ struct Displaced {
     /// The first transaction, with the displaced file to bring back.
     first: TransactionId,
     last: LastChange,
+    /// The transactions before the last one, the newest first.
+    earlier: Vec<LastChange>,
     /// Where something else changed the file between two of them, and the earlier one.
     gap: Option<(TransactionId, Drift)>,
 }
@@ -687,7 +719,8 @@ struct LastChange {
 
 impl Displaced {
     fn by(id: TransactionId, record: &Record, nth: usize) -> Self {
-        Self { nth, first: id, last: LastChange { id, record: record.clone() }, gap: None }
+        let last = LastChange { id, record: record.clone() };
+        Self { nth, first: id, last, earlier: Vec::new(), gap: None }
     }
 }
 
@@ -739,6 +772,7 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
                 source.gap = Some((id, gap));
             }
             source.first = id;
+            source.earlier.push(LastChange { id, record: record.clone() });
             *later = Record { after: later.after.clone(), ..record };
         }
     }

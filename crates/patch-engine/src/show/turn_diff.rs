@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fs_guard::{FileKind, RelPath, Sha256};
-use patch_grammar::binary::is_binary;
-use patch_text::carry::{carry, difference};
 use workspace_trash::{FileState, Journal, Store, TransactionId};
 
+use crate::commit::apart;
 use crate::commit::kept::KeptFiles;
 use crate::commit::left::{LeftFiles, kept_bytes};
 use crate::commit::report::Report;
@@ -90,16 +89,13 @@ impl TurnFile {
             mode if base.mode == self.mode || base.mode == mode => mode,
             _ => return None,
         };
-        let own = [self, base, theirs].map(|file| file.bytes.as_deref());
-        let [Some(ours), Some(old), Some(current)] = own else { return None };
-        if self.sha256 == theirs.sha256 {
-            return Some(Self { mode, ..base.clone() });
-        }
-        if mode & LINK == LINK || [ours, old, current].iter().any(|bytes| is_binary(bytes)) {
+        let old = base.bytes.as_deref()?;
+        let ours = self.bytes.as_deref()?;
+        let current = theirs.bytes.as_deref()?;
+        if mode & LINK == LINK && self.sha256 != theirs.sha256 {
             return None;
         }
-        let carried = carry(ours, current, &difference(ours, old)).ok()?;
-        let bytes = carried.splices.apply(current);
+        let bytes = apart::reverted(old, ours, current)?;
         Some(Self { sha256: Sha256::of(&bytes), mode, bytes: Some(Arc::new(bytes)) })
     }
 
