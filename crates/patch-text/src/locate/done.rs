@@ -52,7 +52,8 @@ pub(super) fn find<'p>(
         }
     }
     let mut grown = 0;
-    for needle in needles {
+    for index in from_the_top(needles) {
+        let needle = &mut needles[index];
         needle.stated = needle.stated.and_then(|line| line.checked_add_signed(grown));
         needle.inserts_below = needle.inserts_below.and_then(|line| line.checked_add_signed(grown));
         if needle.done.is_some() {
@@ -60,6 +61,17 @@ pub(super) fn find<'p>(
         }
     }
     rejects
+}
+
+/// Returns the hunks in the order of their stated lines: those of a reversed diff begin at the
+/// bottom. Where some state none, the order is that of the patch.
+fn from_the_top(needles: &[Needle<'_>]) -> Vec<usize> {
+    let line = |needle: &Needle<'_>| needle.stated.or(needle.inserts_below);
+    let mut order: Vec<usize> = (0..needles.len()).collect();
+    if needles.iter().all(|needle| line(needle).is_some()) {
+        order.sort_by_key(|&index| line(&needles[index]));
+    }
+    order
 }
 
 /// Where a hunk was found.
@@ -159,8 +171,9 @@ fn stand(lines: &Lines<'_>, texts: &[&[u8]], start: usize) -> bool {
 
 /// Returns the hunks that state their lines, and where each was found.
 fn found(lines: &Lines<'_>, needles: &[Needle<'_>], rules: &Rules) -> Vec<(usize, Found)> {
-    let hunks: Vec<Numbered<'_, '_>> =
+    let mut hunks: Vec<Numbered<'_, '_>> =
         needles.iter().filter_map(|needle| Numbered::new(lines, needle, rules)).collect();
+    hunks.sort_by_key(|hunk| hunk.stated);
     let mut best = walk(lines, &hunks, 0, &[]);
     if best.missed > 0 && !lines.is_cancelled() {
         let anchors = anchors(lines, &hunks, &best.found);
