@@ -132,11 +132,14 @@ pub(crate) fn check(
         }
     }
     let Some(first) = found.first() else { return Ok(()) };
+    let expected = vec![match lines.get(first.start) {
+        line if line.starts_with(b"@@") => "no other text between the hunks of a file",
+        _ => "all sections between one `*** Begin Patch` and one `*** End Patch`",
+    }];
     let start = lines.range(first.start).start;
     let files = files(found.iter().cloned().flatten().map(|at| lines.get(at)));
     found.truncate(NAMED);
     let kind = ParseErrorKind::TextOutside { lines: found, files };
-    let expected = vec!["all sections between one `*** Begin Patch` and one `*** End Patch`"];
     Err(diagnose::at_offset(text, start, 0, kind, expected))
 }
 
