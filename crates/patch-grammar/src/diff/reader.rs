@@ -1296,7 +1296,29 @@ impl<'l, 't> Reader<'l, 't> {
             }
             end += 1;
         }
-        ((old, new) == (0, 0) && !self.goes_on(end)).then_some(end)
+        let is_whole = (old, new) == (0, 0) && !self.goes_on(end) && !self.takes_in_header(end);
+        is_whole.then_some(end)
+    }
+
+    /// Returns whether the hunk whose lines begin here would have the two lines of the next file as
+    /// its last ones, which the numbers of models count in at times.
+    ///
+    /// It would then end in a change although another hunk of the same file follows, while it shows
+    /// context elsewhere. No program writes that.
+    fn takes_in_header(&self, end: usize) -> bool {
+        let Some(at) = end.checked_sub(2).filter(|&at| at > self.at && self.begins(at)) else {
+            return false;
+        };
+        let name = |line: &'t [u8]| {
+            let name = line[4..].split(|&byte| byte == b'\t').next().unwrap_or_default();
+            name.strip_prefix(b"a/").or_else(|| name.strip_prefix(b"b/")).unwrap_or(name)
+        };
+        let old = name(self.lines.get(at));
+        let new = name(self.lines.get(at + 1));
+        let is_file = old == new || [old, new].contains(&&b"/dev/null"[..]);
+        is_file
+            && self.lines.get(end).starts_with(b"@@")
+            && (self.at..at).any(|at| matches!(self.lines.get(at), [b' ', ..] | []))
     }
 
     /// Returns whether the line after a hunk's last one still looks like a line of the hunk. So do
