@@ -179,7 +179,7 @@ fn what_is_applied_is_the_patch_inside_at_every_door() {
         assert!(recovered || outcome == "refused", "{name}: {outcome}");
         let form = match words {
             "diff" => "unified",
-            "blocks" => "blocks",
+            "blocks" | "edits" | "files" => "blocks",
             _ => "envelope",
         };
         let wanted = inside.as_deref().map(|inside| {

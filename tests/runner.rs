@@ -30,6 +30,7 @@ mod contract;
 mod dialects;
 mod diffs;
 mod docs;
+mod edits;
 mod faults;
 mod files;
 mod fit;

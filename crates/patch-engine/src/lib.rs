@@ -136,12 +136,16 @@ pub use patch_text::carry;
 pub use patch_text::diff::changed_ranges;
 pub use patch_text::locate::edit::{Edit, edit};
 pub use patch_text::locate::edit_rules::FinalNewline;
+#[doc(hidden)]
+pub use patch_text::locate::text_edit::nearest_text;
 pub use patch_text::locate::{
     Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, Nearest, Note,
     Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
 };
 pub use patch_text::text::charset::Charset;
 pub use patch_text::text::encoding::FileText;
+#[doc(hidden)]
+pub use patch_text::text::lf_text::{LfText, MoreText, TextPlaces};
 pub use patch_text::text::splices::{Splice, Splices};
 pub use patch_text::text::whitespace::{
     Whitespace, WhitespaceRule, WhitespaceRules, WhitespaceRulesError,

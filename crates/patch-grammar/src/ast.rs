@@ -282,8 +282,33 @@ pub struct Hunk<'p> {
     /// The lines missing from the last hunk of a diff, where nothing shows that the text is whole.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub shortfall: Option<Box<Shortfall<'p>>>,
+    /// What the lines are in the file.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Extent::is_lines"))]
+    pub extent: Extent,
     /// The lines, without markers.
     pub lines: Vec<Line<'p>>,
+}
+
+/// What the lines of a hunk are in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+pub enum Extent {
+    /// Whole lines.
+    #[default]
+    Lines,
+    /// The lines of a text that is in the file once, and need not begin or end with a line: only
+    /// the edits of tools have such a text. The hunk is the only one of its section.
+    Text,
+    /// The same, of a text that is replaced wherever it is.
+    EveryText,
+}
+
+impl Extent {
+    #[cfg(feature = "serde")]
+    fn is_lines(&self) -> bool {
+        *self == Self::Lines
+    }
 }
 
 /// The lines missing from the last hunk of a diff by its numbers, where nothing behind the hunk

@@ -42,8 +42,8 @@ mod stream;
 mod wrapper;
 
 pub use ast::{
-    AddedLines, Header, Hunk, LastLine, Line, LineEndings, LineKind, Section, SectionOperation,
-    Shortfall, Spanned, Submodule,
+    AddedLines, Extent, Header, Hunk, LastLine, Line, LineEndings, LineKind, Section,
+    SectionOperation, Shortfall, Spanned, Submodule,
 };
 pub use error::{OtherForm, ParseError, ParseErrorKind, Warning, WarningKind};
 pub use grammar::{Dialect, GRAMMAR, recognizes};

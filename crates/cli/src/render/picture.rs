@@ -442,7 +442,7 @@ fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
                     Some(Advice::After(lines)) => {
                         format!("line {line}: with {} below", count(lines.len(), "more line"))
                     }
-                    None => format!("line {line}"),
+                    Some(Advice::Text { .. }) | None => format!("line {line}"),
                 };
                 DrawnPlace::new(&candidate.lines, Some(line), &label)
             })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fs_guard::{Access, FileKind, RelPath, Sha256};
 use patch_grammar::binary::Binary;
 use patch_grammar::{
-    Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
+    Extent, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
 };
 use patch_text::carry::{Carried, CarriedHunk, carry};
 use patch_text::git_id::is_blob;
@@ -902,8 +902,10 @@ impl<'a, 'p> Planner<'a, 'p> {
     ) -> Result<Edit, Rejects> {
         let text = self.texts.of(&now.path, base, hunks);
         let text = text.ok_or_else(|| step.reject(binary(now)))?;
-        // Lines of other encodings are not compared as bytes.
-        if text.encoding().is_some() {
+        // Lines of other encodings are not compared as bytes, and a text that is replaced wherever it
+        // is may stand in more places now.
+        let is_everywhere = hunks.iter().any(|hunk| hunk.extent == Extent::EveryText);
+        if text.encoding().is_some() || is_everywhere {
             return Err(step.reject(stale(base, now)).into());
         }
         // Carrying finds out what is there already.

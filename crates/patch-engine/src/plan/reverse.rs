@@ -3,7 +3,8 @@
 //! It shares the text of the patch that it reverts.
 
 use patch_grammar::{
-    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation, Submodule,
+    AddedLines, Extent, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
+    Submodule,
 };
 use patch_text::locate::Order;
 
@@ -140,6 +141,10 @@ fn addition<'p>(text: &'p [u8], hunks: &[Hunk<'p>]) -> Option<AddedLines<'p>> {
 }
 
 fn reversed_hunk<'p>(hunk: &Hunk<'p>, all: &[Hunk<'p>], options: &Options) -> Option<Hunk<'p>> {
+    // A text that is not there says nothing about the place of the text that it replaced.
+    if hunk.extent != Extent::Lines {
+        return None;
+    }
     // Such a hunk would insert at the end of the file, or below its header.
     if options.placement.append_without_anchor
         && !(options.placement.unidiff_zero && hunk.new_start.is_some())

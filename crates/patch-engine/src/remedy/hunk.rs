@@ -37,7 +37,10 @@ impl Remedy {
                 // Without its header, which would lead elsewhere again.
                 let bare = !matches!(reason, RejectReason::MultipleMatches { .. });
                 let remedies = candidates.iter().filter_map(|place| chosen(place, bare));
-                let remedies: Vec<_> = remedies.take(MAX_PLACES).collect();
+                let mut remedies: Vec<_> = remedies.take(MAX_PLACES).collect();
+                if remedies.iter().any(|remedy| matches!(remedy, Remedy::AddText { .. })) {
+                    remedies.push(Remedy::set("replace_all", true));
+                }
                 match (reason, &candidates[..]) {
                     _ if !remedies.is_empty() => return remedies,
                     // No lines around them tell the places apart.
@@ -104,6 +107,9 @@ fn chosen(place: &Candidate, bare: bool) -> Option<Remedy> {
             Remedy::AddContext { means_line, bare, below: true, lines: lines.clone() }
         }
         Advice::Header(header) => Remedy::UseHeader { means_line, header: Some(header.clone()) },
+        Advice::Text { before, after } => {
+            Remedy::AddText { means_line, before: before.clone(), after: after.clone() }
+        }
         #[cfg(not(feature = "exhaustive"))]
         _ => return None,
     })

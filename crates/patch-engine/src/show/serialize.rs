@@ -202,6 +202,10 @@ fn of_candidate(candidate: &Candidate) -> Value {
         Some(Advice::Before(lines)) => value["addContextBefore"] = json!(lines),
         Some(Advice::After(lines)) => value["addContextAfter"] = json!(lines),
         Some(Advice::Header(header)) => value["addHeader"] = json!(header),
+        Some(Advice::Text { before, after }) => {
+            value["addTextBefore"] = json!(before);
+            value["addTextAfter"] = json!(after);
+        }
         #[cfg(not(feature = "exhaustive"))]
         Some(_) => {}
         None => {}

@@ -4,6 +4,7 @@ use patch_grammar::Hunk;
 
 use crate::locate::edit::{Edit, edit_by, not_storable};
 use crate::locate::edit_rules::EditRules;
+use crate::locate::text_edit::{edit_of_text, text_hunk};
 use crate::locate::{HunkReject, RejectReason, cut, fixed};
 use crate::text::encoding::FileText;
 
@@ -13,8 +14,11 @@ pub fn edit_text(
     hunks: &[Hunk<'_>],
     rules: EditRules<'_>,
 ) -> Result<Edit, Vec<HunkReject>> {
-    let mut edit = edit_by(text.bytes(), hunks, rules)
-        .or_else(|rejects| fixed::edit(text.bytes(), hunks, rules).ok_or(rejects))?;
+    let mut edit = match text_hunk(hunks) {
+        Some(hunk) => edit_of_text(text.bytes(), hunk, rules)?,
+        None => edit_by(text.bytes(), hunks, rules)
+            .or_else(|rejects| fixed::edit(text.bytes(), hunks, rules).ok_or(rejects))?,
+    };
     if let Some(reject) = cut::off(text, hunks, &edit.placed, &edit.splices) {
         return Err(vec![reject]);
     }

@@ -35,6 +35,7 @@ mod search;
 #[cfg(feature = "serde")]
 mod serialize;
 mod stated;
+pub mod text_edit;
 mod unchanged;
 mod written;
 

@@ -490,7 +490,7 @@ fn with_context(
     match places.advice(start, None) {
         Some(Advice::Before(more)) => start - more.len()..end,
         Some(Advice::After(more)) => start..end + more.len(),
-        Some(Advice::Header(_)) | None => start..end,
+        Some(Advice::Header(_) | Advice::Text { .. }) | None => start..end,
     }
 }
 

@@ -344,6 +344,9 @@ impl Candidate {
         let lines = match &self.advice {
             Some(Advice::Before(lines) | Advice::After(lines)) => &lines[..],
             Some(Advice::Header(header)) => std::slice::from_ref(header),
+            Some(Advice::Text { before, after }) => {
+                return size_of::<Self>() + before.len() + after.len();
+            }
             None => &[],
         };
         size_of::<Self>() + lines.iter().map(|line| size_of::<String>() + line.len()).sum::<usize>()
@@ -360,6 +363,13 @@ pub enum Advice {
     After(Vec<String>),
     /// The text for an `@@` header.
     Header(String),
+    /// More of the text around an edit whose text may be a part of a line.
+    Text {
+        /// The text to put before its texts.
+        before: String,
+        /// The text to put behind them.
+        after: String,
+    },
 }
 
 impl HunkReject {

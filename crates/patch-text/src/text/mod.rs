@@ -2,6 +2,7 @@
 
 pub mod charset;
 pub mod encoding;
+pub mod lf_text;
 pub mod lines;
 pub mod splices;
 pub mod whitespace;

@@ -1003,8 +1003,17 @@ fn edit_words(means_line: usize, before: &str, after: &str, caller: Caller) -> S
     format!("to mean line {means_line}, put {sides} both {old} and {new}")
 }
 
-/// Says which lines to put into both parts of a SEARCH/REPLACE block.
+/// Says which lines to put into both parts of a SEARCH/REPLACE block, or which text before or
+/// behind both texts of an edit.
 fn search_words(means_line: usize, before: &str, after: &str) -> String {
+    // The text of an edit begins or ends within a line.
+    if [before, after].iter().any(|text| !text.is_empty() && !text.ends_with('\n')) {
+        let (side, text) = if after.is_empty() { ("before", before) } else { ("behind", after) };
+        return format!(
+            "to mean line {means_line}, put {} {side} both the old and the new text",
+            Value::from(text)
+        );
+    }
     let (side, text) = if after.is_empty() { ("above", before) } else { ("below", after) };
     let lines = block(text.lines());
     format!("to mean line {means_line}, put {side} the lines of both SEARCH and REPLACE:{lines}")

@@ -1,7 +1,9 @@
-//! Patches as input: an envelope, a diff, SEARCH/REPLACE blocks, or operations of the Responses
-//! API; and the conversion of one form to another.
+//! Patches as input: an envelope, a diff, SEARCH/REPLACE blocks, edits, or operations of the
+//! Responses API; and the conversion of one form to another.
 
+pub mod edits;
 mod error;
+mod fields;
 mod mail;
 #[cfg(not(feature = "shell"))]
 mod no_shell;
@@ -18,11 +20,12 @@ use patch_engine::{
 };
 use patch_grammar::detect::{self, Bare, DetectedKind};
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{ParseOptions, Section, Text, blocks, envelope, other_form};
+use patch_grammar::{ParseOptions, Section, SectionOperation, Text, blocks, envelope, other_form};
 use serde_json::Value;
 
 use crate::answer::changes;
 use crate::answer::error::ToolError;
+use crate::input::edits::{EditedSection, FileEdit};
 pub use crate::input::error::InputError;
 use crate::input::mail::PlainMails;
 use crate::input::not_received::wrapped;
@@ -44,6 +47,8 @@ patch_grammar::named! {
         Openai = "openai",
         /// SEARCH/REPLACE blocks.
         Blocks = "blocks",
+        /// Calls of tools that edit files, as JSON.
+        Edits = "edits",
         /// Any of the forms, even in a wrapper, if the wrapper can be removed.
         #[default]
         Auto = "auto",
@@ -95,6 +100,8 @@ pub struct PatchText {
     pub calls: Vec<CallLines>,
     /// Whether old lines must be exact and unique, and no file is replaced, as in blocks.
     pub exact: bool,
+    /// The sections of an envelope written from edits, whose texts need not be whole lines.
+    pub edits: Option<Vec<EditedSection>>,
     /// The directory above the patch's paths, and the files to take.
     pub paths: PathRules,
     /// The source of an envelope written here, if the lines of the source are known.
@@ -139,6 +146,7 @@ impl PatchText {
             reverse: false,
             calls: Vec::new(),
             exact: false,
+            edits: None,
             paths: PathRules::default(),
             origin: None,
             parsed: None,
@@ -152,10 +160,10 @@ impl PatchText {
         self.origin.as_ref().map_or(&self.text, |origin| &origin.text)
     }
 
-    /// Takes another text in the same form.
+    /// Takes another text in the same form. Edits are then read as whole lines.
     #[must_use]
     pub fn with_text(&self, text: impl Into<Text>) -> Self {
-        Self { text: text.into(), origin: None, parsed: None, ..self.clone() }
+        Self { text: text.into(), edits: None, origin: None, parsed: None, ..self.clone() }
     }
 
     /// Joins patches to one, in order. Also returns, for each, the line of the joined text where
@@ -170,10 +178,7 @@ impl PatchText {
     /// If there is none.
     pub fn join(all: &[&Self]) -> Result<(Self, Vec<(usize, usize)>), NotReceived> {
         let first = all.first().expect("BUG: there is a patch");
-        if all
-            .iter()
-            .any(|one| one.diff.is_some() != first.diff.is_some() || one.exact != first.exact)
-        {
+        if all.iter().any(|one| one.kind() != first.kind()) {
             return Err(NotReceived::MixedParts);
         }
         let kind = if first.diff.is_some() { DetectedKind::Diff } else { DetectedKind::Envelope };
@@ -190,7 +195,14 @@ impl PatchText {
             one.calls.iter().map(move |call| call.moved(*line, *from))
         });
         let calls = calls.collect();
-        Ok((Self { notes, calls, diff, ..first.with_text(text) }, begins))
+        let edits = all.iter().map(|one| one.edits.clone()).collect::<Option<Vec<_>>>();
+        let edits = edits.map(|all| all.concat());
+        Ok((Self { notes, calls, diff, edits, ..first.with_text(text) }, begins))
+    }
+
+    /// Returns the form of the text: a diff, exact, of edits.
+    fn kind(&self) -> [bool; 3] {
+        [self.diff.is_some(), self.exact, self.edits.is_some()]
     }
 
     /// Finds the patch in a text. `options` are those of the later parse; if finding the patch
@@ -206,7 +218,9 @@ impl PatchText {
             return Self::read(sent, &how, options);
         }
         match how.form {
-            InputForm::Envelope | InputForm::Openai | InputForm::Blocks if how.strip.is_some() => {
+            InputForm::Envelope | InputForm::Openai | InputForm::Blocks | InputForm::Edits
+                if how.strip.is_some() =>
+            {
                 return usage(
                     "`strip` is about the paths of a diff, and the text is read as another form",
                 );
@@ -239,6 +253,7 @@ impl PatchText {
             InputForm::Blocks => given.read_blocks(options),
             InputForm::Unified => Ok(Self { diff: Some(how.diff_options()), ..given }),
             InputForm::Openai => given.read_calls(options),
+            InputForm::Edits => given.read_edits(options),
             InputForm::Auto => given.read_any(how, options),
         }
     }
@@ -266,6 +281,17 @@ impl PatchText {
                 self.with_calls(&calls, notes)
             }
             _ => Err(in_other_form(sent, InputForm::Openai, options, error)),
+        }
+    }
+
+    fn read_edits(self, options: &ParseOptions) -> Result<Self, InputError> {
+        let sent = self.text.as_bytes();
+        match received::receive(sent, Part::default()) {
+            Ok(Received { form: ReceivedForm::Edits { edits, text }, notes }) => {
+                Ok(self.with_edits(&edits, &text, notes))
+            }
+            Ok(_) => Err(in_other_form(sent, InputForm::Edits, options, NotReceived::Nothing)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -341,6 +367,7 @@ impl PatchText {
             }
             ReceivedForm::Blocks { found, text } => Ok(self.with_blocks(found, text.into(), notes)),
             ReceivedForm::Calls(calls) => self.with_calls(&calls, notes),
+            ReceivedForm::Edits { edits, text } => Ok(self.with_edits(&edits, &text, notes)),
         }
     }
 
@@ -388,6 +415,14 @@ impl PatchText {
         Self { text: found.text.into(), notes, exact: true, origin, ..self }
     }
 
+    /// Takes the envelope written from edits in the JSON `sent`.
+    fn with_edits(self, all: &[FileEdit], sent: &[u8], notes: Vec<String>) -> Self {
+        let written = edits::to_envelope(all, &String::from_utf8_lossy(sent));
+        let origin = Some(Arc::new(Origin { text: sent.into(), lines: written.lines }));
+        let edits = Some(written.sections);
+        Self { text: written.text.into(), notes, exact: true, edits, origin, ..self }
+    }
+
     /// Takes the envelope written from calls.
     fn with_calls(self, calls: &[PatchCall], notes: Vec<String>) -> Result<Self, InputError> {
         let text = ops::to_envelope(calls)?.into();
@@ -414,6 +449,11 @@ impl PatchText {
     ///
     /// When the patch does not parse, or cannot be reversed.
     pub fn parse(&self, options: &Options) -> Result<Patch, InputError> {
+        if self.reverse && self.edits.is_some() {
+            return Err(InputError::Inexpressible(
+                "edits cannot be reversed: their texts say nothing of the lines around them".into(),
+            ));
+        }
         let text = self.text.clone();
         let patch = match (&self.parsed, &self.diff) {
             (Some(patch), _) => Ok(patch.clone()),
@@ -429,12 +469,33 @@ impl PatchText {
         if let Some(origin) = &self.origin {
             patch = patch.from_lines(&origin.lines);
         }
+        if let Some(edits) = &self.edits {
+            patch = as_edited(&patch, edits)?;
+        }
         patch.notes = self.notes.clone();
         patch.exact = self.exact;
         patch.to_the_letter = options.parse.to_the_letter;
         let patch = self.paths.of(patch, self.reverse);
         Ok(if self.reverse { reverse(&patch, options)? } else { patch })
     }
+}
+
+/// Says of each section of an envelope written from edits what its lines are in the file.
+fn as_edited(patch: &Patch, edits: &[EditedSection]) -> Result<Patch, InputError> {
+    if patch.sections().len() != edits.len() {
+        let message = "an edit has a path that no patch can have".to_owned();
+        return Err(InputError::Unreadable(message));
+    }
+    Ok(patch.map_sections(|sections| {
+        let mut sections = sections.to_vec();
+        for (section, edit) in sections.iter_mut().zip(edits) {
+            section.path.text = edit.path.clone().into();
+            if let SectionOperation::Update { hunks, .. } = &mut section.operation {
+                hunks.iter_mut().for_each(|hunk| hunk.extent = edit.extent);
+            }
+        }
+        sections
+    }))
 }
 
 /// Returns the error of a text that is not a patch in the form `own`: it names the text's own form,
@@ -455,6 +516,7 @@ fn in_other_form(
         ReceivedForm::Blocks { .. } => InputForm::Blocks,
         ReceivedForm::Diff { .. } => InputForm::Unified,
         ReceivedForm::Calls(_) => InputForm::Openai,
+        ReceivedForm::Edits { .. } => InputForm::Edits,
     };
     match own {
         own if found == own => error.into(),
@@ -524,6 +586,13 @@ pub fn convert(
     files: &mut dyn FnMut() -> Result<Files, ToolError>,
 ) -> Result<Converted, InputError> {
     let mut patch = text.parse(options)?;
+    if text.edits.is_some() && matches!(to, OutputForm::Envelope | OutputForm::Openai) {
+        return Err(InputError::Inexpressible(
+            "the text of an edit may be a part of a line, and the lines of this form are whole; \
+             the forms `unified` and `git` are made against the files"
+                .into(),
+        ));
+    }
     let told = patch.warnings.iter().map(|warning| format!("patch {warning}"));
     let notes: Vec<_> = patch.notes.iter().cloned().chain(told).collect();
     if (text.diff.is_some() || text.reverse || !text.paths.are_none())

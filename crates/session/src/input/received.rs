@@ -15,6 +15,8 @@ use patch_grammar::marker::{LITERAL, respelled};
 use patch_grammar::{LineKind, Marker, Patch, SectionOperation, Text, blocks};
 use serde_json::{Value, json};
 
+use crate::input::edits::{self, FileEdit};
+use crate::input::fields::{HOLDERS, nothing_else};
 use crate::input::mail::is_mail;
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
@@ -67,6 +69,13 @@ pub enum ReceivedForm {
     },
     /// Operations of the Responses API.
     Calls(Vec<PatchCall>),
+    /// Edits of tools, as JSON.
+    Edits {
+        /// The edits, in order.
+        edits: Vec<FileEdit>,
+        /// The text with the JSON.
+        text: Vec<u8>,
+    },
 }
 
 impl ReceivedForm {
@@ -79,6 +88,7 @@ impl ReceivedForm {
             Self::Blocks { .. } => "these are SEARCH/REPLACE blocks",
             Self::Diff { .. } => "this is a diff",
             Self::Calls(_) => "these are operations of the Responses API",
+            Self::Edits { .. } => "these are calls of tools that edit files",
         }
     }
 }
@@ -138,6 +148,11 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
                 notes.push(note);
                 return only(Received { form: ReceivedForm::Calls(calls), notes }, part);
             }
+            JsonLayer::Edits(edits) => {
+                notes.push(edits::note(&edits));
+                let form = ReceivedForm::Edits { edits, text: text.into_owned() };
+                return only(Received { form, notes }, part);
+            }
             JsonLayer::Shell(call) => return only(of_shell(call, notes), part),
         }
     }
@@ -156,6 +171,7 @@ fn fenced(text: &[u8]) -> Option<&[u8]> {
 enum JsonLayer {
     Text(String, String),
     Calls(Vec<PatchCall>, String),
+    Edits(Vec<FileEdit>),
     Shell(ShellPatch),
 }
 
@@ -169,8 +185,8 @@ fn json_layer(text: &[u8]) -> Result<Option<JsonLayer>, NotReceived> {
                 format!("this is JSON that says something twice: {error}"),
                 "send each once",
             ),
-            // The text only begins like JSON.
-            Err(_) => Ok(None),
+            // The text only begins like JSON, or has a call in each line.
+            Err(_) => Ok(json_lines(text)?.map(JsonLayer::Edits)),
         };
     }
     // One line with `\n` for line feeds: a string literal without its quotes.
@@ -179,6 +195,13 @@ fn json_layer(text: &[u8]) -> Result<Option<JsonLayer>, NotReceived> {
         return Ok(Some(JsonLayer::Text(inner, "decoded the escapes of a string literal".into())));
     }
     Ok(None)
+}
+
+/// Reads the edits of a text with a call in each line.
+fn json_lines(text: &str) -> Result<Option<Vec<FileEdit>>, NotReceived> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let calls: Option<Vec<Value>> = lines.map(|line| json::unique(line.as_bytes()).ok()).collect();
+    calls.map_or(Ok(None), |calls| edits::of(&Value::Array(calls)))
 }
 
 /// The names of this tool in the calls of models.
@@ -191,27 +214,10 @@ const TOOLS: [&str; 6] = [
     "container.apply_patch",
 ];
 
-/// The fields for a patch, or for the arguments of a call.
-const HOLDERS: [&str; 8] =
-    ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];
-
-/// The fields without a meaning for the change.
-const SILENT: [&str; 12] = [
-    "id",
-    "call_id",
-    "callId",
-    "type",
-    "status",
-    "index",
-    "role",
-    "timeout",
-    "timeout_ms",
-    "explanation",
-    "description",
-    "reason",
-];
-
 fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
+    if let Some(edits) = edits::of(&value)? {
+        return Ok(Some(JsonLayer::Edits(edits)));
+    }
     let mut object = match value {
         Value::String(text) => {
             return Ok(Some(JsonLayer::Text(text, "decoded a JSON string".into())));
@@ -230,7 +236,7 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
     }
     for (field, many) in [("operation", false), ("operations", true)] {
         if let Some(found) = object.remove(field) {
-            nothing_else(&object)?;
+            nothing_else(&object, "patch")?;
             return match found {
                 Value::Array(all) if many => operations(all),
                 one if !many => operations(vec![one]),
@@ -249,7 +255,7 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
         }
     }
     if let Some(Value::Array(mut all)) = object.remove("tool_calls") {
-        nothing_else(&object)?;
+        nothing_else(&object, "patch")?;
         return match (all.pop(), all.is_empty()) {
             (Some(call), true) => unwrap(call),
             _ => wrapped("there is not exactly one tool call", "send the one alone"),
@@ -257,7 +263,7 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
     }
     for field in ["command", "cmd"] {
         if let Some(command) = object.remove(field) {
-            nothing_else(&object)?;
+            nothing_else(&object, "patch")?;
             return match command {
                 Value::Array(words) => list(words),
                 Value::String(text) if text.trim_start().starts_with(Marker::Begin.as_str()) => {
@@ -273,12 +279,12 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
     for field in HOLDERS {
         match object.remove(field) {
             Some(Value::String(text)) => {
-                nothing_else(&object)?;
+                nothing_else(&object, "patch")?;
                 return Ok(Some(JsonLayer::Text(text, format!("took the patch out of `{field}`"))));
             }
             // The arguments of a call.
             Some(inner @ Value::Object(_)) => {
-                nothing_else(&object)?;
+                nothing_else(&object, "patch")?;
                 return unwrap(inner);
             }
             _ => {}
@@ -288,24 +294,6 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
         "this is JSON without a patch in it",
         "send the patch alone, or as `{\"patch\": \"…\"}`",
     )
-}
-
-/// Refuses a field whose meaning would be lost.
-fn nothing_else(object: &serde_json::Map<String, Value>) -> Result<(), NotReceived> {
-    match object.iter().find(|(field, value)| !is_silent(field, value)) {
-        Some((field, _)) => wrapped(
-            format!("`{field}` beside the patch says something that would be lost"),
-            "send the patch alone, and say that another way",
-        ),
-        None => Ok(()),
-    }
-}
-
-/// Returns whether a field says nothing about the change.
-fn is_silent(field: &str, value: &Value) -> bool {
-    let is_here = matches!(field, "workdir" | "cwd" | "working_directory")
-        && matches!(value.as_str(), Some("" | "." | "./"));
-    SILENT.contains(&field) || value.is_null() || is_here
 }
 
 fn list(items: Vec<Value>) -> Result<Option<JsonLayer>, NotReceived> {

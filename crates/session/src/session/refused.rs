@@ -46,6 +46,8 @@ enum PatchLanguage {
     Envelope,
     /// An envelope written from SEARCH/REPLACE blocks.
     Blocks,
+    /// An envelope written from edits. It is not kept: its lines need not be whole.
+    Edits,
     /// A diff, with the number of leading components to strip from its paths, if given.
     Diff(Option<usize>),
 }
@@ -56,6 +58,7 @@ impl RefusedForm {
     pub fn of(text: &PatchText) -> Self {
         let language = match text.diff {
             Some(how) => PatchLanguage::Diff(how.strip),
+            None if text.edits.is_some() => PatchLanguage::Edits,
             None if text.exact => PatchLanguage::Blocks,
             None => PatchLanguage::Envelope,
         };
@@ -66,6 +69,7 @@ impl RefusedForm {
         let language = match self.language {
             PatchLanguage::Envelope => "envelope".to_owned(),
             PatchLanguage::Blocks => "blocks".into(),
+            PatchLanguage::Edits => "edits".into(),
             PatchLanguage::Diff(None) => "diff".into(),
             PatchLanguage::Diff(Some(strip)) => format!("diff {strip}"),
         };
@@ -175,6 +179,9 @@ impl Session {
         error: &ToolError,
         reports: &[Report],
     ) -> Option<Kept> {
+        if form.language == PatchLanguage::Edits {
+            return None;
+        }
         let rejects = error.details["rejects"].as_array().into_iter().flatten();
         let refused = rejects.filter_map(|reject| reject["path"].as_str());
         let refused: Vec<&str> = refused.chain(error.path.as_deref()).collect();

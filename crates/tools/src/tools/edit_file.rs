@@ -5,10 +5,9 @@ use std::ops::{Range, RangeInclusive};
 use fs_guard::RelPath;
 use patch_engine::remedy::{Action, MAX_PLACES, Part};
 use patch_engine::{
-    Edit, ErrorKind, Expected, Files, FinalNewline, Host, Loaded, Options, Plan, PlanBuilder,
-    Profile, Reject, RejectReason, Rejects, Remedy, Report, Sha256, Splices, line_words,
+    Edit, ErrorKind, Expected, Files, Host, LfText, Loaded, MoreText, Plan, PlanBuilder, Reject,
+    RejectReason, Rejects, Remedy, Report, Sha256, Splices, TextPlaces, line_words, nearest_text,
 };
-use patch_grammar::{Hunk, Line, LineEndings, LineKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -27,9 +26,6 @@ use patch_session::text::{normalised, without_bom};
 
 /// How many places an error names.
 const NAMED: usize = 20;
-
-/// The most lines above or below a place that an error adds to make its text unique.
-const WIDER: usize = 5;
 
 /// The arguments of `edit_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -295,13 +291,13 @@ fn base_of(
 /// Returns whether the texts of `replaceAll` edits are in both versions of a file equally often. An
 /// occurrence added since would not be replaced.
 fn same_counts(edits: &[TextEdit], versions: [&[u8]; 2]) -> bool {
-    let [before, now] = versions.map(|bytes| text_and_crlf(without_bom(bytes)).0);
+    let [before, now] = versions.map(LfText::new);
     let everywhere =
         |edit: &&TextEdit| edit.replace_all == Some(true) || edit.expected_occurrences.is_some();
     edits.iter().filter(everywhere).all(|edit| {
         let old = normalised(&edit.old_text);
         let finder = memchr::memmem::Finder::new(old.as_bytes());
-        finder.find_iter(&before).count() == finder.find_iter(&now).count()
+        finder.find_iter(before.text()).count() == finder.find_iter(now.text()).count()
     })
 }
 
@@ -328,20 +324,6 @@ fn no_change(caller: Caller, path: &str, edit: Option<usize>) -> ToolError {
         .remedies([Remedy::LeaveOut(Part::Edit)])
 }
 
-/// Returns a text with CRLF as LF, and the positions of the line feeds in place of CRLF.
-fn text_and_crlf(body: &[u8]) -> (Vec<u8>, Vec<usize>) {
-    let mut text = Vec::with_capacity(body.len());
-    let mut crlf = Vec::new();
-    for (at, &byte) in body.iter().enumerate() {
-        if byte == b'\r' && body.get(at + 1) == Some(&b'\n') {
-            crlf.push(text.len());
-        } else {
-            text.push(byte);
-        }
-    }
-    (text, crlf)
-}
-
 /// Where the edits of a call go.
 struct FoundEdits {
     edit: Edit,
@@ -349,23 +331,17 @@ struct FoundEdits {
     lines: Vec<RangeInclusive<usize>>,
 }
 
-/// A file with CRLF as LF, and the way back from a position there to a position in the file.
+/// A file in which the texts of edits are looked for.
 struct Edits<'f> {
     caller: Caller,
     path: &'f str,
     bytes: &'f [u8],
-    /// Where the text begins, after a byte-order mark.
-    bom: usize,
-    text: Vec<u8>,
-    /// The positions in `text` of line feeds that stand for CRLF, ascending.
-    crlf: Vec<usize>,
+    file: LfText,
 }
 
 impl<'f> Edits<'f> {
     fn new(caller: Caller, path: &'f str, bytes: &'f [u8]) -> Self {
-        let body = without_bom(bytes);
-        let (text, crlf) = text_and_crlf(body);
-        Self { caller, path, bytes, bom: bytes.len() - body.len(), text, crlf }
+        Self { caller, path, bytes, file: LfText::new(bytes) }
     }
 
     /// Returns the caller's name for the text that an edit looks for.
@@ -380,16 +356,6 @@ impl<'f> Edits<'f> {
     /// Returns the caller's name for the replacement.
     fn new_name(&self) -> &'static str {
         if self.caller == Caller::Editor { "new_str" } else { "newText" }
-    }
-
-    /// Converts a position in the text to a position in the file.
-    fn in_file(&self, at: usize) -> usize {
-        self.bom + at + self.crlf.partition_point(|&crlf| crlf < at)
-    }
-
-    /// Returns the line of a position in the text, from 1.
-    fn line(&self, at: usize) -> usize {
-        self.text[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
     }
 
     fn splices(&self, edits: &[TextEdit]) -> Result<FoundEdits, ToolError> {
@@ -421,7 +387,7 @@ impl<'f> Edits<'f> {
                 return Err(no_change(self.caller, self.path, Some(index)));
             }
             for place in self.places(index, edit, old.as_bytes())? {
-                let splice = self.splice(&place, old.as_bytes(), new.as_bytes());
+                let splice = self.file.splice(place.start, old.as_bytes(), new.as_bytes());
                 all.push((place, index, splice));
             }
         }
@@ -453,7 +419,7 @@ impl<'f> Edits<'f> {
         }
         let lines = all
             .iter()
-            .map(|(place, ..)| self.line(place.start)..=self.line(place.end - 1))
+            .map(|(place, ..)| self.file.line(place.start)..=self.file.line(place.end - 1))
             .collect();
         let sources = all.iter().map(|(_, index, _)| vec![*index]).collect();
         let mut splices = Splices::new();
@@ -468,19 +434,7 @@ impl<'f> Edits<'f> {
         edit: &TextEdit,
         old: &[u8],
     ) -> Result<Vec<Range<usize>>, ToolError> {
-        let mut starts = Vec::new();
-        let mut overlapping = 0;
-        let finder = memchr::memmem::Finder::new(old);
-        let mut from = 0;
-        while let Some(at) = finder.find(&self.text[from..]) {
-            let at = from + at;
-            // Places of a text that overlap cannot all be replaced.
-            match starts.last() {
-                Some(last) if at < last + old.len() => overlapping += 1,
-                _ => starts.push(at),
-            }
-            from = at + 1;
-        }
+        let TextPlaces { starts, overlapping } = self.file.places(old);
         let found = (starts.len() + overlapping) as u64;
         let everywhere = edit.replace_all == Some(true);
         match (found, edit.expected_occurrences) {
@@ -497,50 +451,6 @@ impl<'f> Edits<'f> {
         Ok(starts.into_iter().map(|start| start..start + old.len()).collect())
     }
 
-    /// Makes the splice of a place. The bytes that the texts share at both ends stay as they are.
-    fn splice(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> (Range<usize>, Vec<u8>) {
-        let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-        let old = &old[head..];
-        let new = &new[head..];
-        let tail =
-            old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
-        let old = &old[..old.len() - tail];
-        let new = &new[..new.len() - tail];
-        let start = place.start + head;
-        let end = start + old.len();
-        let mut text = Vec::with_capacity(new.len());
-        let mut at = start;
-        for &byte in new {
-            // The nth new line ends like the nth old one, or else like its neighbours.
-            if byte == b'\n' {
-                let next = self.text[at.min(end)..end]
-                    .iter()
-                    .position(|&byte| byte == b'\n')
-                    .map(|next| at + next);
-                if self.ends_in_crlf(next.unwrap_or(end)) {
-                    text.push(b'\r');
-                }
-                at = next.map_or(end, |next| next + 1);
-            }
-            text.push(byte);
-        }
-        // A carriage return before the line feed after the text stays there.
-        (self.in_file(start)..self.in_file(end), text)
-    }
-
-    /// Returns whether the first line that ends at or after a position, or else the last one before
-    /// it, ends in CRLF.
-    fn ends_in_crlf(&self, at: usize) -> bool {
-        let after = self.text[at.min(self.text.len())..]
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .map(|next| at + next);
-        let near = after.or_else(|| {
-            self.text[..at.min(self.text.len())].iter().rposition(|&byte| byte == b'\n')
-        });
-        near.is_some_and(|near| self.crlf.binary_search(&near).is_ok())
-    }
-
     fn too_many(
         &self,
         index: usize,
@@ -554,11 +464,11 @@ impl<'f> Edits<'f> {
             .take(NAMED)
             .map(|&start| {
                 let end = start + old.len() - usize::from(old.ends_with(b"\n"));
-                json!({ "startLine": self.line(start), "endLine": self.line(end.max(start)) })
+                json!({ "startLine": self.file.line(start), "endLine": self.file.line(end.max(start)) })
             })
             .collect();
         let lines: Vec<_> =
-            starts.iter().take(6).map(|&start| self.line(start).to_string()).collect();
+            starts.iter().take(6).map(|&start| self.file.line(start).to_string()).collect();
         let s = if lines.len() == 1 { "" } else { "s" };
         let lines = format!("(line{s} {})", lines.join(", "));
         let name = self.old_of(index);
@@ -605,54 +515,10 @@ impl<'f> Edits<'f> {
             .remedies(remedies)
     }
 
-    /// Returns the text around a place that makes its text unique: the rest of its line, or else
-    /// the fewest lines above or below.
+    /// Returns the text around a place that makes its text unique.
     fn more_text(&self, start: usize, old: &[u8]) -> Option<Remedy> {
-        let end = start + old.len();
-        // The beginnings of the line and of the lines above it.
-        let aboves = std::iter::successors(Some(self.line_start(start)), |&above| {
-            Some(self.line_start(above.checked_sub(1)?))
-        });
-        let below = if old.ends_with(b"\n") {
-            end
-        } else {
-            self.next_line(end).map_or(self.text.len(), |next| next - 1)
-        };
-        // The ends of the line and of the lines below it.
-        let belows = std::iter::successors(Some(below), |&below| {
-            (below < self.text.len()).then(|| self.next_line(below).unwrap_or(self.text.len()))
-        });
-        let wider = aboves.take(WIDER).map(|above| above..end);
-        let range = wider
-            .zip(belows.take(WIDER).map(|below| start..below))
-            .flat_map(|(above, below)| [above, below])
-            .find(|range| self.is_unique(range))?;
-        Some(Remedy::AddText {
-            means_line: self.line(start),
-            before: self.utf8(range.start..start)?,
-            after: self.utf8(end..range.end)?,
-        })
-    }
-
-    /// Returns the beginning of the line at a position.
-    fn line_start(&self, at: usize) -> usize {
-        self.text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1)
-    }
-
-    /// Returns the position after the next line feed.
-    fn next_line(&self, at: usize) -> Option<usize> {
-        self.text[at..].iter().position(|&byte| byte == b'\n').map(|feed| at + feed + 1)
-    }
-
-    /// Returns whether the text of a range is nowhere else.
-    fn is_unique(&self, range: &Range<usize>) -> bool {
-        let finder = memchr::memmem::Finder::new(&self.text[range.clone()]);
-        finder.find(&self.text) == Some(range.start)
-            && finder.find(&self.text[range.start + 1..]).is_none()
-    }
-
-    fn utf8(&self, range: Range<usize>) -> Option<String> {
-        std::str::from_utf8(&self.text[range]).ok().map(ToOwned::to_owned)
+        let MoreText { before, after } = self.file.more_text(start, old)?;
+        Some(Remedy::AddText { means_line: self.file.line(start), before, after })
     }
 
     fn not_found(&self, index: usize, edit: &TextEdit) -> ToolError {
@@ -688,7 +554,7 @@ impl<'f> Edits<'f> {
             // The text is there but for its last line feed.
             None if normalised(&edit.old_text)
                 .strip_suffix('\n')
-                .is_some_and(|old| self.text.ends_with(old.as_bytes())) =>
+                .is_some_and(|old| self.file.text().ends_with(old.as_bytes())) =>
             {
                 message += "; the last line of the file ends without a line feed";
                 remedy = Remedy::give(
@@ -718,36 +584,6 @@ impl<'f> Edits<'f> {
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
         let old = normalised(&edit.old_text);
         let new = normalised(&edit.new_text);
-        // Lines that the texts share at both ends become context.
-        let olds: Vec<&str> = old.lines().collect();
-        let news: Vec<&str> = new.lines().collect();
-        let head = olds.iter().zip(&news).take_while(|(one, other)| one == other).count();
-        let most = olds.len().min(news.len()) - head;
-        let tail = olds
-            .iter()
-            .rev()
-            .zip(news.iter().rev())
-            .take_while(|(one, other)| one == other)
-            .count()
-            .min(most);
-        let lines = hunk_lines(&olds[..head], LineKind::Context)
-            .chain(hunk_lines(&olds[head..olds.len() - tail], LineKind::Delete))
-            .chain(hunk_lines(&news[head..news.len() - tail], LineKind::Insert))
-            .chain(hunk_lines(&olds[olds.len() - tail..], LineKind::Context))
-            .collect();
-        let hunk =
-            Hunk { opened: true, lines, endings: LineEndings::Framing, line: 1, ..Hunk::default() };
-        let rules = Options::new(Profile::Strict).placement;
-        let rejects = patch_engine::edit(
-            &self.bytes[self.bom..],
-            std::slice::from_ref(&hunk),
-            &rules,
-            FinalNewline::Keep,
-        );
-        rejects.err()?.into_iter().next().map(|reject| reject.reason)
+        nearest_text(without_bom(self.bytes), old.as_bytes(), new.as_bytes(), 1)
     }
-}
-
-fn hunk_lines<'l>(texts: &[&'l str], kind: LineKind) -> impl Iterator<Item = Line<'l>> {
-    texts.iter().map(move |text| Line::new(text.as_bytes(), LineEndings::Framing, 1, kind))
 }
