@@ -74,6 +74,7 @@ mod uninstall;
 mod unsafe_code;
 mod unseen;
 mod verify;
+mod whole_files;
 
 /// Files of Rust beside this one are modules; the folders have data too.
 #[test]

@@ -23,14 +23,14 @@ use std::ops::Range;
 
 use crate::ast::LineKind;
 use crate::diagnose;
-use crate::diff::of_quoted;
 use crate::envelope::Writer;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::fence::Fence;
 use crate::lines::{Lines, left_out};
-use crate::marker::{self, LITERAL, Marker};
+use crate::marker::{self, Marker};
 use crate::outside::{self, BLOCK_SIGNS, is_block_marker, opens_block};
 use crate::parse::decode;
+use crate::path_line::{Says, named};
 
 /// The envelope made from blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -533,63 +533,6 @@ fn is_tag(line: &str) -> bool {
         TAGS.contains(&name)
             && language.chars().all(|c| c.is_ascii_alphanumeric() || "+#-".contains(c))
     })
-}
-
-/// How far a line goes to say that its text is a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Says {
-    /// It may be prose.
-    Nothing,
-    /// A heading, bold or a comment, as prose may be too. The word is the path of an existing file,
-    /// or looks like a path.
-    Stressed,
-    /// It says so, or stands where no prose can.
-    Named,
-    /// The path stands in marks, blanks included.
-    Marked,
-}
-
-/// Returns the path of a line that says nothing else; `says` is what its place says already, and
-/// `is_new` whether the file is to be made.
-fn named(line: &str, mut says: Says, is_new: bool) -> Option<String> {
-    let line = line.trim();
-    let mut path = line.trim_start_matches('#').trim_start_matches("//").trim_start();
-    if path.len() < line.len() {
-        // Whatever its place says, a comment may be prose.
-        says = Says::Stressed;
-    }
-    if let Some(rest) = path.strip_prefix("<path>") {
-        (path, says) = (rest.strip_suffix("</path>")?.trim(), Says::Marked);
-    }
-    loop {
-        for words in ["File: ", "file: ", "Filename: ", "File path: ", "Path: ", "path: "] {
-            if let Some(rest) = path.strip_prefix(words) {
-                (path, says) = (rest.trim(), says.max(Says::Named));
-            }
-        }
-        path = path.strip_suffix(':').unwrap_or(path);
-        if let Some(name) = of_quoted(path) {
-            return Some(name);
-        }
-        let marks = ["**", "`", "\"", "'", "*", "__"];
-        let inner = marks.iter().find_map(|mark| {
-            let inner = path.strip_prefix(mark)?.strip_suffix(mark)?;
-            (!inner.contains(mark)).then_some((inner, mark.starts_with(LITERAL)))
-        });
-        let Some((inner, is_literal)) = inner else { break };
-        path = inner.trim();
-        says = says.max(if is_literal { Says::Marked } else { Says::Stressed });
-    }
-    let one_word = !path.contains(char::is_whitespace);
-    let looks = path.contains(['/', '.']) && !path.ends_with(['.', ',', ';', '!', '?']);
-    // A changed file exists, or the patch is refused.
-    let is_sure = says >= if is_new { Says::Named } else { Says::Stressed };
-    let taken = !path.is_empty()
-        && (looks || is_sure)
-        && (one_word || (says == Says::Marked && looks))
-        && !path.contains(LITERAL)
-        && !path.contains(['<', '>', '|', '*']);
-    taken.then(|| path.to_owned())
 }
 
 #[cfg(test)]

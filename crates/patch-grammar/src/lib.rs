@@ -34,6 +34,7 @@ mod other_form;
 mod outside;
 mod parse;
 mod patch;
+mod path_line;
 mod quoted;
 mod runtime;
 #[cfg(feature = "serde")]
@@ -53,7 +54,9 @@ pub use options::ParseOptions;
 pub use other_form::other_form;
 pub use outside::has_part_of_patch;
 pub use parse::{decode, parse};
-pub use patch::{Patch, Text};
+pub use patch::{Patch, Text, WholeFiles};
+#[doc(hidden)]
+pub use path_line::path_of;
 pub use stream::{PatchStream, StreamEvent, StreamOperation};
 
 use runtime::{Atomicity, ParseResult, Parser, ParserState, iterators, state};

@@ -97,11 +97,22 @@ pub struct Patch {
     /// Old lines are exact and unique, and no file is replaced, whatever the options allow: what
     /// SEARCH/REPLACE blocks mean.
     pub exact: bool,
+    /// New files are files that stood in a text in full, if they did.
+    pub whole_files: Option<WholeFiles>,
     /// Paths are already relative to the root of the files, and not checked again.
     pub relative: bool,
     /// The patch is taken as written, without corrections:
     /// [`ParseOptions::to_the_letter`](crate::ParseOptions::to_the_letter).
     pub to_the_letter: bool,
+}
+
+/// Whether files that stood in a text in full may replace others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WholeFiles {
+    /// They are new: a text that shows an existing file may show a part of it.
+    New,
+    /// They may replace others, as their caller said that they are whole.
+    Replacing,
 }
 
 #[derive(Debug)]
@@ -155,6 +166,7 @@ impl Patch {
             notes: Vec::new(),
             reversed: false,
             exact: false,
+            whole_files: None,
             relative: false,
             to_the_letter: false,
         })
@@ -219,6 +231,7 @@ impl Patch {
             notes: self.notes.clone(),
             reversed: self.reversed,
             exact: self.exact,
+            whole_files: self.whole_files,
             relative: self.relative,
             to_the_letter: self.to_the_letter,
         })
@@ -282,6 +295,7 @@ impl PartialEq for Patch {
             && self.notes == other.notes
             && self.reversed == other.reversed
             && self.exact == other.exact
+            && self.whole_files == other.whole_files
     }
 }
 

@@ -187,7 +187,7 @@ export interface WorkspaceSettings extends PatchSettings {
 /** How a patch is read and planned. What is left open is as the profile has it. */
 export interface PatchOptions extends PatchSettings {
   /** What the text is; `auto` finds the one patch or diff in it. */
-  from?: "auto" | "envelope" | "unified" | "openai";
+  from?: "auto" | "envelope" | "unified" | "openai" | "blocks" | "edits" | "files";
   /** Which patch of several is meant, from 1. With `auto` only. */
   part?: number | "all";
   /** How many leading parts of the paths of a diff are left out. */

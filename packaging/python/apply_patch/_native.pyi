@@ -59,7 +59,7 @@ class WorkspaceSettings(PatchSettings, total=False):
     trash_keep: str | None
 
 class PatchOptions(PatchSettings, total=False):
-    form: Literal["envelope", "unified", "openai", "blocks", "edits", "auto"]
+    form: Literal["envelope", "unified", "openai", "blocks", "edits", "files", "auto"]
     part: int | Literal["all"] | None
     strip: int | None
     skip_binary: bool

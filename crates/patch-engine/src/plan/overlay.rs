@@ -674,7 +674,11 @@ impl<'o> Overlay<'o> {
         let entry = &self.entries[path];
         if entry.exists() {
             if !overwrite {
-                return Err(Problem::Exists { by: None, new_in_diff: self.of_diff });
+                return Err(Problem::Exists {
+                    by: None,
+                    new_in_diff: self.of_diff,
+                    may_be_part: false,
+                });
             }
             return Ok(entry.disk.as_ref().map(|disk| disk.metadata.clone()));
         }

@@ -9,6 +9,7 @@ use fs_guard::{Access, FileKind, RelPath, Sha256};
 use patch_grammar::binary::Binary;
 use patch_grammar::{
     Extent, Hunk, LineEndings, LineKind, Patch, Section, SectionOperation, Spanned, Submodule,
+    WholeFiles,
 };
 use patch_text::carry::{Carried, CarriedHunk, carry};
 use patch_text::git_id::is_blob;
@@ -104,7 +105,7 @@ fn options_for<'o>(patch: &Patch, options: &'o Options) -> Cow<'o, Options> {
         let exact = Options::new(Profile::Strict);
         Cow::Owned(Options {
             placement: Rules { skip_applied: options.placement.skip_applied, ..exact.placement },
-            overwrite: exact.overwrite,
+            overwrite: patch.whole_files == Some(WholeFiles::Replacing),
             ..options.clone()
         })
     } else if is_diff(patch) && !options.create_parents {
@@ -358,6 +359,9 @@ impl<'a, 'p> Planner<'a, 'p> {
             reject.hunk = reject.hunk.map(|hunk| section.place_in_text(hunk));
             reject.section = Some(self.patch.place_in_text(step.index));
             reject.exact = self.patch.exact;
+            if let Problem::Exists { may_be_part, .. } = &mut reject.problem {
+                *may_be_part = self.patch.whole_files == Some(WholeFiles::New);
+            }
             if self.patch.reversed {
                 reject.problem = reject.problem.in_reverse(self.patch);
             }
@@ -438,7 +442,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let found = self.builder.submodule(&step.at.text);
         if let SectionOperation::Add(_) = step.section.operation {
             if let Ok(Some(found)) = found {
-                let exists = Problem::Exists { by: None, new_in_diff: true };
+                let exists = Problem::Exists { by: None, new_in_diff: true, may_be_part: false };
                 return Err(step.reject(unless_at_new(submodule, &found, exists)).into());
             }
             // Whatever else is there, the builder has the rules.

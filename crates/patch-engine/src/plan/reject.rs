@@ -164,14 +164,17 @@ pub enum Problem {
         file: String,
     },
     /// A file is there already, and the options do not replace it.
-    #[error("{}a file is there already{}",
+    #[error("{}a file is there already{}{}",
             if *new_in_diff { "the diff makes it as a new file, but " } else { "" },
-            by.map(|id| format!(" (by transaction {id})")).unwrap_or_default())]
+            by.map(|id| format!(" (by transaction {id})")).unwrap_or_default(),
+            if *may_be_part { ", and the text may show only a part of it" } else { "" })]
     Exists {
         /// The transaction that left it as it is, where that was looked for and there is one.
         by: Option<TransactionId>,
         /// Whether a diff says that no file is there. Then no option replaces it.
         new_in_diff: bool,
+        /// Whether the new file stood in a text that may show a part of it.
+        may_be_part: bool,
     },
     /// The section is applied already.
     #[error("it is applied already: {0}")]
@@ -532,6 +535,15 @@ impl Reject {
     /// Returns what can be done about it.
     #[must_use]
     pub fn remedies(&self) -> Vec<Remedy> {
+        if self.exact
+            && let Problem::Exists { new_in_diff: false, may_be_part, .. } = self.problem
+        {
+            return if may_be_part {
+                vec![Remedy::Set(Setting::WholeFiles), Remedy::SendOldLines]
+            } else {
+                vec![Remedy::SendOldLines, Remedy::SendWholeFile]
+            };
+        }
         let mut remedies = self.all_remedies();
         if self.exact {
             remedies = remedies.into_iter().filter_map(|remedy| self.of_block(remedy)).collect();

@@ -118,6 +118,10 @@ pub enum Remedy {
     SendOne,
     /// Send a patch in the envelope.
     SendEnvelope,
+    /// Send the lines to replace, of a file that is there.
+    SendOldLines,
+    /// Send the whole of a file that is to replace another.
+    SendWholeFile,
     /// Send the whole patch; it completes none that was kept.
     SendWhole,
     /// Send the whole of a text that was cut off, or send it in parts.
@@ -174,6 +178,8 @@ pub enum Setting {
     WarnOfSyntax,
     /// Find out which form the input has.
     AnyForm,
+    /// Read files that stand in a text in full, and let them replace others.
+    WholeFiles,
     /// Take one of several patches, by its number from 1.
     Part(usize),
     /// Take all of several patches, in their order, as one.

@@ -385,6 +385,8 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::Split
             | Remedy::SendOne
             | Remedy::SendEnvelope
+            | Remedy::SendOldLines
+            | Remedy::SendWholeFile
             | Remedy::SendWhole
             | Remedy::SendAgain
             | Remedy::SendCorrected
@@ -469,6 +471,21 @@ impl Hint {
             Remedy::SendEnvelope => Self::Send {
                 what: "a patch in the envelope, from `*** Begin Patch` to `*** End Patch`",
             },
+            Remedy::SendOldLines => Self::Send {
+                what: match caller {
+                    Caller::Tool(_) => {
+                        "the lines to replace too, as a change without old lines makes a new \
+                         file; or write all of the file by write_file"
+                    }
+                    _ => "the lines to replace too, as a change without old lines makes a new file",
+                },
+            },
+            Remedy::SendWholeFile if matches!(caller, Caller::Terminal | Caller::Undo) => {
+                Self::Send {
+                    what: "all of the file in a fence below its path, with `--from files`",
+                }
+            }
+            Remedy::SendWholeFile => return None,
             Remedy::SendWhole => Self::Send {
                 what: match caller {
                     Caller::Terminal => "the whole patch, with all its sections, without `--amend`",
@@ -751,6 +768,7 @@ fn allowed(setting: &Setting) -> String {
         | Setting::WarnOfSyntax
         | Setting::AllowPlaceholders
         | Setting::AnyForm
+        | Setting::WholeFiles
         | Setting::Part(_)
         | Setting::AllParts
         | Setting::Carry

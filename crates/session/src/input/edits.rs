@@ -7,11 +7,12 @@
 use std::collections::HashSet;
 
 use patch_grammar::envelope::Writer;
-use patch_grammar::marker::{self, NO_NEWLINE};
+use patch_grammar::marker;
 use patch_grammar::{Extent, Marker};
 use serde_json::{Map, Value};
 
 use crate::input::fields::{HOLDERS, nothing_else};
+use crate::input::files::push_file;
 use crate::input::not_received::{NotReceived, wrapped};
 use crate::text::{counted, normalised};
 
@@ -319,11 +320,7 @@ pub(super) fn to_envelope(edits: &[FileEdit], json: &str) -> Written {
         let mut body = String::new();
         let extent = match change {
             Change::Create(content) => {
-                out.header(Marker::Add, path, None);
-                if !content.is_empty() {
-                    content.split('\n').for_each(|line| marker::push_line(&mut body, '+', line));
-                    body += NO_NEWLINE;
-                }
+                push_file(&mut out, path, content);
                 Extent::Lines
             }
             Change::Replace { old, new, extent } => {

@@ -4,6 +4,7 @@
 pub mod edits;
 mod error;
 mod fields;
+pub mod files;
 mod mail;
 #[cfg(not(feature = "shell"))]
 mod no_shell;
@@ -20,13 +21,16 @@ use patch_engine::{
 };
 use patch_grammar::detect::{self, Bare, DetectedKind};
 use patch_grammar::diff::{self, DiffOptions};
-use patch_grammar::{ParseOptions, Section, SectionOperation, Text, blocks, envelope, other_form};
+use patch_grammar::{
+    ParseOptions, Section, SectionOperation, Text, WholeFiles, blocks, envelope, other_form,
+};
 use serde_json::Value;
 
 use crate::answer::changes;
 use crate::answer::error::ToolError;
 use crate::input::edits::{EditedSection, FileEdit};
 pub use crate::input::error::InputError;
+use crate::input::files::WholeText;
 use crate::input::mail::PlainMails;
 use crate::input::not_received::wrapped;
 use crate::input::ops::{CallLines, PatchCall};
@@ -49,6 +53,8 @@ patch_grammar::named! {
         Blocks = "blocks",
         /// Calls of tools that edit files, as JSON.
         Edits = "edits",
+        /// Whole files in fences below their paths. They may replace files that are there.
+        Files = "files",
         /// Any of the forms, even in a wrapper, if the wrapper can be removed.
         #[default]
         Auto = "auto",
@@ -100,6 +106,8 @@ pub struct PatchText {
     pub calls: Vec<CallLines>,
     /// Whether old lines must be exact and unique, and no file is replaced, as in blocks.
     pub exact: bool,
+    /// Whether new files stood in the text in full, and may replace others.
+    pub whole_files: Option<WholeFiles>,
     /// The sections of an envelope written from edits, whose texts need not be whole lines.
     pub edits: Option<Vec<EditedSection>>,
     /// The directory above the patch's paths, and the files to take.
@@ -146,6 +154,7 @@ impl PatchText {
             reverse: false,
             calls: Vec::new(),
             exact: false,
+            whole_files: None,
             edits: None,
             paths: PathRules::default(),
             origin: None,
@@ -218,7 +227,11 @@ impl PatchText {
             return Self::read(sent, &how, options);
         }
         match how.form {
-            InputForm::Envelope | InputForm::Openai | InputForm::Blocks | InputForm::Edits
+            InputForm::Envelope
+            | InputForm::Openai
+            | InputForm::Blocks
+            | InputForm::Edits
+            | InputForm::Files
                 if how.strip.is_some() =>
             {
                 return usage(
@@ -254,6 +267,7 @@ impl PatchText {
             InputForm::Unified => Ok(Self { diff: Some(how.diff_options()), ..given }),
             InputForm::Openai => given.read_calls(options),
             InputForm::Edits => given.read_edits(options),
+            InputForm::Files => given.read_files(options),
             InputForm::Auto => given.read_any(how, options),
         }
     }
@@ -291,6 +305,17 @@ impl PatchText {
                 Ok(self.with_edits(&edits, &text, notes))
             }
             Ok(_) => Err(in_other_form(sent, InputForm::Edits, options, NotReceived::Nothing)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn read_files(self, options: &ParseOptions) -> Result<Self, InputError> {
+        let sent = self.text.as_bytes();
+        match received::receive(sent, Part::default()) {
+            Ok(Received { form: ReceivedForm::Files { found, text }, notes }) => {
+                Ok(self.with_files(found, text.into(), notes, WholeFiles::Replacing))
+            }
+            Ok(_) => Err(in_other_form(sent, InputForm::Files, options, NotReceived::Nothing)),
             Err(error) => Err(error.into()),
         }
     }
@@ -367,6 +392,9 @@ impl PatchText {
             }
             ReceivedForm::Blocks { found, text } => Ok(self.with_blocks(found, text.into(), notes)),
             ReceivedForm::Calls(calls) => self.with_calls(&calls, notes),
+            ReceivedForm::Files { found, text } => {
+                Ok(self.with_files(found, text.into(), notes, WholeFiles::New))
+            }
             ReceivedForm::Edits { edits, text } => Ok(self.with_edits(&edits, &text, notes)),
         }
     }
@@ -413,6 +441,19 @@ impl PatchText {
     fn with_blocks(self, found: blocks::Converted, sent: Text, notes: Vec<String>) -> Self {
         let origin = Some(Arc::new(Origin { text: sent, lines: found.lines }));
         Self { text: found.text.into(), notes, exact: true, origin, ..self }
+    }
+
+    /// Takes the envelope written from whole files in the text `sent`.
+    fn with_files(
+        self,
+        found: WholeText,
+        sent: Text,
+        notes: Vec<String>,
+        whole_files: WholeFiles,
+    ) -> Self {
+        let origin = Some(Arc::new(Origin { text: sent, lines: found.lines }));
+        let whole_files = Some(whole_files);
+        Self { text: found.text.into(), notes, exact: true, whole_files, origin, ..self }
     }
 
     /// Takes the envelope written from edits in the JSON `sent`.
@@ -474,6 +515,7 @@ impl PatchText {
         }
         patch.notes = self.notes.clone();
         patch.exact = self.exact;
+        patch.whole_files = self.whole_files;
         patch.to_the_letter = options.parse.to_the_letter;
         let patch = self.paths.of(patch, self.reverse);
         Ok(if self.reverse { reverse(&patch, options)? } else { patch })
@@ -517,6 +559,7 @@ fn in_other_form(
         ReceivedForm::Diff { .. } => InputForm::Unified,
         ReceivedForm::Calls(_) => InputForm::Openai,
         ReceivedForm::Edits { .. } => InputForm::Edits,
+        ReceivedForm::Files { .. } => InputForm::Files,
     };
     match own {
         own if found == own => error.into(),

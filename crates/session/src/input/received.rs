@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::input::edits::{self, FileEdit};
 use crate::input::fields::{HOLDERS, nothing_else};
+use crate::input::files::{self, WholeText};
 use crate::input::mail::is_mail;
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
@@ -69,6 +70,13 @@ pub enum ReceivedForm {
     },
     /// Operations of the Responses API.
     Calls(Vec<PatchCall>),
+    /// Whole files in fences.
+    Files {
+        /// The envelope written from the files.
+        found: WholeText,
+        /// The text around the files.
+        text: Vec<u8>,
+    },
     /// Edits of tools, as JSON.
     Edits {
         /// The edits, in order.
@@ -88,6 +96,7 @@ impl ReceivedForm {
             Self::Blocks { .. } => "these are SEARCH/REPLACE blocks",
             Self::Diff { .. } => "this is a diff",
             Self::Calls(_) => "these are operations of the Responses API",
+            Self::Files { .. } => "these are whole files in fences",
             Self::Edits { .. } => "these are calls of tools that edit files",
         }
     }
@@ -164,7 +173,9 @@ fn fenced(text: &[u8]) -> Option<&[u8]> {
     let text = std::str::from_utf8(text.trim_ascii()).ok()?;
     let (first, rest) = text.split_once('\n')?;
     let (inside, last) = rest.rsplit_once('\n')?;
-    Fence::opened_by(first.trim_end())?.is_closed_by(last).then_some(inside.as_bytes())
+    let is_wrapper =
+        Fence::opened_by(first.trim_end())?.is_closed_by(last) && !files::has_path(first);
+    is_wrapper.then_some(inside.as_bytes())
 }
 
 /// The content of a layer of JSON.
@@ -406,7 +417,7 @@ fn in_text(
     }
 }
 
-/// Reads the SEARCH/REPLACE blocks of a text without an envelope or a diff.
+/// Reads the SEARCH/REPLACE blocks, or the whole files, of a text without an envelope or a diff.
 fn in_blocks(
     text: Cow<'_, [u8]>,
     part: Part,
@@ -414,7 +425,11 @@ fn in_blocks(
 ) -> Result<Received, NotReceived> {
     if !blocks::are_in(&text) {
         unfound(&String::from_utf8_lossy(&text))?;
-        return Err(NotReceived::Nothing);
+        let files = std::str::from_utf8(&text).map_or(Ok(None), files::of)?;
+        let Some(mut found) = files else { return Err(NotReceived::Nothing) };
+        notes.append(&mut found.notes);
+        let form = ReceivedForm::Files { found, text: text.into_owned() };
+        return only(Received { form, notes }, part);
     }
     let found = blocks::to_envelope(&text);
     let mut found = found.map_err(|error| NotReceived::parse(&text, error))?;

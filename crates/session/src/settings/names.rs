@@ -25,6 +25,7 @@ pub(crate) fn key_and_value(setting: &Setting) -> (&'static str, ArgumentValue) 
         Setting::Strip(parts) => ("strip", ArgumentValue::Number(*parts)),
         Setting::UnidiffZero => ("unidiff-zero", true.into()),
         Setting::AnyForm => ("from", "auto".into()),
+        Setting::WholeFiles => ("from", "files".into()),
         Setting::Part(nth) => ("part", ArgumentValue::Number(*nth)),
         Setting::AllParts => ("part", "all".into()),
         Setting::Carry => ("carry", true.into()),

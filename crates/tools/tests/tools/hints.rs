@@ -122,7 +122,8 @@ fn advice_about_a_block_is_lines_of_a_block() {
     let (told, _) = hints(&bench, "a\n======\nb\n", "c\n");
     assert_eq!(told[0]["hint"], "read_again", "{told:?}");
     let (told, next) = hints(&bench, "", "c\n");
-    assert_eq!(told[0]["hint"], "read_again", "{next}");
+    assert_eq!(told[0]["hint"], "send", "{next}");
+    assert!(next.contains("write all of the file by write_file"), "{next}");
 }
 
 #[test]
