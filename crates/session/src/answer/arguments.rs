@@ -154,7 +154,11 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut ArgumentProblems) 
     }
     let fits = schema["type"].as_str().is_none_or(|wanted| of_type(wanted).1(value));
     if !fits || schema["enum"].as_array().is_some_and(|choices| !choices.contains(value)) {
-        let wanted = wanted(schema);
+        let mut wanted = wanted(schema);
+        if schema["type"] == "string" && (value.is_object() || value.is_array()) {
+            // Its blanks and line feeds are not known, so it is not written as text here.
+            wanted += " with the text itself, and not JSON";
+        }
         found.problems.push(format!("`{at}` must be {wanted}"));
         found.changes.push(ArgumentChange::Give { argument: at.into(), wanted });
         return;
@@ -233,6 +237,31 @@ const SAME: &[&[&str]] = &[
     &["expectedsha256", "sha256", "hash"],
 ];
 
+/// Arguments of other tools about the lines to read, and the arguments to give in their place.
+struct LinesOfOthers {
+    names: &'static [&'static str],
+    words: &'static str,
+    gives: &'static [(&'static str, &'static str)],
+}
+
+const LINES: [LinesOfOthers; 3] = [
+    LinesOfOthers {
+        names: &["limit", "head", "maxlines", "numlines", "linecount", "lines"],
+        words: "`endLine` is the last line to read",
+        gives: &[("endLine", "the last line, and no number of lines")],
+    },
+    LinesOfOthers {
+        names: &["viewrange", "linerange", "range"],
+        words: "`startLine` and `endLine` are the first and the last line to read",
+        gives: &[("startLine", "the first line"), ("endLine", "the last line")],
+    },
+    LinesOfOthers {
+        names: &["tail"],
+        words: "`startLine` is the first line to read, and an answer has the `lineCount`",
+        gives: &[("startLine", "the first line, and no number of lines")],
+    },
+];
+
 /// Returns a name without the marks between its words.
 fn plain(name: &str) -> String {
     name.replace(['_', '-'], "").to_lowercase()
@@ -277,9 +306,29 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// Reports a number of lines, or a range of them, where the first and the last line are wanted.
+    /// Returns whether the field is one.
+    fn report_lines(&self, name: &str, found: &mut ArgumentProblems) -> bool {
+        let has_lines = ["startLine", "endLine"].iter().all(|name| self.known.contains_key(*name));
+        let plain_name = plain(name);
+        let lines = LINES.iter().find(|lines| lines.names.contains(&plain_name.as_str()));
+        let Some(lines) = lines.filter(|_| has_lines) else { return false };
+        found.problems.push(format!("`{name}` is not known; {}", lines.words));
+        found.changes.push(ArgumentChange::Omit { argument: name.to_owned() });
+        let open = lines.gives.iter().filter(|(argument, _)| !self.given.contains_key(*argument));
+        found.changes.extend(open.map(|(argument, wanted)| ArgumentChange::Give {
+            argument: (*argument).to_owned(),
+            wanted: (*wanted).to_owned(),
+        }));
+        true
+    }
+
     /// Reports a field missing from the schema, and suggests another name if one was probably
     /// meant.
     fn report_unknown(&self, at: &str, name: &str, found: &mut ArgumentProblems) {
+        if at.is_empty() && self.report_lines(name, found) {
+            return;
+        }
         let argument = field(at, name);
         match self.meant_by(name) {
             Some(meant) => {

@@ -73,6 +73,34 @@ fn all_that_is_wrong_is_found_at_once() {
             "`file_path` is not known; there is `path`, `startLine`, `endLine`, `maxBytes`, \
              `cursor`, `lineNumbers`, `allowBinary`, `maxResultBytes`",
         ),
+        (
+            Tool::ReadFile,
+            json!({ "path": "a", "offset": 3, "limit": 5 }),
+            "`limit` is not known; `endLine` is the last line to read; `offset` is not known; did \
+             you mean `startLine`?",
+        ),
+        (
+            Tool::ReadFile,
+            json!({ "path": "a", "view_range": [1, 5] }),
+            "`view_range` is not known; `startLine` and `endLine` are the first and the last line \
+             to read",
+        ),
+        (
+            Tool::ReadFile,
+            json!({ "path": "a", "head": 5 }),
+            "`head` is not known; `endLine` is the last line to read",
+        ),
+        (
+            Tool::ReadFile,
+            json!({ "path": "a", "tail": 5 }),
+            "`tail` is not known; `startLine` is the first line to read, and an answer has the \
+             `lineCount`",
+        ),
+        (
+            Tool::WriteFile,
+            json!({ "path": "a.json", "content": { "name": "x" }, "expectedSha256": "" }),
+            "`content` must be a string with the text itself, and not JSON",
+        ),
         (Tool::ApplyPatch, json!([]), "the arguments must be an object"),
         (
             Tool::SearchFiles,
