@@ -16,7 +16,14 @@ patch_grammar::named! {
         LineNumbers = "line_numbers",
         /// Characters are written as HTML entities.
         Entities = "html_entities",
+        /// A line of dots stands for lines that are left out.
+        LeftOut = "left_out",
     }
+}
+
+/// Returns whether a line of dots stands for old lines that are left out.
+pub(crate) fn leaves_lines_out(hunk: &Hunk<'_>) -> bool {
+    hunk.old_lines().any(|line| matches!(line.text.trim_ascii(), b"..." | b"\xe2\x80\xa6"))
 }
 
 /// The separators between a line number and the line.

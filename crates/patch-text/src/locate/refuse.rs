@@ -13,7 +13,7 @@ use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::hunk_lines::is_context;
 use super::interner::{FOREIGN, Interner};
-use super::mangled::{Mangled, without_entities, without_numbers};
+use super::mangled::{Mangled, leaves_lines_out, without_entities, without_numbers};
 use super::needle::{Fixed, Needle, marks_end};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{
@@ -108,7 +108,16 @@ pub(crate) fn not_found(
         &|| near_by_votes(lines, needle),
         &|| near_by_likeness(lines, needle),
     ];
-    let nearest = ways.iter().find_map(|way| if lines.is_cancelled() { None } else { way() });
+    let mut nearest = ways.iter().find_map(|way| if lines.is_cancelled() { None } else { way() });
+    if let Some(nearest) = nearest.as_mut().filter(|_| leaves_lines_out(needle.hunk))
+        && nearest.pass.is_none()
+        && nearest.mangled.is_none()
+        && !is_in_file(lines, b"...")
+    {
+        nearest.mangled = Some(Mangled::LeftOut);
+        // Lines of the file in place of the dots are not the ones that are left out.
+        nearest.paste = Vec::new();
+    }
     RejectReason::ContextNotFound { nearest: nearest.map(Box::new) }
 }
 

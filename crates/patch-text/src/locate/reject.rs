@@ -524,6 +524,9 @@ impl fmt::Display for Nearest {
                 "it has HTML entities (such as `&lt;`) where the file has the characters; with \
                  these ",
             )?,
+            Some(Mangled::LeftOut) => f.write_str(
+                "`...` is no line of the file, and old lines have to be whole, with none left out; ",
+            )?,
             None => {}
         }
         write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
