@@ -598,6 +598,8 @@ impl Reject {
         }
         vec![match &self.problem {
             Problem::Guard(error) => return Remedy::of_guard(error),
+            // The header of a move, as models write it.
+            Problem::Missing if path.contains(" -> ") && !self.exact => Remedy::SendMove,
             Problem::Missing => Remedy::choose(path, PathLike::File),
             Problem::MissingParent { .. } => {
                 let create_parents = Remedy::Set(Setting::CreateParents);

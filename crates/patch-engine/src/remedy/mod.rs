@@ -120,6 +120,8 @@ pub enum Remedy {
     SendEnvelope,
     /// Send the lines to replace, of a file that is there.
     SendOldLines,
+    /// Send the header of an update, and below it the new path of the file.
+    SendMove,
     /// Send the whole of a file that is to replace another.
     SendWholeFile,
     /// Send the whole patch; it completes none that was kept.

@@ -387,6 +387,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::SendEnvelope
             | Remedy::SendOldLines
             | Remedy::SendWholeFile
+            | Remedy::SendMove
             | Remedy::SendWhole
             | Remedy::SendAgain
             | Remedy::SendCorrected
@@ -486,6 +487,10 @@ impl Hint {
                 }
             }
             Remedy::SendWholeFile => return None,
+            Remedy::SendMove => Self::Send {
+                what: "the header as `*** Update File: old` and, on the line below it, \
+                       `*** Move to: new`, if the file is to move",
+            },
             Remedy::SendWhole => Self::Send {
                 what: match caller {
                     Caller::Terminal => "the whole patch, with all its sections, without `--amend`",
