@@ -49,6 +49,7 @@ mod mails;
 mod obeyed;
 mod obeyed_tools;
 mod overlooked;
+mod pasted;
 mod paths;
 mod pictures;
 mod places;

@@ -30,7 +30,7 @@ use crate::lines::{Lines, left_out};
 use crate::marker::{self, Marker};
 use crate::outside::{self, BLOCK_SIGNS, is_block_marker, opens_block};
 use crate::parse::decode;
-use crate::path_line::{Says, named};
+use crate::path_line::{Says, named, named_above};
 
 /// The envelope made from blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,9 @@ pub struct Converted {
     pub text: Vec<u8>,
     /// Which line of the blocks each of its lines is, both from 1.
     pub lines: Vec<u32>,
+    /// The line of the file that each hunk states, from 1, if it does. It may choose among places
+    /// with the same text.
+    pub starts: Vec<Option<u32>>,
     /// How many blocks there were, and what was left out.
     pub notes: Vec<String>,
 }
@@ -50,6 +53,8 @@ struct SearchReplaceBlock<'t> {
     lines: Range<usize>,
     named_in: Option<usize>,
     path: String,
+    /// The stated line of the file, from 1.
+    start: Option<u32>,
     old: Vec<BlockLine<'t>>,
     new: Vec<BlockLine<'t>>,
 }
@@ -116,7 +121,9 @@ pub fn to_envelope(text: &[u8]) -> Result<Converted, ParseError> {
     });
     let (text, lines) = written(&blocks);
     let lines = lines.into_iter().map(|at| u32::try_from(at + 1).unwrap_or(u32::MAX)).collect();
-    Ok(Converted { text, lines, notes })
+    let changes = blocks.iter().filter(|block| !block.old.is_empty());
+    let starts = changes.map(|block| block.start).collect();
+    Ok(Converted { text, lines, starts, notes })
 }
 
 /// Returns whether a line is neither empty nor a fence.
@@ -293,7 +300,8 @@ impl<'t> BlockReader<'_, 't> {
                 return Err(self.failure(at, ParseErrorKind::NoBlockPath { meant }, expected));
             }
         };
-        Ok(SearchReplaceBlock { lines: at..end + 1, named_in, path, old, new })
+        let start = (at + 1..first).find_map(|at| stated_line(self.get(at)));
+        Ok(SearchReplaceBlock { lines: at..end + 1, named_in, path, start, old, new })
     }
 
     fn bad(&self, at: usize, expected: &'static str) -> ParseError {
@@ -461,7 +469,7 @@ impl<'t> BlockReader<'_, 't> {
     fn path(&self, at: usize, floor: usize, is_new: bool) -> Option<(String, usize)> {
         let line = self.past_tags(at, floor);
         if let Some(between) = self.between_fences(at, floor)
-            && let Some(path) = named(self.get(between), Says::Nothing, is_new)
+            && let Some(path) = named_above(self.get(between), is_new)
         {
             return Some((path, between));
         }
@@ -476,11 +484,11 @@ impl<'t> BlockReader<'_, 't> {
                     return Some((path, *fence));
                 }
                 let line = self.past_tags(*fence, floor)?;
-                named(self.get(line), Says::Nothing, is_new).map(|path| (path, line))
+                named_above(self.get(line), is_new).map(|path| (path, line))
             }
             _ => {
                 let line = line?;
-                named(self.get(line), Says::Nothing, is_new).map(|path| (path, line))
+                named_above(self.get(line), is_new).map(|path| (path, line))
             }
         }
     }
@@ -517,6 +525,12 @@ struct BlockBounds {
     end: usize,
 }
 
+/// Returns the line of the file that a line states as the first of the block.
+fn stated_line(line: &str) -> Option<u32> {
+    let number = line.trim().strip_prefix(":start_line:")?.trim().parse().ok()?;
+    (number > 0).then_some(number)
+}
+
 fn is_line_number(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(":start_line:") || line.starts_with(":end_line:")
@@ -525,8 +539,19 @@ fn is_line_number(line: &str) -> bool {
 /// Returns whether a line is a tag around blocks, alone or followed by a language: part of a call
 /// in XML, or the fence of some tools.
 fn is_tag(line: &str) -> bool {
-    const TAGS: [&str; 8] =
-        ["diff", "content", "source", "code", "pre", "codeblock", "sourcecode", "replace_in_file"];
+    const TAGS: [&str; 11] = [
+        "diff",
+        "content",
+        "source",
+        "code",
+        "pre",
+        "codeblock",
+        "sourcecode",
+        "replace_in_file",
+        "apply_diff",
+        "args",
+        "file",
+    ];
     let Some(rest) = line.trim().strip_prefix('<') else { return false };
     let rest = rest.strip_prefix('/').unwrap_or(rest);
     rest.split_once('>').is_some_and(|(name, language)| {
@@ -579,6 +604,31 @@ mod tests {
         let add = "*** Add File: a.py\n+x = 2\n";
         assert_eq!(found.text, envelope(&(add.to_owned() + &add.replace("a.py", "b.py"))));
         assert_eq!(found.notes[1..], ["left out the block in line 14: one above makes that file"]);
+    }
+
+    #[test]
+    fn a_stated_line_is_kept() {
+        let numbered = |number: &str| BLOCK.replace("SEARCH\n", &format!("SEARCH\n{number}\n"));
+        for (number, wanted) in [
+            (":start_line:7\n-------", Some(7)),
+            (":start_line: 7\n:end_line: 9\n-------", Some(7)),
+            (":start_line:7", Some(7)),
+            (":start_line:0", None),
+            (":start_line:x", None),
+            (":end_line:9", None),
+        ] {
+            let text = format!("a.py\n{BLOCK}{}", numbered(number));
+            let found = to_envelope(text.as_bytes()).expect(number);
+            assert_eq!(found.starts, [None, wanted], "{number}");
+        }
+        for name in ["configure", "LICENSE", "BUILD", "License", "go_mod", "gradlew"] {
+            let found = to_envelope(format!("{name}\n{BLOCK}").as_bytes()).expect(name);
+            let wanted = format!("*** Begin Patch\n*** Update File: {name}\n");
+            assert!(found.text.starts_with(wanted.as_bytes()), "{name}");
+        }
+        for word in ["Then", "Before", "Replace:", "now:", "-", "..."] {
+            to_envelope(format!("{word}\n{BLOCK}").as_bytes()).expect_err(word);
+        }
     }
 
     #[test]
@@ -706,7 +756,7 @@ mod tests {
             }
         }
         // A word alone may be the name of an existing file, not of a new one.
-        for line in ["## Makefile", "**Makefile**", "# Makefile"] {
+        for line in ["## Makefile", "**Makefile**", "# Makefile", "Makefile", "Makefile\n```make"] {
             let named = to_envelope(format!("{line}\n{BLOCK}").as_bytes()).expect(line);
             assert!(named.text.starts_with(b"*** Begin Patch\n*** Update File: Makefile\n"));
             to_envelope(format!("{line}\n{new}").as_bytes()).expect_err(line);
@@ -730,7 +780,8 @@ mod tests {
             (format!("Change it like this:\n{BLOCK}"), 2, "no_path"),
             // The file may be another one than that of the block before.
             (format!("a.py\n{BLOCK}Now in `b.py`:\n\n{BLOCK}"), 9, "no_path"),
-            (format!("a.py\n{BLOCK}\nMakefile\n{BLOCK}"), 9, "no_path"),
+            (format!("a.py\n{BLOCK}\nThen\n{BLOCK}"), 9, "no_path"),
+            (format!("a.py\n{BLOCK}\nMakefile:\n{BLOCK}"), 9, "no_path"),
             (format!("a.py\n{BLOCK}b.py\n\n\n\n{BLOCK}"), 11, "no_path"),
             (format!("a.py\n{BLOCK}```py title=\"b.py\"\n{BLOCK}```\n"), 8, "no_path"),
             (format!("Then\n```\n{BLOCK}```\n"), 3, "no_path"),

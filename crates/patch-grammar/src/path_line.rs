@@ -66,3 +66,22 @@ pub(crate) fn named(line: &str, mut says: Says, is_new: bool) -> Option<String> 
         && !path.contains(['<', '>', '|', '*']);
     taken.then(|| path.to_owned())
 }
+
+/// Returns the path of a line above a block. Of a file that is changed, the name may be one word
+/// without a dot, as `Makefile`: the file exists, or the block is refused.
+pub(crate) fn named_above(line: &str, is_new: bool) -> Option<String> {
+    named(line, Says::Nothing, is_new)
+        .or_else(|| (!is_new && is_name(line.trim())).then(|| line.trim().to_owned()))
+}
+
+/// Returns whether a word is a name, and no word that begins a sentence, as `Then`.
+fn is_name(word: &str) -> bool {
+    const TITLES: [&str; 6] =
+        ["Authors", "Changelog", "Contributing", "Copying", "License", "Readme"];
+    let starts = word.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let is_word = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-+".contains(c));
+    let rest = word.get(1..).unwrap_or_default();
+    let is_title = word.starts_with(|c: char| c.is_ascii_uppercase())
+        && rest.chars().all(|c| c.is_ascii_lowercase());
+    starts && is_word && (!is_title || word.ends_with("file") || TITLES.contains(&word))
+}

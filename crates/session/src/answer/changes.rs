@@ -654,7 +654,7 @@ pub fn note_text(note: &Note) -> String {
         Note::Offset { stated, line } => offset_text(*stated, *line),
         Note::LineNumber => "only inserts, and stands where the diff's line number says".into(),
         Note::StatedLine => {
-            "fits in several places; the one that the diff's line numbers mean was taken".into()
+            "fits in several places; the one that the stated line number means was taken".into()
         }
         Note::NotAtStart => "has no context above, and is not at the beginning of the file".into(),
         Note::NotAtEnd => "has no context below, and is not at the end of the file".into(),

@@ -4,6 +4,16 @@ use serde_json::{Map, Value};
 
 use crate::input::not_received::{NotReceived, wrapped};
 
+/// The names of this tool in the calls of models.
+pub(super) const TOOLS: [&str; 6] = [
+    "apply_patch",
+    "applypatch",
+    "edit.patch",
+    "edit_patch",
+    "functions.apply_patch",
+    "container.apply_patch",
+];
+
 /// The fields for a patch, or for the arguments of a call.
 pub(super) const HOLDERS: [&str; 8] =
     ["arguments", "args", "parameters", "function", "patch", "input", "patch_text", "patchText"];

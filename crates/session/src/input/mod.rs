@@ -13,9 +13,11 @@ pub mod ops;
 pub mod paths;
 pub mod received;
 mod shell;
+mod tags;
 
 use std::sync::Arc;
 
+use memchr::memmem;
 use patch_engine::{
     AddNewline, ChangeKind, Files, Options, ParseError, ParseErrorKind, Patch, Plan, parse, reverse,
 };
@@ -106,6 +108,8 @@ pub struct PatchText {
     pub calls: Vec<CallLines>,
     /// Whether old lines must be exact and unique, and no file is replaced, as in blocks.
     pub exact: bool,
+    /// The lines of the files that the hunks of blocks state, from 1.
+    starts: Vec<Option<u32>>,
     /// Whether new files stood in the text in full, and may replace others.
     pub whole_files: Option<WholeFiles>,
     /// The sections of an envelope written from edits, whose texts need not be whole lines.
@@ -154,6 +158,7 @@ impl PatchText {
             reverse: false,
             calls: Vec::new(),
             exact: false,
+            starts: Vec::new(),
             whole_files: None,
             edits: None,
             paths: PathRules::default(),
@@ -172,7 +177,14 @@ impl PatchText {
     /// Takes another text in the same form. Edits are then read as whole lines.
     #[must_use]
     pub fn with_text(&self, text: impl Into<Text>) -> Self {
-        Self { text: text.into(), edits: None, origin: None, parsed: None, ..self.clone() }
+        Self {
+            text: text.into(),
+            starts: Vec::new(),
+            edits: None,
+            origin: None,
+            parsed: None,
+            ..self.clone()
+        }
     }
 
     /// Joins patches to one, in order. Also returns, for each, the line of the joined text where
@@ -206,7 +218,10 @@ impl PatchText {
         let calls = calls.collect();
         let edits = all.iter().map(|one| one.edits.clone()).collect::<Option<Vec<_>>>();
         let edits = edits.map(|all| all.concat());
-        Ok((Self { notes, calls, diff, edits, ..first.with_text(text) }, begins))
+        // Where one text states no lines, no hunk is known to be the one of another.
+        let is_stated = all.iter().all(|one| !one.starts.is_empty());
+        let starts = all.iter().filter(|_| is_stated).flat_map(|one| one.starts.clone()).collect();
+        Ok((Self { notes, calls, diff, starts, edits, ..first.with_text(text) }, begins))
     }
 
     /// Returns the form of the text: a diff, exact, of edits.
@@ -351,6 +366,10 @@ impl PatchText {
             return None;
         }
         let sent = self.text.as_bytes();
+        // Blocks may stand in an envelope.
+        if memmem::find(sent, b"\n<<<<<").is_some() {
+            return None;
+        }
         if detect::is_bare(sent) {
             return Some(self.clone());
         }
@@ -440,7 +459,8 @@ impl PatchText {
     /// Takes the envelope written from blocks in the text `sent`.
     fn with_blocks(self, found: blocks::Converted, sent: Text, notes: Vec<String>) -> Self {
         let origin = Some(Arc::new(Origin { text: sent, lines: found.lines }));
-        Self { text: found.text.into(), notes, exact: true, origin, ..self }
+        let starts = found.starts;
+        Self { text: found.text.into(), notes, exact: true, starts, origin, ..self }
     }
 
     /// Takes the envelope written from whole files in the text `sent`.
@@ -513,6 +533,9 @@ impl PatchText {
         if let Some(edits) = &self.edits {
             patch = as_edited(&patch, edits)?;
         }
+        if self.starts.len() == patch.hunk_count() && self.starts.iter().any(Option::is_some) {
+            patch = with_starts(&patch, &self.starts);
+        }
         patch.notes = self.notes.clone();
         patch.exact = self.exact;
         patch.whole_files = self.whole_files;
@@ -538,6 +561,22 @@ fn as_edited(patch: &Patch, edits: &[EditedSection]) -> Result<Patch, InputError
         }
         sections
     }))
+}
+
+/// Sets the lines of the files that the hunks of blocks state.
+fn with_starts(patch: &Patch, starts: &[Option<u32>]) -> Patch {
+    patch.map_sections(|sections| {
+        let mut sections = sections.to_vec();
+        let mut starts = starts.iter();
+        for section in &mut sections {
+            if let SectionOperation::Update { hunks, .. } = &mut section.operation {
+                for (hunk, start) in hunks.iter_mut().zip(&mut starts) {
+                    hunk.old_start = *start;
+                }
+            }
+        }
+        sections
+    })
 }
 
 /// Returns the error of a text that is not a patch in the form `own`: it names the text's own form,

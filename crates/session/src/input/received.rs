@@ -16,12 +16,13 @@ use patch_grammar::{LineKind, Marker, Patch, SectionOperation, Text, blocks};
 use serde_json::{Value, json};
 
 use crate::input::edits::{self, FileEdit};
-use crate::input::fields::{HOLDERS, nothing_else};
+use crate::input::fields::{HOLDERS, TOOLS, nothing_else};
 use crate::input::files::{self, WholeText};
 use crate::input::mail::is_mail;
 use crate::input::not_received::wrapped;
 use crate::input::ops::{self, PatchCall};
 use crate::input::shell::{self, ShellPatch};
+use crate::input::tags::{self, TaggedText};
 use crate::json;
 
 pub use crate::input::not_received::NotReceived;
@@ -145,7 +146,13 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
     for _ in 0..LAYERS {
         let inside = fenced(&text);
         let Some(layer) = json_layer(inside.unwrap_or(&text))? else {
-            return in_text(text, part, notes);
+            let Some(tagged) = tagged(inside.unwrap_or(&text))? else {
+                return in_text(text, part, notes);
+            };
+            notes.extend(inside.map(|_| "removed a Markdown fence".into()));
+            notes.push(tagged.note);
+            text = Cow::Owned(tagged.text.into_bytes());
+            continue;
         };
         notes.extend(inside.map(|_| "removed a Markdown fence".into()));
         match layer {
@@ -166,6 +173,11 @@ pub fn receive(sent: &[u8], part: Part) -> Result<Received, NotReceived> {
         }
     }
     wrapped("there is JSON in JSON in JSON", "send the patch alone")
+}
+
+/// Returns what stands in the tags of a call.
+fn tagged(text: &[u8]) -> Result<Option<TaggedText>, NotReceived> {
+    std::str::from_utf8(text).map_or(Ok(None), tags::of)
 }
 
 /// Returns the content of a Markdown fence around the whole text.
@@ -214,16 +226,6 @@ fn json_lines(text: &str) -> Result<Option<Vec<FileEdit>>, NotReceived> {
     let calls: Option<Vec<Value>> = lines.map(|line| json::unique(line.as_bytes()).ok()).collect();
     calls.map_or(Ok(None), |calls| edits::of(&Value::Array(calls)))
 }
-
-/// The names of this tool in the calls of models.
-const TOOLS: [&str; 6] = [
-    "apply_patch",
-    "applypatch",
-    "edit.patch",
-    "edit_patch",
-    "functions.apply_patch",
-    "container.apply_patch",
-];
 
 fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
     if let Some(edits) = edits::of(&value)? {
@@ -410,7 +412,7 @@ fn in_text(
             notes.extend(more);
             let form = match kind {
                 DetectedKind::Diff => ReceivedForm::Diff { text, ended: ended || closed },
-                DetectedKind::Envelope => of_envelope(text, &mut notes),
+                DetectedKind::Envelope => of_envelope(text, &mut notes)?,
             };
             Ok(Received { form, notes })
         }
@@ -500,11 +502,45 @@ fn is_in_message(lines: &[&[u8]], one: &Found, next: Option<&Found>) -> bool {
     below.iter().take_while(|line| !begins_mail(line)).any(|line| *line == b"---")
 }
 
-/// Returns an envelope, or the diff between the markers of one.
-fn of_envelope(text: Vec<u8>, notes: &mut Vec<String>) -> ReceivedForm {
-    let Some(diff) = diff_inside(&text) else { return ReceivedForm::Envelope(text) };
+/// Returns an envelope, or the diff or the blocks between the markers of one.
+fn of_envelope(text: Vec<u8>, notes: &mut Vec<String>) -> Result<ReceivedForm, NotReceived> {
+    if let Some(named) = blocks_inside(&text) {
+        let found = blocks::to_envelope(&named);
+        let mut found = found.map_err(|error| NotReceived::parse(&text, error))?;
+        notes.push("took the blocks between `*** Begin Patch` and `*** End Patch`".into());
+        notes.append(&mut found.notes);
+        return Ok(ReceivedForm::Blocks { found, text });
+    }
+    let Some(diff) = diff_inside(&text) else { return Ok(ReceivedForm::Envelope(text)) };
     notes.push("took the diff between `*** Begin Patch` and `*** End Patch`".into());
-    ReceivedForm::Diff { text: diff, ended: true }
+    Ok(ReceivedForm::Diff { text: diff, ended: true })
+}
+
+/// Returns the SEARCH/REPLACE blocks between the markers of an envelope, each below a line with its
+/// file; lines keep their numbers. No hunk of an envelope begins with a SEARCH marker.
+fn blocks_inside(text: &[u8]) -> Option<Vec<u8>> {
+    memmem::find(text, b"\n<<<<<")?;
+    let header = Marker::Update.as_str();
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let opens = |line: &[u8]| line.starts_with(b"<") && blocks::are_in(line);
+    let path = |line: &[u8]| {
+        let line = std::str::from_utf8(line).ok()?;
+        Some(line.strip_prefix(header)?.trim().to_owned())
+    };
+    let mut is_blocks = false;
+    let mut named = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        let next = lines[at + 1..].iter().find(|line| !line.trim_ascii().is_empty());
+        match path(line) {
+            Some(path) if next.is_some_and(|next| opens(next)) => {
+                is_blocks = true;
+                named.push(format!("File: `{path}`\n").into_bytes());
+            }
+            _ if is_marker(line) => named.push(b"\n".to_vec()),
+            _ => named.push(line.to_vec()),
+        }
+    }
+    is_blocks.then(|| named.concat())
 }
 
 /// Returns the only patch of a text, unless another part is wanted.
