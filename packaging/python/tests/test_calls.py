@@ -204,7 +204,7 @@ KINDS = [
         {"hunk_index": 0, "patch_line": 3, "nearest": None}),
     ("multiple_matches", "MultipleMatches", DoesNotApply, patch("*** Update File: twice", "@@", "-x", "+y"), {},
         {"places": [{"startLine": 1, "endLine": 1, "addContextAfter": ["x"]}, {"startLine": 2, "endLine": 2, "addContextBefore": ["x"]}]}),
-    ("not_found", "NotFound", DoesNotApply, patch("*** Delete File: b.txt"), {}, {"path": "b.txt", "did_you_mean": "a.txt"}),
+    ("not_found", "NotFound", DoesNotApply, patch("*** Delete File: a.tx"), {}, {"path": "a.tx", "did_you_mean": "a.txt"}),
     ("already_exists", "AlreadyExists", ValueError, patch("*** Add File: a.txt", "+1"), {}, {"path": "a.txt"}),
     ("binary_file", "BinaryFile", DoesNotApply, patch("*** Update File: binary", "@@", "-x", "+y"), {}, {}),
     ("overlapping_edits", "OverlappingEdits", DoesNotApply, patch("*** Update File: a.txt", "@@", "-one", "+1", "@@", "-one", "+I"), {}, {}),

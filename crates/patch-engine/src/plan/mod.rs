@@ -11,6 +11,7 @@ pub(crate) mod binary;
 pub(crate) mod builder;
 mod conflict_markers;
 mod contents;
+mod decorated;
 pub(crate) mod disk;
 pub(crate) mod fitting;
 pub(crate) mod formatter;

@@ -7,6 +7,7 @@ use fs_guard::{Access, Error, FileKind, RelPath, Spelling};
 use patch_grammar::diff::of_quoted;
 
 use crate::files::Files;
+use crate::plan::decorated::{below_top, undecorated};
 use crate::plan::paths::is_file;
 use crate::plan::reject::{Problem, Reject};
 
@@ -46,9 +47,21 @@ impl Near {
     /// question.
     pub(crate) fn path(&self, files: &Files, path: &str, problem: &Problem) -> Option<String> {
         let respelt = match problem {
-            Problem::Guard(Error::Spelling { problem: Spelling::Absolute, .. }) => {
-                files.directory()?.relative(path)?
-            }
+            Problem::Guard(Error::Spelling {
+                problem: Spelling::Absolute | Spelling::Tilde,
+                ..
+            }) => match beneath(files, path) {
+                Some(beneath) => beneath,
+                None => return self.bare(files, path).or_else(|| self.tail(files, path)),
+            },
+            Problem::Guard(Error::Spelling {
+                problem:
+                    Spelling::Control(_)
+                    | Spelling::Invisible(_)
+                    | Spelling::ReservedCharacter(_)
+                    | Spelling::TrailingDotOrBlank(_),
+                ..
+            }) => return self.bare(files, path),
             Problem::Guard(Error::Spelling {
                 problem:
                     Spelling::Backslash
@@ -60,6 +73,13 @@ impl Near {
             | Problem::Guard(Error::Traversal { .. }) => {
                 if let Some(name) = of_git(path) {
                     return Some(name).filter(|name| is_file(files, name));
+                }
+                if let Some(bare) = self.bare(files, path) {
+                    return Some(bare);
+                }
+                // The address of a page, not of a file.
+                if path.contains("://") {
+                    return None;
                 }
                 let respelt = plain(&path.replace('\\', "/"))?;
                 // `a/` and `b/` of a diff.
@@ -81,9 +101,45 @@ impl Near {
             .filter(|respelt| respelt != path)
     }
 
+    /// Returns the file whose name is within this one, with something around it.
+    fn bare(&self, files: &Files, path: &str) -> Option<String> {
+        let spellings = undecorated(path);
+        let is_there = |bare: &&String| is_file(files, bare);
+        if let Some(bare) = spellings.iter().find(is_there) {
+            return Some(bare.clone());
+        }
+        let beneath = |bare: &String| beneath(files, bare).filter(|bare| is_file(files, bare));
+        spellings
+            .iter()
+            .find_map(beneath)
+            .or_else(|| spellings.iter().find_map(|bare| self.tail(files, bare)))
+    }
+
+    /// Returns the file that an absolute path of another system ends with.
+    fn tail(&self, files: &Files, path: &str) -> Option<String> {
+        let below = below_top(path)?;
+        let mut tail = &*below;
+        loop {
+            if is_file(files, tail) {
+                break;
+            }
+            tail = tail.split_once('/')?.1;
+        }
+        if tail.contains('/') {
+            return Some(tail.to_owned());
+        }
+        // A file of that name may be meant that is elsewhere.
+        self.search(files, |found, kind| {
+            if kind != FileKind::Directory && found.file_name() == tail { 1 } else { 0 }
+        })
+    }
+
     /// Returns the existing file probably meant.
     fn existing(&self, files: &Files, path: &str) -> Option<String> {
         let path = path.strip_prefix("./").unwrap_or(path);
+        if let Some(bare) = self.bare(files, path) {
+            return Some(bare);
+        }
         // `a/` and `b/` of a diff, and the name of the workspace's own directory.
         if let Some((_, rest)) = path.split_once('/')
             && is_file(files, rest)
@@ -103,7 +159,7 @@ impl Near {
                 {
                     3
                 }
-                found if one_edit(found, path) => 2,
+                found if is_slip(found, path) => 2,
                 _ if found.file_name() == name => 1,
                 _ => 0,
             }
@@ -117,7 +173,7 @@ impl Near {
         let rest = directory.split_once('/').map(|(_, rest)| rest);
         let found = self.search(files, |found, kind| match (kind, found.as_str()) {
             (FileKind::Directory, found) if found.ends_with(&beneath) || rest == Some(found) => 3,
-            (FileKind::Directory, found) if one_edit(found, directory) => 2,
+            (FileKind::Directory, found) if is_slip(found, directory) => 2,
             _ => 0,
         })?;
         Some(format!("{found}/{name}"))
@@ -173,9 +229,52 @@ fn plain(path: &str) -> Option<String> {
     (!parts.is_empty() && !path.starts_with('/')).then(|| parts.join("/"))
 }
 
-/// Returns whether two paths differ by one character (inserted, deleted, replaced, or swapped with
-/// its neighbour), or in case only.
-fn one_edit(one: &str, other: &str) -> bool {
-    one.len().abs_diff(other.len()) <= 4
-        && (strsim::osa_distance(one, other) == 1 || one.to_lowercase() == other.to_lowercase())
+/// Returns the relative path of an absolute one, or of an URI, that is beneath the root.
+fn beneath(files: &Files, path: &str) -> Option<String> {
+    let root = files.directory()?;
+    root.relative(path).or_else(|| root.relative(&format!("/{}", below_top(path)?)))
+}
+
+/// Returns whether two paths differ as by a slip: in case and in the signs between words, or by a
+/// character or two of one component, but for its digits, which tell files apart.
+fn is_slip(one: &str, other: &str) -> bool {
+    if one.len().abs_diff(other.len()) > 8 {
+        return false;
+    }
+    if words(one) == words(other) {
+        return true;
+    }
+    let mut differing = one.split('/').zip(other.split('/')).filter(|(one, other)| one != other);
+    let is_as_deep = one.matches('/').count() == other.matches('/').count();
+    match (differing.next(), differing.next()) {
+        (Some((one, other)), None) if is_as_deep => is_slip_of_name(one, other),
+        _ => false,
+    }
+}
+
+/// Returns whether two names differ by at most two characters, and a third of their length.
+fn is_slip_of_name(one: &str, other: &str) -> bool {
+    let is_small = |one: &str, other: &str| {
+        let edits = strsim::osa_distance(one, other);
+        edits <= 2 && edits * 3 <= one.chars().count().max(other.chars().count())
+    };
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    if digits(one) != digits(other) {
+        return false;
+    }
+    match (one.rsplit_once('.'), other.rsplit_once('.')) {
+        (Some((stem, ending)), Some((other_stem, other_ending))) if stem == other_stem => {
+            let longer = ending.len().max(other_ending.len());
+            is_small(one, other) && strsim::osa_distance(ending, other_ending) < longer
+        }
+        (Some((stem, ending)), Some((other_stem, other_ending))) if ending == other_ending => {
+            is_small(stem, other_stem)
+        }
+        _ => is_small(one, other),
+    }
+}
+
+/// Returns a path in lower case, with one sign between words.
+fn words(path: &str) -> String {
+    path.to_lowercase().replace(['-', ' '], "_")
 }

@@ -77,6 +77,60 @@ fn a_wrong_path_gets_the_one_that_was_probably_meant() {
 }
 
 #[test]
+fn a_decorated_path_gets_its_bare_name() {
+    let bench = Bench::new(&[
+        ("src/a.py", b"x\n"),
+        ("my file.py", b"x\n"),
+        ("only.py", b"x\n"),
+        ("two.py", b"x\n"),
+        ("lib/two.py", b"x\n"),
+        ("src/utils_test.py", b"x\n"),
+        ("v1.py", b"x\n"),
+        ("web/index.ts", b"x\n"),
+        (".env", b"x\n"),
+    ]);
+    let uri = format!("file://{}src/a.py", bench.path("").display());
+    for (path, wanted) in [
+        ("src/a.py:6", Some("src/a.py")),
+        ("src/a.py#L6", Some("src/a.py")),
+        ("src/a.py (lines 4-6)", Some("src/a.py")),
+        ("[a.py](src/a.py)", Some("src/a.py")),
+        ("src%2Fa.py", Some("src/a.py")),
+        ("my%20file.py", Some("my file.py")),
+        ("@src/a.py", Some("src/a.py")),
+        ("only.py (modified)", Some("only.py")),
+        ("a/src/a.py:6", Some("src/a.py")),
+        ("/mnt/d/proj/src/a.py", Some("src/a.py")),
+        ("/c/proj/only.py", Some("only.py")),
+        ("~/proj/src/a.py", Some("src/a.py")),
+        ("/src/a.py:12", Some("src/a.py")),
+        ("d:/proj/src/a.py", Some("src/a.py")),
+        ("D:\\proj\\src\\a.py", Some("src/a.py")),
+        ("file:///home/me/proj/src/a.py", Some("src/a.py")),
+        ("file:///c:/proj/src/a.py", Some("src/a.py")),
+        (&uri, Some("src/a.py")),
+        ("only.py - proj - Visual Studio Code", Some("only.py")),
+        ("src/utils-test.py", Some("src/utils_test.py")),
+        ("src/util_test.py", Some("src/utils_test.py")),
+        ("web/index.js", Some("web/index.ts")),
+        // The name may be that of another file, or it shares little with this one.
+        ("/c/proj/two.py", None),
+        ("src/b.py", None),
+        ("v2.py", None),
+        ("src/utils_test.md", None),
+        ("/home/me/.env", None),
+        (".env:3", None),
+        ("http://example.org/nothing.py", None),
+    ] {
+        let update = patch(&format!("*** Update File: {path}\n@@\n-x\n+y\n"));
+        assert_eq!(near(&bench, "apply_patch", &update).as_deref(), wanted, "{path}");
+        let read = json!({ "path": path });
+        assert_eq!(near(&bench, "read_file", &read).as_deref(), wanted, "{path}");
+    }
+    assert_eq!(bench.read("src/a.py"), b"x\n", "a suggestion is never acted on");
+}
+
+#[test]
 fn advice_about_a_block_is_lines_of_a_block() {
     const FILE: &[u8] = b"def a():\n    x = 1\n\n\ndef b():\n    x = 1\n    return x\n";
     let block = |old: &str, new: &str| {
