@@ -465,6 +465,7 @@ pub(crate) fn obeyed(
                     ]
                 }
                 "delete_file" => vec![(other, json!({ "path": path }))],
+                "create_file" => vec![(other, json!({ "path": path, "content": "new" }))],
                 other => panic!("no rule for the tool {other:?}"),
             }
         }

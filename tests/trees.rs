@@ -176,8 +176,17 @@ fn outcome(files: &Files, patch: &Patch, options: &Options) -> Result<String, St
     let planned = plan(files, patch, options);
     planned.map(|plan| shown(&plan)).map_err(|rejects| {
         let one = |reject: &Reject| {
-            let Reject { section, path, hunk, patch_line, problem, near, strip: _, exact: _ } =
-                reject;
+            let Reject {
+                section,
+                path,
+                hunk,
+                patch_line,
+                problem,
+                near,
+                strip: _,
+                new_file: _,
+                exact: _,
+            } = reject;
             let (kind, reason) = (reject.kind(), reject.reason());
             format!(
                 "{section:?} {path} {hunk:?} {patch_line:?} {kind:?} {reason} {near:?}: \

@@ -163,7 +163,7 @@ pub use plan::overlay::Loaded;
 pub use plan::paths::is_git_diff;
 pub use plan::placeholders::Placeholder;
 pub use plan::planner::plan;
-pub use plan::reject::{Irreversible, Problem, ProblemName, Reject, Rejects};
+pub use plan::reject::{Irreversible, NewFile, Problem, ProblemName, Reject, Rejects};
 pub use plan::relative::relative;
 pub use plan::reverse::reverse;
 pub use plan::section_done::SectionDone;

@@ -31,7 +31,7 @@ use crate::plan::options::{Expected, Options, Profile};
 use crate::plan::overlay::{Lifted, Loaded};
 use crate::plan::paths::{Named, is_file, is_git_diff, is_of_git, names, plain};
 use crate::plan::prefetch::{Edited, Prefetch, Prefetched, Prefetcher};
-use crate::plan::reject::{Checked, Problem, Reject, Rejects};
+use crate::plan::reject::{Checked, NewFile, Problem, Reject, Rejects};
 use crate::plan::relative::relative;
 use crate::plan::section_done::SectionDone;
 use crate::plan::simultaneous::{self, Indexed};
@@ -654,7 +654,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let Some(bytes) = self.made(step) else {
             // The file may have existed when the patch was written.
             let missing = self.base.missing(path).map_err(|problem| step.reject(problem))?;
-            return Err(self.builder.reject(&step.at.text, missing).into());
+            return Err(self.missing(step, missing).into());
         };
         self.check_unused(step, step.at)?;
         self.builder.create(&step.at.text, bytes)?;
@@ -711,7 +711,13 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// Reads the file of a section.
     fn load(&mut self, step: &Step<'p>) -> Result<Loaded, Reject> {
         let path = &step.at.text;
-        self.builder.load(path)?.ok_or_else(|| self.builder.reject(path, Problem::Missing))
+        self.builder.load(path)?.ok_or_else(|| self.missing(step, Problem::Missing))
+    }
+
+    /// Makes the reject of a step whose file is not there.
+    fn missing(&self, step: &Step<'p>, problem: Problem) -> Reject {
+        let reject = self.builder.reject(&step.at.text, problem);
+        Reject { new_file: new_file(self.patch, step), ..reject }
     }
 
     /// Moves or copies the file of a section to its new path.
@@ -1108,6 +1114,27 @@ fn is_diff(patch: &Patch) -> bool {
                 || section.hunks().first().is_some_and(|hunk| hunk.endings.is_of_diff())
         }
     })
+}
+
+/// Returns how the missing file of a step can be made. A diff with old lines cannot make one.
+fn new_file(patch: &Patch, step: &Step<'_>) -> Option<NewFile> {
+    let Contents::Hunks(hunks) = step.contents else { return None };
+    if step.deed != Deed::Update {
+        return None;
+    }
+    let mut lines = hunks.iter().flat_map(|hunk| &hunk.lines);
+    let has_old_lines = lines.any(|line| line.kind != LineKind::Insert);
+    if !hunks.first()?.endings.is_of_diff() {
+        return Some(NewFile::Section { has_old_lines });
+    }
+    let span = step.section.span.clone();
+    // The path is in this line, or in one above or below.
+    let before = patch.bytes(span.start..step.at.span.start);
+    let path = before.iter().filter(|byte| **byte == b'\n').count();
+    let mut lines = patch.bytes(span).split(|byte| *byte == b'\n');
+    let old_name = lines.position(|line| line.starts_with(b"--- ")).filter(|_| !has_old_lines)?;
+    let line = step.at.line + u32::try_from(old_name).ok()?;
+    Some(NewFile::Diff { line: line.checked_sub(u32::try_from(path).ok()?)? })
 }
 
 /// Returns whether `hunks` delete exactly the lines of the file, byte for byte.

@@ -46,8 +46,25 @@ pub struct Reject {
     /// How many leading parts of its paths a diff has to lose (`-p`), so that all of its files are
     /// there.
     pub strip: Option<usize>,
+    /// How the missing file of an update can be made as a new one.
+    pub new_file: Option<NewFile>,
     /// The patch wants exact lines and new files, whatever the options allow.
     pub exact: bool,
+}
+
+/// How a patch makes a file that it changes and that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewFile {
+    /// By a section that adds it.
+    Section {
+        /// The section shows lines that have to be there, so that another file is more likely.
+        has_old_lines: bool,
+    },
+    /// By a diff that has `/dev/null` in this line, from 1.
+    Diff {
+        /// The line.
+        line: u32,
+    },
 }
 
 /// Everything that keeps a patch from applying, in the order of the patch. There is at least one.
@@ -436,6 +453,7 @@ impl Reject {
             problem,
             near: None,
             strip: None,
+            new_file: None,
             exact: false,
         }
     }
@@ -564,6 +582,9 @@ impl Reject {
             )
             | Remedy::Use { action: Action::Edit, .. }
             | Remedy::UseHeader { .. } => None,
+            Remedy::Use { action: Action::Create, .. } => {
+                Some(Remedy::LeaveOut(Part::SearchedLines))
+            }
             Remedy::AddContext { means_line, bare: _, below, lines } => {
                 let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
                 let (before, after) =
@@ -591,6 +612,21 @@ impl Reject {
         remedies
     }
 
+    /// Returns the remedies for a file that is not there, with nothing like it.
+    fn instead_of_missing(&self) -> Vec<Remedy> {
+        let choose = Remedy::choose(&self.path, PathLike::File);
+        let create = Remedy::act(Action::Create, &self.path);
+        match self.new_file {
+            None => vec![choose],
+            Some(NewFile::Section { has_old_lines: true }) => vec![choose, create],
+            Some(NewFile::Section { has_old_lines: false }) => vec![create, choose],
+            Some(NewFile::Diff { line }) => {
+                let wanted = "--- /dev/null".into();
+                vec![Remedy::CorrectLine { line, wanted }, choose]
+            }
+        }
+    }
+
     fn all_remedies(&self) -> Vec<Remedy> {
         let path = &self.path;
         if self.strip.is_some() || self.near.is_some() {
@@ -600,7 +636,7 @@ impl Reject {
             Problem::Guard(error) => return Remedy::of_guard(error),
             // The header of a move, as models write it.
             Problem::Missing if path.contains(" -> ") && !self.exact => Remedy::SendMove,
-            Problem::Missing => Remedy::choose(path, PathLike::File),
+            Problem::Missing => return self.instead_of_missing(),
             Problem::MissingParent { .. } => {
                 let create_parents = Remedy::Set(Setting::CreateParents);
                 return vec![create_parents, Remedy::choose(path, PathLike::InDirectory)];

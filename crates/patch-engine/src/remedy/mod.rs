@@ -135,7 +135,7 @@ pub enum Remedy {
         /// The line, from 1.
         line: u32,
         /// The line that should stand there, in words; verbatim where it begins with a blank, as a
-        /// context line that has lost its blank.
+        /// context line that has lost its blank, or with `--- `, as the old name of a new file.
         wanted: String,
     },
     /// Undo this one, a transaction or a turn, in place of the newest.
@@ -272,6 +272,7 @@ pub enum Action {
     Read,
     List,
     Find,
+    Create,
     Edit,
     Write,
     Move,
@@ -449,6 +450,8 @@ pub enum Part {
     Ids,
     /// An edit.
     Edit,
+    /// The lines of a SEARCH part.
+    SearchedLines,
 }
 
 impl From<bool> for ArgumentValue {

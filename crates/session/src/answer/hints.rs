@@ -572,6 +572,7 @@ impl Hint {
 /// Returns the kind of section for an action, if a patch has one.
 fn section(action: Action) -> Option<&'static str> {
     match action {
+        Action::Create => Some("Add File"),
         Action::Edit => Some("Update File"),
         Action::Delete => Some("Delete File"),
         Action::Read
@@ -589,6 +590,7 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
         Action::Read => Tool::ReadFile,
         Action::List => Tool::ListDirectory,
         Action::Find => Tool::Glob,
+        Action::Create => Tool::CreateFile,
         Action::Edit => Tool::EditFile,
         Action::Write => Tool::WriteFile,
         Action::Move => Tool::MoveFile,
@@ -602,7 +604,8 @@ fn tool(action: Action, caller: Caller) -> Option<&'static str> {
         ) => Some(tool.as_str()),
         (Caller::Editor, Action::Read | Action::List) => Some("view"),
         (Caller::Editor, Action::Edit) => Some("str_replace"),
-        (Caller::Editor, Action::Write) => Some("create"),
+        (Caller::Editor, Action::Write | Action::Create) => Some("create"),
+        (Caller::Operations, Action::Create) => Some("create_file"),
         (Caller::Operations, Action::Edit) => Some("update_file"),
         (Caller::Operations, Action::Delete) => Some("delete_file"),
         (Caller::Editor | Caller::Operations, _) => None,
@@ -892,6 +895,9 @@ impl Hint {
             Self::UseCommand { command } => format!("see {}", code(command)),
             Self::RunInstead { command } => format!("undo another one: {}", code(command)),
             Self::RunFirst { command } => format!("first run {}", code(command)),
+            Self::UseTool { tool: tool @ ("create_file" | "create"), path } => {
+                format!("to make a new file, use {tool} for {}", fs_guard::quoted(path))
+            }
             Self::UseTool { tool, path } => format!("use {tool} for {}", fs_guard::quoted(path)),
             Self::AskPerson { what, flag } => ask_words(what, flag.as_deref(), caller),
             Self::LeaveAlone { path } => {
@@ -1056,6 +1062,9 @@ fn section_words(section: &str, path: &str) -> String {
     let line = code(&format!("*** {section}: {path}"));
     match section {
         "Update File" => format!("read {} and change it by {line}", fs_guard::quoted(path)),
+        "Add File" => {
+            format!("to make a new file, use {line}, without `@@` and with `+` before each line")
+        }
         _ => format!("use {line}"),
     }
 }
@@ -1089,11 +1098,16 @@ fn part_words(part: Part, caller: Caller) -> &'static str {
         Part::Ids => "leave out its last `index` line, if it is whole",
         Part::Edit if caller == Caller::Editor => "do not repeat the command",
         Part::Edit => "leave the edit out",
+        Part::SearchedLines => "to make a new file, leave the lines out that SEARCH has",
     }
 }
 
 fn line_words(line: u32, wanted: &str, caller: Caller) -> String {
     let sent = sent_by(caller);
+    if wanted.starts_with("--- ") {
+        let wanted = code(wanted);
+        return format!("to make a new file, let line {line} of the {sent} be {wanted}");
+    }
     if wanted.starts_with(' ') {
         return format!(
             "if line {line} of the {sent} is context, begin it with a blank, and send the whole \

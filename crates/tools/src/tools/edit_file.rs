@@ -5,8 +5,9 @@ use std::ops::{Range, RangeInclusive};
 use fs_guard::RelPath;
 use patch_engine::remedy::{Action, MAX_PLACES, Part};
 use patch_engine::{
-    Edit, ErrorKind, Expected, Files, Host, LfText, Loaded, MoreText, Plan, PlanBuilder, Reject,
-    RejectReason, Rejects, Remedy, Report, Sha256, Splices, TextPlaces, line_words, nearest_text,
+    Edit, ErrorKind, Expected, Files, Host, LfText, Loaded, MoreText, Plan, PlanBuilder,
+    ProblemName, Reject, RejectReason, Rejects, Remedy, Report, Sha256, Splices, TextPlaces,
+    line_words, nearest_text,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,13 +131,24 @@ pub(crate) fn edit_file_as(
         let mut replacements = 0;
         let mut current = None;
         let report = call.commit(&mut |files| {
-            let planned = plan_edits(session, files, caller, args)?;
+            let planned = plan_edits(session, files, caller, args)
+                .map_err(|error| or_new_file(error, &args.path))?;
             replacements = planned.replacements;
             current = planned.current;
             Ok(planned.plan)
         })?;
         Ok(answer(session, args, &report, replacements, current))
     })
+}
+
+/// Says how a new file is made, where the file is not there and no other one was meant.
+fn or_new_file(error: ToolError, path: &str) -> ToolError {
+    let is_missing = error.details["reason"] == ProblemName::NotFound.as_str();
+    if is_missing && error.details["didYouMean"].is_null() {
+        error.also(Remedy::act(Action::Create, path))
+    } else {
+        error
+    }
 }
 
 /// The plan of a call.

@@ -131,6 +131,65 @@ fn a_decorated_path_gets_its_bare_name() {
 }
 
 #[test]
+fn a_missing_file_can_be_made_by_what_is_said() {
+    let of = |reply: &Value| reply["error"]["suggestedNextAction"].as_str().unwrap().to_owned();
+    let bench = Bench::new(&[("a.py", b"x\n")]);
+    for (sent, wanted) in [
+        (
+            "*** Begin Patch\n*** Update File: n/new.txt\n@@\n+y\n*** End Patch\n",
+            "to make a new file, use `*** Add File: n/new.txt`, without `@@`",
+        ),
+        (
+            "*** Begin Patch\n*** Update File: n/new.txt\n@@\n-x\n+y\n*** End Patch\n",
+            "choose another path than n/new.txt: a file that exists (list the directory); or to \
+             make a new file, use `*** Add File: n/new.txt`",
+        ),
+        (
+            "--- a/n/new.txt\n+++ b/n/new.txt\n@@ -1,0 +1 @@\n+y\n",
+            "to make a new file, let line 1 of the patch be `--- /dev/null`",
+        ),
+        (
+            "diff --git a/n/new.txt b/n/new.txt\n--- a/n/new.txt\n+++ b/n/new.txt\n@@ -1,0 +1 @@\n+y\n",
+            "to make a new file, let line 2 of the patch be `--- /dev/null`",
+        ),
+        (
+            "Here it is:\n\n```diff\n--- n/new.txt\n+++ n/new.txt\n@@\n+y\n```\n",
+            "to make a new file, let line 4 of the patch be `--- /dev/null`",
+        ),
+        (
+            "n/new.txt\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n",
+            "to make a new file, leave the lines out that SEARCH has",
+        ),
+    ] {
+        let reply = bench.call("apply_patch", &json!({ "patch": sent }));
+        assert!(of(&reply).contains(wanted), "{sent}{reply:#}");
+        let mut lines: Vec<String> = sent.lines().map(ToOwned::to_owned).collect();
+        if sent.contains("Update File") {
+            lines.retain(|line| !line.starts_with("@@") && !line.starts_with('-'));
+            lines[1] = "*** Add File: n/new.txt".into();
+        } else if sent.contains("SEARCH") {
+            lines.remove(2);
+        } else {
+            let hints = reply["error"]["hints"].as_array().unwrap();
+            let hint = hints.iter().find(|hint| hint["hint"] == "correct_line").unwrap();
+            lines[hint["line"].as_u64().unwrap() as usize - 1] =
+                hint["wanted"].as_str().unwrap().to_owned();
+        }
+        let bench = Bench::new(&[]);
+        bench.done("apply_patch", &json!({ "patch": lines.join("\n") + "\n" }));
+        assert_eq!(bench.read("n/new.txt"), b"y\n", "{lines:#?}");
+    }
+    let edit = json!({ "path": "new.txt", "edits": [{ "oldText": "x", "newText": "y" }] });
+    let said = of(&bench.call("edit_file", &edit));
+    assert!(said.ends_with("or to make a new file, use create_file for new.txt"), "{said}");
+    // Nothing is made of a file that is to go, and a file that is near is meant.
+    for body in ["*** Delete File: new.txt\n", "*** Update File: a.pyc\n@@\n-x\n+y\n"] {
+        let said = of(&bench.call("apply_patch", &patch(body)));
+        assert!(!said.contains("new file"), "{said}");
+    }
+}
+
+#[test]
 fn advice_about_a_block_is_lines_of_a_block() {
     const FILE: &[u8] = b"def a():\n    x = 1\n\n\ndef b():\n    x = 1\n    return x\n";
     let block = |old: &str, new: &str| {
