@@ -139,8 +139,8 @@ pub use patch_text::locate::edit_rules::FinalNewline;
 #[doc(hidden)]
 pub use patch_text::locate::text_edit::nearest_text;
 pub use patch_text::locate::{
-    Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, Nearest, Note,
-    Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
+    Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, NamedLine,
+    Nearest, Note, Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
 };
 pub use patch_text::text::charset::Charset;
 pub use patch_text::text::encoding::FileText;

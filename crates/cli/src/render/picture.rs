@@ -271,7 +271,7 @@ struct PatchExcerpt {
 impl PatchExcerpt {
     fn of(input: &Input, text: &str, reject: &Reject) -> Option<Self> {
         let difference = match reject.hunk_reason() {
-            Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
+            Some(RejectReason::ContextNotFound { nearest: Some(nearest), .. }) => {
                 nearest.difference.as_ref()
             }
             _ => None,
@@ -404,7 +404,7 @@ fn places(reason: &RejectReason) -> Vec<DrawnPlace> {
     /// How many candidates are shown.
     const CANDIDATES: usize = 3;
     match reason {
-        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+        RejectReason::ContextNotFound { nearest: Some(nearest), .. } => {
             let difference = nearest.difference.as_ref();
             let line = difference
                 .filter(|difference| difference.found.is_some())

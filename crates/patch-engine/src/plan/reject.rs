@@ -742,7 +742,7 @@ impl Problem {
         match &mut self {
             Self::ReplacesUsed { other } => *other = patch.place_in_text(*other),
             Self::Hunk(reason) | Self::InOtherFile { reason, .. } => {
-                if let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason {
+                if let RejectReason::ContextNotFound { nearest: Some(nearest), .. } = reason {
                     nearest.paste.clear();
                 }
             }

@@ -2,16 +2,24 @@
 
 use std::ops::RangeInclusive;
 
-use patch_text::locate::{Advice, Candidate, Edge, EndMark, LineNumber, RejectReason};
+use patch_text::locate::{Advice, Candidate, Edge, EndMark, LineNumber, NamedLine, RejectReason};
 
 use super::{ForPerson, MAX_PLACES, Part, Remedy, Setting};
 
 impl Remedy {
+    /// To read the lines of a file from one on that a hunk names.
+    #[must_use]
+    pub fn read_around(path: &str, named: &NamedLine) -> Self {
+        /// How many lines further.
+        const READ: usize = 15;
+        Self::ReadAgain { path: path.into(), lines: Some(named.line..=named.line + READ) }
+    }
+
     /// Returns the remedies for a hunk that was not placed in the file at `path`.
     #[must_use]
     pub fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Self> {
         vec![match reason {
-            RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+            RejectReason::ContextNotFound { nearest: Some(nearest), .. } => {
                 if let Some(edge) = &nearest.not_at {
                     let bare = matches!(edge, Edge::Bare { .. });
                     let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
@@ -71,7 +79,10 @@ impl Remedy {
             RejectReason::NoAnchor { header: None, number: LineNumber::NotAsked } => {
                 return vec![Remedy::Set(Setting::UnidiffZero), Remedy::read_again(path)];
             }
-            RejectReason::ContextNotFound { nearest: None }
+            RejectReason::ContextNotFound { nearest: None, named } if !named.is_empty() => {
+                return named.iter().map(|named| Remedy::read_around(path, named)).collect();
+            }
+            RejectReason::ContextNotFound { nearest: None, .. }
             | RejectReason::NoAnchor { header: None, .. } => Remedy::read_again(path),
             RejectReason::FinalNewline => Remedy::LeaveOut(Part::NoNewline),
             RejectReason::CutOff { missing: (0, 0), .. } => {

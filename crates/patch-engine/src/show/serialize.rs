@@ -134,8 +134,11 @@ fn set_problem(value: &mut Value, problem: &Problem) {
 /// Adds the details of a hunk that was not placed.
 fn set_hunk_reason(value: &mut Value, reason: &RejectReason) {
     match reason {
-        RejectReason::ContextNotFound { nearest: Some(nearest) } => {
+        RejectReason::ContextNotFound { nearest: Some(nearest), .. } => {
             set(value, "nearest", json!(nearest));
+        }
+        RejectReason::ContextNotFound { named, .. } if !named.is_empty() => {
+            set(value, "named", json!(named));
         }
         RejectReason::MultipleMatches { candidates, more, .. } => {
             set_candidates(value, candidates, *more);

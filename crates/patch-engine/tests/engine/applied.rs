@@ -223,7 +223,7 @@ fn the_lines_that_have_the_change_are_named() {
 #[test]
 fn what_stands_elsewhere_than_at_the_end_is_not_said_to_differ() {
     for (profile, file) in [(Profile::Strict, "a\nb\nc\nd\n"), (Profile::Codex, "a\n b\nc\nd\n")] {
-        let Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) =
+        let Some(RejectReason::ContextNotFound { nearest: Some(nearest), .. }) =
             refused(profile, file, "@@\n-b\n+B\n*** End of File\n")
         else {
             panic!("not found")
@@ -232,7 +232,7 @@ fn what_stands_elsewhere_than_at_the_end_is_not_said_to_differ() {
         assert!(nearest.pass.is_none(), "{nearest:?}");
         assert!(nearest.lines == (2..=2), "{nearest:?}");
     }
-    let Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) =
+    let Some(RejectReason::ContextNotFound { nearest: Some(nearest), .. }) =
         refused(Profile::Strict, "b\nb \n", "@@\n-b\n+B\n*** End of File\n")
     else {
         panic!("not found")
@@ -295,7 +295,7 @@ fn a_hunk_of_a_diff_stands_at_the_end_of_the_file_that_it_was_made_at() {
     assert_eq!(of_diff(&(count(1..=20) + "more\n"), end), Ok(count(1..=21) + "more\n"));
     // Of several places, the one that the diff states is told of.
     let bare = of_diff("x\na\nx\nb\n", "@@ -3 +3 @@\n-x\n+y\n");
-    let Err(RejectReason::ContextNotFound { nearest: Some(nearest) }) = bare else {
+    let Err(RejectReason::ContextNotFound { nearest: Some(nearest), .. }) = bare else {
         panic!("it is not all of the file: {bare:?}");
     };
     assert_eq!(nearest.lines, 3..=3);

@@ -75,7 +75,7 @@ fn what_was_done_to_the_lines_is_named() {
         let rejects = planned(body, Profile::Strict).expect_err(body);
         let reject = &rejects[0];
         assert!(reject.to_string().contains(words), "{body}: {reject}");
-        let Some(RejectReason::ContextNotFound { nearest }) = reject.hunk_reason() else {
+        let Some(RejectReason::ContextNotFound { nearest, .. }) = reject.hunk_reason() else {
             panic!("{body}: {reject}")
         };
         let nearest = nearest.as_ref().expect("a place");

@@ -545,7 +545,7 @@ fn a_reject_says_where_and_how() {
                 .expect_err("refused");
         rejects.remove(0).reason
     };
-    let RejectReason::ContextNotFound { nearest: Some(nearest) } =
+    let RejectReason::ContextNotFound { nearest: Some(nearest), .. } =
         reason("one\ntwo\nthree\nfour\n", "@@\n two\n-thre\n four\n")
     else {
         panic!("not found")
@@ -560,7 +560,8 @@ fn a_reject_says_where_and_how() {
     assert_eq!(difference.wanted.as_str(), "thre");
     assert_eq!(difference.found.as_deref(), Some("three"));
 
-    let RejectReason::ContextNotFound { nearest: Some(nearest) } = reason("a\n\tb \n", "@@\n-b\n")
+    let RejectReason::ContextNotFound { nearest: Some(nearest), .. } =
+        reason("a\n\tb \n", "@@\n-b\n")
     else {
         panic!("not found")
     };

@@ -32,7 +32,7 @@ fn reason(profile: Profile, file: &str, body: &str) -> RejectReason {
 
 fn nearest(profile: Profile, file: &str, body: &str) -> Option<Nearest> {
     match reason(profile, file, body) {
-        RejectReason::ContextNotFound { nearest } => nearest.map(|nearest| *nearest),
+        RejectReason::ContextNotFound { nearest, .. } => nearest.map(|nearest| *nearest),
         reason => panic!("{file:?} {body:?}: {reason:?}"),
     }
 }
@@ -87,6 +87,70 @@ fn the_nearest_place_is_told_with_what_to_write_instead() {
     assert!(!nearest.scattered, "{nearest:?}");
 }
 
+/// A file with two functions that have lines in common, and a class.
+const STORE: &str = "\
+import os
+import json
+
+
+def load(path):
+    data = open(path).read()
+    return data
+
+
+def save(path, data):
+    with open(path, 'w') as f:
+        f.write(data)
+    return path
+
+
+class Cache:
+    limit = 10
+
+    def get(self, key):
+        return self.items[key]
+";
+
+#[test]
+fn a_place_is_told_where_more_than_one_line_is_alike() {
+    let none: &[usize] = &[];
+    for (body, lines, named) in [
+        // Most lines, or lines that are like them.
+        (" def load(path):\n-    data = open(path)\n     return data\n", Some(5..=7), none),
+        (" def load(path):\n-    data = open(path, 'rb').read()\n", Some(5..=6), none),
+        ("-    data = open(pfad).read()\n", Some(6..=6), none),
+        // One line of three, which is elsewhere too, or says nothing; and none.
+        (" def load(name):\n-    x = fetch(name)\n-    return path\n", None, &[5]),
+        (" def remove(path):\n-    os.unlink(path)\n-    return data\n", None, &[7]),
+        (" def load(url):\n-    with get(url) as r:\n-        yield r.text\n", None, &[5]),
+        (" class Cache(dict):\n-    size = 3\n-    age = 4\n-    def pop(self):\n", None, &[16]),
+        ("-    total += item.price\n-    count += 1\n-    yield total\n", None, none),
+        // The header counts, and a name that is defined in the file.
+        ("@@ def save(path):\n-    for x in y:\n-        go(x)\n", None, &[10]),
+        ("-    cached = Cache(3)\n-    cached.fill()\n-    go(cached)\n", None, &[16]),
+    ] {
+        let body = if body.starts_with("@@") { body.to_owned() } else { format!("@@\n{body}") };
+        for profile in [Profile::Strict, Profile::Codex] {
+            let RejectReason::ContextNotFound { nearest, named: found } =
+                reason(profile, STORE, &body)
+            else {
+                panic!("{body}")
+            };
+            assert_eq!(nearest.map(|nearest| nearest.lines), lines, "{profile} {body}");
+            let found: Vec<usize> = found.iter().map(|line| line.line).collect();
+            assert_eq!(found, named, "{profile} {body}");
+        }
+    }
+    let reason =
+        reason(Profile::Strict, STORE, "@@ def save(p):\n-    for x in y:\n-      go(x)\n");
+    assert_eq!(
+        reason.to_string(),
+        "its old lines are not in the file; line 10 is `def save(path, data):`"
+    );
+    let read = Remedy::ReadAgain { path: "s.py".into(), lines: Some(10..=25) };
+    assert_eq!(Remedy::of_hunk(&reason, "s.py"), [read]);
+}
+
 #[test]
 fn a_long_line_may_be_like_one_that_is_longer_still() {
     let wanted = "some words that are wanted ".repeat(6);
@@ -120,7 +184,7 @@ fn a_difference_of_terminators_is_shown() {
         ("x\r\ny\r\n", "@@\n-x\n+z\n", Some(LineEndings::Exact), "x", "x\r", 2),
     ] {
         let reject = rejects(Profile::Strict, file, body, endings).remove(0);
-        let RejectReason::ContextNotFound { nearest: Some(nearest) } = reject.reason else {
+        let RejectReason::ContextNotFound { nearest: Some(nearest), .. } = reject.reason else {
             panic!("{reject:?}")
         };
         let difference = nearest.difference.expect("a line differs");
@@ -152,7 +216,7 @@ fn hunks_beyond_those_that_are_explained_are_refused_all_the_same() {
     let body: String = (0..30).map(|nth| format!("@@\n-missing {nth}\n")).collect();
     let rejects = rejects(Profile::Codex, &format!("missing line\n{file}"), &body, None);
     let explained = |reject: &HunkReject| match &reject.reason {
-        RejectReason::ContextNotFound { nearest } => nearest.is_some(),
+        RejectReason::ContextNotFound { nearest, .. } => nearest.is_some(),
         reason => panic!("{reason:?}"),
     };
     assert_eq!(rejects.len(), 30);
@@ -292,7 +356,7 @@ fn weight(reasons: &[RejectReason]) -> usize {
             .iter()
             .map(|place| 50 + place.advice.iter().map(|of| format!("{of:?}").len()).sum::<usize>())
             .sum(),
-        RejectReason::ContextNotFound { nearest } => {
+        RejectReason::ContextNotFound { nearest, .. } => {
             nearest.as_ref().map_or(0, |nearest| format!("{nearest:?}").len())
         }
         _ => 0,

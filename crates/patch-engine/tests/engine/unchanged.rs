@@ -75,7 +75,7 @@ fn a_hint_does_not_change_a_kept_line() {
     let file = "fn a() {\n    let x = first();\n    go(x);\n    end();\n}\n";
     let body = "-    let x = other();\n-    go(x);\n-    end();\n+    let x = other();\n+    go(x, 1);\n+    end();\n";
     for profile in [Profile::Strict, Profile::Codex] {
-        let Err(RejectReason::ContextNotFound { nearest: Some(nearest) }) =
+        let Err(RejectReason::ContextNotFound { nearest: Some(nearest), .. }) =
             applied(profile, file, body)
         else {
             panic!("a line is another one")

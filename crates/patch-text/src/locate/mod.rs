@@ -21,6 +21,7 @@ pub(crate) mod interner;
 mod kept;
 pub mod mangled;
 mod matches;
+mod names;
 mod needle;
 mod ordered;
 pub(crate) mod pass;
@@ -48,8 +49,8 @@ pub(crate) use placed::Located;
 pub use placed::{Note, Placed, Reindented};
 pub use reject::Room;
 pub use reject::{
-    Advice, Candidate, Difference, Edge, EndMark, HunkReject, LineNumber, Nearest, RejectReason,
-    Shown, line_words,
+    Advice, Candidate, Difference, Edge, EndMark, HunkReject, LineNumber, NamedLine, Nearest,
+    RejectReason, Shown, line_words,
 };
 pub use rules::{Ambiguous, Order, Rules};
 

@@ -14,10 +14,12 @@ use super::find::Blocks;
 use super::hunk_lines::is_context;
 use super::interner::{FOREIGN, Interner};
 use super::mangled::{Mangled, leaves_lines_out, without_entities, without_numbers};
+use super::names;
 use super::needle::{Fixed, Needle, marks_end};
 use super::pass::{Pass, indentation, trim};
 use super::reject::{
-    Advice, Candidate, Difference, Edge, EndMark, HunkReject, Nearest, RejectReason, Room, Shown,
+    Advice, Candidate, Difference, Edge, EndMark, HunkReject, NamedLine, Nearest, RejectReason,
+    Room, Shown,
 };
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
@@ -97,7 +99,7 @@ pub(crate) fn not_found(
     effort: &Effort,
 ) -> RejectReason {
     if !effort.spend() {
-        return RejectReason::ContextNotFound { nearest: None };
+        return RejectReason::ContextNotFound { nearest: None, named: Vec::new() };
     }
     if let Some(lines) = applied::place(lines, needle) {
         return RejectReason::AlreadyApplied { lines };
@@ -109,7 +111,20 @@ pub(crate) fn not_found(
         &|| near_by_likeness(lines, needle),
     ];
     let mut nearest = ways.iter().find_map(|way| if lines.is_cancelled() { None } else { way() });
-    if let Some(nearest) = nearest.as_mut().filter(|_| leaves_lines_out(needle.hunk))
+    if let Some(nearest) = &mut nearest {
+        name_dots(lines, needle, nearest);
+    }
+    match nearest {
+        None => RejectReason::ContextNotFound { nearest: None, named: named(lines, needle) },
+        nearest => {
+            RejectReason::ContextNotFound { nearest: nearest.map(Box::new), named: Vec::new() }
+        }
+    }
+}
+
+/// Says of a place that is not the hunk's that dots in the hunk stand for lines left out.
+fn name_dots(lines: &Lines<'_>, needle: &Needle<'_>, nearest: &mut Nearest) {
+    if leaves_lines_out(needle.hunk)
         && nearest.pass.is_none()
         && nearest.mangled.is_none()
         && !is_in_file(lines, b"...")
@@ -118,7 +133,47 @@ pub(crate) fn not_found(
         // Lines of the file in place of the dots are not the ones that are left out.
         nearest.paste = Vec::new();
     }
-    RejectReason::ContextNotFound { nearest: nearest.map(Box::new) }
+}
+
+/// Returns whether the place from `start` on tells where the hunk was meant to go: one line of
+/// several may stand anywhere.
+fn is_telling(lines: &Lines<'_>, needle: &Needle<'_>, start: isize) -> bool {
+    // A brace, or an empty line, is in every file.
+    let places = needle.old.iter().zip(start..).filter(|(line, _)| has_letters(line));
+    let mut of = 0;
+    let mut alike = Vec::new();
+    for (wanted, index) in places {
+        of += 1;
+        let index = usize::try_from(index).ok().filter(|&index| index < lines.len());
+        let found = index.map(|index| trim(lines.content(index)));
+        alike.extend(found.filter(|found| is_like(found, trim(wanted))));
+    }
+    match (&alike[..], of) {
+        (_, 0) | ([_], 1) | ([_, _, ..], _) => true,
+        ([one], 2) => lines.iter().filter(|line| trim(line) == *one).count() == 1,
+        _ => false,
+    }
+}
+
+/// Returns whether a line of the file is a line of the hunk, or like it.
+fn is_like(found: &[u8], wanted: &[u8]) -> bool {
+    found == wanted
+        || std::str::from_utf8(wanted).is_ok_and(|wanted| likeness(found, wanted) >= LIKENESS)
+}
+
+fn has_letters(line: &[u8]) -> bool {
+    line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+}
+
+/// Returns the lines of the file that a hunk without a place names: its one line that is there, or
+/// what it defines.
+fn named(lines: &Lines<'_>, needle: &Needle<'_>) -> Vec<NamedLine> {
+    let named = names::named(lines, needle);
+    if !named.is_empty() {
+        return named;
+    }
+    let old = needle.old.iter().filter(|line| has_letters(line));
+    old.filter_map(|line| names::only(lines, trim(line))).take(1).collect()
 }
 
 /// The place that the lines have without line numbers or entities.
@@ -300,6 +355,9 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
     let scattered = offsets.len() > 1
         && (vote.0 as usize) < offsets.values().map(Vec::len).sum()
         && offsets.iter().all(|(id, offsets)| seen.get(id).is_some_and(|&n| n >= offsets.len()));
+    if !scattered && !is_telling(lines, needle, start) {
+        return None;
+    }
     let found = region(lines, needle, start, 0);
     let paste = match usize::try_from(start) {
         Ok(start) if !scattered && found.agreeing + 1 >= found.of => {
@@ -321,7 +379,9 @@ fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         .filter(|(_, line)| line.len() < 4 * wanted.len() + 80)
         .map(|(index, line)| (index, likeness(line, wanted)))
         .max_by(|left, right| left.1.total_cmp(&right.1).then(right.0.cmp(&left.0)))?;
-    (likeness >= LIKENESS).then(|| region(lines, needle, index as isize - offset as isize, 0))
+    let start = index as isize - offset as isize;
+    (likeness >= LIKENESS && is_telling(lines, needle, start))
+        .then(|| region(lines, needle, start, 0))
 }
 
 /// The share of letter pairs that a line of the file has in common with a text.

@@ -29,11 +29,14 @@ patch_grammar::named! {
         /// Its old lines do not stand in the file together. `details.nearest` is the closest place:
         /// how many lines agree, the first that differs, and in `region` up to 12 lines with the
         /// columns that differ; `notAtEnd` or `notAtStart` when all agree, but the hunk wants that
-        /// end of the file. What to do: copy the lines from the file; if only blanks or punctuation
+        /// end of the file. Where no place is like the hunk, `details.named` has the lines of the
+        /// file that define what it names. What to do: copy the lines from the file; if only blanks or punctuation
         /// differ, `--fuzz` with the pass that is named.
         ContextNotFound {
-            /// The most similar place.
+            /// The most similar place; `None` where no place is like the hunk.
             nearest: Option<Box<Nearest>>,
+            /// Where no place is like the hunk: the lines of the file that it names.
+            named: Vec<NamedLine>,
         } = "context_not_found",
         /// Its lines are in the file, but not below the `@@` header (`codex`); or outside of its
         /// scope while what the hunk leaves stands in there. What to do: correct the header.
@@ -122,7 +125,9 @@ patch_grammar::named! {
 impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ContextNotFound { nearest } => context_not_found(f, nearest.as_deref()),
+            Self::ContextNotFound { nearest, named } => {
+                context_not_found(f, nearest.as_deref(), named)
+            }
             Self::OutsideScope { header, candidates, more } => {
                 write!(f, "its old lines are in the file, but not below `@@ {header}`")?;
                 places(f, candidates, *more)
@@ -190,9 +195,14 @@ impl fmt::Display for RejectReason {
 }
 
 /// Describes a hunk whose old lines have no place, with the nearest one.
-fn context_not_found(f: &mut fmt::Formatter<'_>, nearest: Option<&Nearest>) -> fmt::Result {
+fn context_not_found(
+    f: &mut fmt::Formatter<'_>,
+    nearest: Option<&Nearest>,
+    named: &[NamedLine],
+) -> fmt::Result {
     let Some(nearest) = nearest else {
-        return f.write_str("its old lines are not in the file");
+        f.write_str("its old lines are not in the file")?;
+        return named_lines(f, named);
     };
     match &nearest.not_at {
         Some(edge) => {
@@ -201,6 +211,15 @@ fn context_not_found(f: &mut fmt::Formatter<'_>, nearest: Option<&Nearest>) -> f
         }
         None => write!(f, "its old lines are not in the file; {nearest}"),
     }
+}
+
+/// Says where the lines are that a hunk names.
+fn named_lines(f: &mut fmt::Formatter<'_>, named: &[NamedLine]) -> fmt::Result {
+    for (nth, NamedLine { line, text }) in named.iter().enumerate() {
+        let before = if nth == 0 { ";" } else { "," };
+        write!(f, "{before} line {line} is `{text}`")?;
+    }
+    Ok(())
 }
 
 /// Describes why a line of the patch cannot be indented like the file.
@@ -274,7 +293,7 @@ impl RejectReason {
     /// Estimates the size of the reason in bytes, without texts of the hunk itself.
     fn size(&self) -> usize {
         match self {
-            Self::ContextNotFound { nearest: Some(nearest) } => {
+            Self::ContextNotFound { nearest: Some(nearest), .. } => {
                 let difference = nearest.difference.iter();
                 let lines =
                     difference.flat_map(|at| [Some(&at.wanted), at.found.as_ref()]).flatten();
@@ -295,7 +314,7 @@ impl RejectReason {
     /// Keeps only the parts of the message, and the first differing line.
     fn abridge(&mut self) {
         match self {
-            Self::ContextNotFound { nearest: Some(nearest) } => {
+            Self::ContextNotFound { nearest: Some(nearest), .. } => {
                 nearest.region = Vec::new();
                 nearest.paste = Vec::new();
                 for line in nearest
@@ -376,7 +395,7 @@ impl HunkReject {
     /// Returns whether the hunk is refused only because the file has other lines too.
     #[doc(hidden)]
     pub fn is_not_all(&self) -> bool {
-        let RejectReason::ContextNotFound { nearest: Some(nearest) } = &self.reason else {
+        let RejectReason::ContextNotFound { nearest: Some(nearest), .. } = &self.reason else {
             return false;
         };
         matches!(nearest.not_at, Some(Edge::Bare { .. }))
@@ -462,6 +481,17 @@ pub struct Nearest {
     /// lines, prefixes included, and with enough context to stand there only. Empty if the region
     /// has fewer lines, or the lines are too many.
     pub paste: Vec<String>,
+}
+
+/// A line of the file that a hunk names, and its text without the blanks around.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NamedLine {
+    /// The 1-based line.
+    pub line: usize,
+    /// Its text.
+    pub text: String,
 }
 
 /// A line of the file, and where it differs from the hunk's line.

@@ -538,7 +538,7 @@ impl<'f> Edits<'f> {
         let mut details = json!({ "path": self.path, "editIndex": index });
         let mut remedy = Remedy::read_again(self.path);
         match self.reason(edit) {
-            Some(RejectReason::ContextNotFound { nearest: Some(nearest) }) => {
+            Some(RejectReason::ContextNotFound { nearest: Some(nearest), .. }) => {
                 message += &match nearest.pass {
                     Some(_) => {
                         let one = nearest.lines.start() == nearest.lines.end();
@@ -555,6 +555,12 @@ impl<'f> Edits<'f> {
                     lines: Some(nearest.lines.clone()),
                 };
                 details["nearest"] = value_of(&nearest);
+            }
+            Some(RejectReason::ContextNotFound { nearest: None, named }) if !named.is_empty() => {
+                let there = named.iter().map(|one| format!("line {} is `{}`", one.line, one.text));
+                message += &format!("; {}", there.collect::<Vec<_>>().join(", "));
+                remedy = Remedy::read_around(self.path, &named[0]);
+                details["named"] = value_of(&named);
             }
             Some(RejectReason::AlreadyApplied { lines }) => {
                 message +=
