@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::program::run;
+use crate::program::{place, run};
 
 const PATCH: &str = "*** Begin Patch\n*** Update File: d/a\n@@\n-x\n+y\n*** End Patch\n";
 const DIFF: &str = "--- a/d/a\n+++ b/d/a\n@@ -1 +1 @@\n-x\n+y\n";
@@ -166,4 +166,46 @@ fn the_link_names_no_flags() {
     let refused = run::<&str>("apply_patch", home.path(), home.path(), &[], PATCH.as_bytes());
     assert!(refused.stderr.contains("is your home directory"), "{refused:?}");
     assert!(refused.stderr.contains("a person has to run `apply-patch -C .`"), "{refused:?}");
+}
+
+#[test]
+fn a_later_section_is_compared_with_what_the_earlier_left() {
+    const FILE: &str = "a\nb\nc\nd\ne\nf\n";
+    let section = |lines: &str| format!("*** Update File: f\n@@\n{lines}");
+    let envelope =
+        |sections: &[String]| format!("*** Begin Patch\n{}*** End Patch\n", sections.concat());
+    for (patch, picture, after) in [
+        // The line that another section wrote, and lines that it moved.
+        (
+            envelope(&[section(" a\n-b\n+B\n c\n"), section(" a\n b\n-c\n+C\n d\n")]),
+            "1 | a\n2 | B\n",
+            Some(0),
+        ),
+        (
+            envelope(&[section("-a\n+x\n+y\n+z\n"), section(" d\n-E\n+EE\n f\n")]),
+            "6 | d\n7 | e\n",
+            Some(0),
+        ),
+        // Nothing was written before it.
+        (envelope(&[section(" a\n b\n-x\n+C\n d\n")]), "1 | a\n2 | b\n", None),
+    ] {
+        let dir = place(&[("w/f", FILE)]);
+        let run = |args: &[&str]| {
+            run("apply-patch", &dir.path().join("w"), dir.path(), args, patch.as_bytes())
+        };
+        let refused = run(&[]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        let told: String = refused
+            .stderr
+            .lines()
+            .filter(|line| !line.contains("| -"))
+            .map(|line| line.trim_start().to_owned() + "\n")
+            .collect();
+        assert!(told.contains(picture), "{}", refused.stderr);
+        assert_eq!(told.contains("as section 1 leaves the file"), after.is_some(), "{told}");
+        let answer = run(&["--json"]).json().expect("JSON");
+        assert_eq!(answer["error"]["details"]["afterSection"].as_u64(), after, "{answer:#}");
+        let text = answer["error"]["suggestedNextAction"].as_str().unwrap_or_default();
+        assert_eq!(text.contains("read lines"), after.is_none(), "{text}");
+    }
 }

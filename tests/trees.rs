@@ -184,6 +184,7 @@ fn outcome(files: &Files, patch: &Patch, options: &Options) -> Result<String, St
                 problem,
                 near,
                 strip: _,
+                after_section: _,
                 new_file: _,
                 exact: _,
             } = reject;

@@ -217,7 +217,11 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
     let help = help(reject, global);
     let in_patch = PatchExcerpt::of(input, text, reject);
     let in_file = root.map(|root| file_excerpts(root, reject)).unwrap_or_default();
-    let path = sanitize(&reject.path).into_owned();
+    let path = match reject.after_section {
+        Some(_) => format!("{} ({})", reject.path, reject.state()),
+        None => reject.path.clone(),
+    };
+    let path = sanitize(&path).into_owned();
     let mut group = Group::with_title(Level::ERROR.primary_title(&title));
     if let Some(excerpt) = &in_patch {
         group = group.element(excerpt.snippet());
@@ -230,7 +234,13 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
 
 fn title(reject: &Reject) -> String {
     let title = match reject.hunk {
-        Some(hunk) => format!("{}: hunk {}: {}", quoted(&reject.path), hunk + 1, reject.problem),
+        Some(hunk) => {
+            let title = format!("{}: hunk {}: {}", quoted(&reject.path), hunk + 1, reject.problem);
+            match reject.after_section {
+                Some(_) => format!("{title} ({})", reject.state()),
+                None => title,
+            }
+        }
         None => match &reject.problem {
             Problem::Guard(error) => error.to_string(),
             problem => format!("{}: {problem}", quoted(&reject.path)),
@@ -315,11 +325,26 @@ struct FileExcerpt {
 /// The places of the file that a reject of a hunk is about.
 fn file_excerpts(root: &Root, reject: &Reject) -> Vec<FileExcerpt> {
     let Some(reason) = reject.hunk_reason() else { return Vec::new() };
+    if reject.after_section.is_some() {
+        let Some(file) = left_file(reason) else { return Vec::new() };
+        return places(reason).into_iter().filter_map(|at| FileExcerpt::of(&file, at)).collect();
+    }
     let path = root.check(&reject.path, Access::Read).ok();
     let read = path.and_then(|path| root.read(&path, MAX_FILE).ok());
     let Some((bytes, _)) = read else { return Vec::new() };
     let file = String::from_utf8_lossy(&bytes);
     places(reason).into_iter().filter_map(|place| FileExcerpt::of(&file, place)).collect()
+}
+
+/// The lines that are known of a file that another section of the patch leaves; the others are
+/// empty.
+fn left_file(reason: &RejectReason) -> Option<String> {
+    let RejectReason::ContextNotFound { nearest: Some(nearest), .. } = reason else {
+        return None;
+    };
+    let above = nearest.region.first()?.line - 1;
+    let lines = nearest.region.iter().map(|shown| format!("{}\n", shown.text));
+    Some("\n".repeat(above) + &lines.collect::<String>())
 }
 
 impl FileExcerpt {

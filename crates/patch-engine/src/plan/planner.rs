@@ -934,12 +934,27 @@ impl<'a, 'p> Planner<'a, 'p> {
 
     /// Makes the rejects of hunks without a place in the file at `path`.
     fn rejected(&mut self, step: &Step<'p>, path: &RelPath, rejects: Vec<HunkReject>) -> Rejects {
+        let after_section = self.left_by(step, path);
         let rejects = rejects.into_iter().map(|HunkReject { hunk, patch_line, reason, .. }| {
             let reason = self.explanations.room.fit(reason);
             let problem = self.elsewhere(step, path, &step.section.hunks()[hunk], reason);
-            Reject { hunk: Some(hunk), patch_line: Some(patch_line), ..step.reject(problem) }
+            Reject {
+                hunk: Some(hunk),
+                patch_line: Some(patch_line),
+                after_section,
+                ..step.reject(problem)
+            }
         });
         Rejects::new(rejects.collect()).expect("hunks that are rejected have reasons")
+    }
+
+    /// Returns the section that left a file as a step finds it, where that is not as it is on disk.
+    fn left_by(&mut self, step: &Step<'p>, path: &RelPath) -> Option<usize> {
+        let earlier = &self.patch.sections()[..step.index];
+        let left = earlier.iter().rposition(|section| names(section, path.as_str()))?;
+        let now = self.builder.load(&step.at.text).ok()??;
+        let is_changed = self.builder.bytes_before(path).is_none_or(|before| *before != *now.bytes);
+        is_changed.then(|| self.patch.place_in_text(left))
     }
 
     /// Looks for the lines of a rejected hunk in the other files of the patch.

@@ -46,6 +46,8 @@ pub struct Reject {
     /// How many leading parts of its paths a diff has to lose (`-p`), so that all of its files are
     /// there.
     pub strip: Option<usize>,
+    /// The 0-based section that left the file as the hunk found it, which is not as it is on disk.
+    pub after_section: Option<usize>,
     /// How the missing file of an update can be made as a new one.
     pub new_file: Option<NewFile>,
     /// The patch wants exact lines and new files, whatever the options allow.
@@ -453,6 +455,7 @@ impl Reject {
             problem,
             near: None,
             strip: None,
+            after_section: None,
             new_file: None,
             exact: false,
         }
@@ -563,6 +566,14 @@ impl Reject {
             };
         }
         let mut remedies = self.all_remedies();
+        if self.after_section.is_some() {
+            // The lines to read are in no file yet.
+            for remedy in &mut remedies {
+                if matches!(remedy, Remedy::ReadAgain { .. }) {
+                    *remedy = Remedy::SendSeparately;
+                }
+            }
+        }
         if self.exact {
             remedies = remedies.into_iter().filter_map(|remedy| self.of_block(remedy)).collect();
             if remedies.is_empty() {
@@ -765,7 +776,20 @@ impl fmt::Display for Reject {
         if let Some(line) = self.patch_line {
             write!(f, " (patch line {line})")?;
         }
-        write!(f, ": {}", self.problem)
+        write!(f, ": {}", self.problem)?;
+        match self.after_section {
+            Some(_) => write!(f, " ({})", self.state()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Reject {
+    /// Says which state of the file a hunk was compared with; empty for the file as it is.
+    #[must_use]
+    pub fn state(&self) -> String {
+        let after = self.after_section.map(|section| section + 1);
+        after.map_or_else(String::new, |section| format!("as section {section} leaves the file"))
     }
 }
 

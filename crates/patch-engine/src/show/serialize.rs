@@ -71,6 +71,7 @@ fn of_reject(reject: &Reject) -> Value {
     set(&mut value, "hunkIndex", reject.hunk);
     set(&mut value, "patchLine", reject.patch_line);
     set(&mut value, "didYouMean", reject.near.clone());
+    set(&mut value, "afterSection", reject.after_section);
     set_problem(&mut value, &reject.problem);
     if let Some(reason) = reject.hunk_reason() {
         set_hunk_reason(&mut value, reason);
