@@ -12,6 +12,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use super::apply::{ApplyArgs, CheckArgs};
 use super::convert::ConvertArgs;
 use super::doctor::DoctorArgs;
+use super::foreign;
 use super::git::GitArgs;
 use super::grammar::{GrammarArgs, PromptArgs, ToolSpecArgs};
 use super::history::{LogArgs, ShowArgs};
@@ -391,24 +392,6 @@ const MEANT: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Flags that people know from git and other tools, and what they mean here.
-const MEANT_FLAGS: &[(&[&str], &str)] = &[
-    (
-        &["-3", "--3way", "--merge"],
-        "`--base-rev REV` carries the hunks from the files of that commit to those of today",
-    ),
-    (&["--reject", "--rej"], "`--partial` applies the files that fit, and keeps the others"),
-    (&["--cached", "--index"], "`apply-patch git --onto REV` applies a patch to a commit"),
-    (&["--revert"], "`-R` applies a patch in reverse, `apply-patch undo` undoes the last change"),
-    (&["--force"], "nothing forces a patch on a file that it does not fit"),
-];
-
-/// The same for a patch to a commit.
-const MEANT_BY_GIT: &[(&[&str], &str)] = &[(
-    &["-3", "--3way", "--merge"],
-    "`--carry` carries the hunks from the files of the commit to those of the branch as it is now",
-)];
-
 /// Returns whether a name is so much like a word that a typo is likely. A command that removes
 /// things is never guessed.
 fn is_near(word: &str, name: &str) -> bool {
@@ -467,6 +450,9 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
             let message = format!("unknown option `{argument}`; {hint}\n");
             clap::Error::raw(ErrorKind::UnknownArgument, message)
         }
+        ErrorKind::InvalidValue if argument.starts_with("--fuzz ") && is_number(&error) => {
+            clap::Error::raw(ErrorKind::InvalidValue, format!("{}\n", foreign::FUZZ))
+        }
         ErrorKind::MissingRequiredArgument => {
             let missing = command.get_arguments().find(|arg| {
                 arg.get_long().is_some_and(|long| argument.starts_with(&format!("--{long} ")))
@@ -484,11 +470,19 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
     }
 }
 
+/// Returns whether a number was given for a value that is none.
+fn is_number(error: &clap::Error) -> bool {
+    match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value.parse::<u32>().is_ok(),
+        _ => false,
+    }
+}
+
 /// The option or the command meant by an unknown option of a command.
 fn option_hint(commands: &clap::Command, command: &clap::Command, argument: &str) -> String {
     let meant = match command.get_name() {
-        "apply" => MEANT_FLAGS.iter().find(|(flags, _)| flags.contains(&argument)),
-        "git" => MEANT_BY_GIT.iter().find(|(flags, _)| flags.contains(&argument)),
+        "apply" | "check" => foreign::FLAGS.iter().find(|(flags, _)| flags.contains(&argument)),
+        "git" => foreign::BY_GIT.iter().find(|(flags, _)| flags.contains(&argument)),
         _ => None,
     };
     if let Some((_, hint)) = meant {
@@ -651,6 +645,15 @@ mod tests {
             ),
             ("apply-patch check --colour x", "unknown option `--colour`; did you mean `--color`?"),
             ("apply-patch undo --cary", "unknown option `--cary`; did you mean `--carry`?"),
+            (
+                "apply-patch --fuzz 3 x",
+                "`--fuzz` names what may differ in a line, and no line is overlooked: one of none, \
+                 trailing, blanks, unicode",
+            ),
+            (
+                "apply-patch check -l x",
+                "unknown option `-l`; `--fuzz blanks` overlooks blanks at both ends of lines",
+            ),
             ("apply-patch --dry x", "unknown option `--dry`; did you mean `--dry-run`?"),
             // A flag of another command would not help.
             (
@@ -710,7 +713,7 @@ mod tests {
             }
             are_taken(hint);
         }
-        for (flags, hint) in MEANT_FLAGS {
+        for (flags, hint) in foreign::FLAGS {
             for flag in *flags {
                 let args = vec!["apply-patch".into(), (*flag).into(), "x.patch".into()];
                 let error = parse(args).expect_err("it is refused");

@@ -10,6 +10,7 @@ mod fit;
 #[cfg(not(feature = "constrain"))]
 #[path = "no_fit.rs"]
 mod fit;
+mod foreign;
 #[cfg(feature = "git")]
 mod git;
 #[cfg(not(feature = "git"))]
