@@ -209,3 +209,87 @@ fn a_later_section_is_compared_with_what_the_earlier_left() {
         assert_eq!(text.contains("read lines"), after.is_none(), "{text}");
     }
 }
+
+#[test]
+fn lines_that_look_alike_are_told_apart() {
+    let patch = |old: &str| {
+        format!("*** Begin Patch\n*** Update File: f\n@@\n{old}+new\n last\n*** End Patch\n")
+    };
+    let utf16: Vec<u8> = "x\nlast\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (file, old, told, help, flag) in [
+        (
+            &b"caf\xe9\nx\nlast\n"[..],
+            " caf\u{fffd}\n-x\n",
+            "patch line 4 has U+FFFD in column 4, which stands for the byte E9: the file is not UTF-8",
+            "leave the line with U+FFFD out, if it is context",
+            "",
+        ),
+        (
+            b"caf\xe9\nx\nlast\n",
+            "-caf\u{e9}\n-x\n",
+            "the file the byte E9: it is not UTF-8, but windows-1252",
+            "(`--encoding f=LABEL`)",
+            "--encoding=f=windows-1252",
+        ),
+        (
+            "cafe\u{301} x\nx\nlast\n".as_bytes(),
+            "-caf\u{e9} x\n-x\n",
+            "U+00E9 in column 4, and the file U+0065 U+0301",
+            "take for the hunk's lines",
+            "",
+        ),
+        (
+            "a\u{a0}b c\nx\nlast\n".as_bytes(),
+            "-a b c\n-x\n",
+            "U+0020 in column 2, and the file U+00A0",
+            "take for the hunk's lines",
+            "",
+        ),
+        (
+            "a word\u{200b} here\nx\nlast\n".as_bytes(),
+            "-a word here\n-x\n",
+            "and the file U+200B",
+            "take for the hunk's lines",
+            "",
+        ),
+        (
+            b"all:\n\techo 1\nlast\n",
+            " all:\n-\\techo 1\n",
+            "it has `\\t` where the file has tabs",
+            "-\techo 1",
+            "",
+        ),
+        (
+            b"x\rlast\r",
+            "-x\n",
+            "the file is one line, since its lines end in carriage returns (CR) alone",
+            "a person has to convert the line ends",
+            "",
+        ),
+        (
+            &utf16,
+            "-x\n",
+            "or utf-16le without a byte-order mark",
+            "(`--encoding f=LABEL`)",
+            "--encoding=f=utf-16le",
+        ),
+    ] {
+        let dir = place(&[]);
+        fs::write(dir.path().join("w/f"), file).expect("a file");
+        let text = patch(old);
+        let run = |args: &[&str]| {
+            run("apply-patch", &dir.path().join("w"), dir.path(), args, text.as_bytes())
+        };
+        let refused = run(&["-n"]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        let words = refused.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        for wanted in [told, help] {
+            let wanted = wanted.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(&wanted), "{wanted}: {}", refused.stderr);
+        }
+        if !flag.is_empty() {
+            let taken = run(&["--check", flag]);
+            assert_eq!(taken.code, 0, "{taken:?}");
+        }
+    }
+}

@@ -423,6 +423,9 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                     let last = lines.0.iter().rposition(|line| line.starts_with("index "));
                     lines.0.remove(last.expect("an `index` line"));
                 }
+                "unreadable" => lines.0.retain(|line| {
+                    !(line.starts_with(' ') && line.contains(char::REPLACEMENT_CHARACTER))
+                }),
                 "not_ascii" => lines.0.iter_mut().for_each(|line| line.retain(|c| c.is_ascii())),
                 "whitespace_errors" => {
                     for line in lines.0.iter_mut().filter(|line| line.starts_with('+')) {

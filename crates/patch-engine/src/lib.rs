@@ -140,7 +140,8 @@ pub use patch_text::locate::edit_rules::FinalNewline;
 pub use patch_text::locate::text_edit::nearest_text;
 pub use patch_text::locate::{
     Advice, Ambiguous, Candidate, Difference, Edge, HunkReject, LineNumber, Mangled, NamedLine,
-    Nearest, Note, Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
+    Nearest, Note, Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, Unseen, UnseenKind,
+    line_words,
 };
 pub use patch_text::text::charset::Charset;
 pub use patch_text::text::encoding::FileText;

@@ -17,6 +17,7 @@ use patch_text::locate::edit::{self, Edit};
 use patch_text::locate::edit_rules::EditRules;
 use patch_text::locate::edit_text::edit_text;
 use patch_text::locate::{HunkReject, Placed, RejectReason, Room, Rules, cut};
+use patch_text::text::encoding::unmarked_utf16;
 use patch_text::text::splices::Splices;
 use patch_text::text::whitespace::Whitespace;
 
@@ -1085,7 +1086,8 @@ fn stale(base: &[u8], now: &Loaded) -> Problem {
 }
 
 fn binary(file: &Loaded) -> Problem {
-    Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256() }
+    let utf16 = unmarked_utf16(&file.bytes);
+    Problem::Binary { size: file.bytes.len() as u64, sha256: file.sha256(), utf16 }
 }
 
 /// Returns the number for `-p` with which the files of a diff exist, while none exists as

@@ -231,10 +231,13 @@ pub enum Problem {
     #[error("the file has changed there: {}", since(.0))]
     Conflict(Box<Conflict>),
     /// The file has a NUL byte in its first 8 KiB.
-    #[error("the file is binary ({size} bytes)")]
+    #[error("the file is binary ({size} bytes){}",
+            utf16.map(|label| format!(", or {label} without a byte-order mark")).unwrap_or_default())]
     Binary {
         /// Its size in bytes.
         size: u64,
+        /// The charset, if it may be UTF-16 without a byte-order mark: text, where that is declared.
+        utf16: Option<&'static str>,
         /// Its hash.
         sha256: Sha256,
     },
@@ -711,7 +714,10 @@ impl Reject {
                 let lines = Some(lines.start..=(lines.end - 1).max(lines.start));
                 Remedy::ReadAgain { path: path.clone(), lines }
             }
-            Problem::Binary { .. } => Remedy::act(Action::Delete, path),
+            Problem::Binary { utf16: Some(_), .. } => {
+                Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.clone())))
+            }
+            Problem::Binary { .. } => Remedy::Ask(ForPerson::ChangeBinaryFile),
             Problem::TooManyFiles { .. } => Remedy::choose(path, PathLike::PartOfDirectory),
             Problem::DeleteNotAllowed => return not_allowed(Setting::AllowDelete),
             Problem::MoveNotAllowed => return not_allowed(Setting::AllowMove),

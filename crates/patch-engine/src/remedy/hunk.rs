@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use patch_text::locate::{Advice, Candidate, Edge, EndMark, LineNumber, NamedLine, RejectReason};
+use patch_text::locate::{
+    Advice, Candidate, Edge, EndMark, LineNumber, NamedLine, RejectReason, Unseen, UnseenKind,
+};
 
 use super::{ForPerson, MAX_PLACES, Part, Remedy, Setting};
 
@@ -28,6 +30,10 @@ impl Remedy {
                     let marker = elsewhere == Remedy::LeaveOut(Part::NoNewline);
                     let read = (!marker).then(|| read_lines(path, &nearest.lines));
                     return zero.into_iter().chain([elsewhere]).chain(read).collect();
+                }
+                if let Some(remedies) = nearest.unseen.as_ref().and_then(|one| of_unseen(one, path))
+                {
+                    return remedies;
                 }
                 let paste = (!nearest.paste.is_empty())
                     .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
@@ -99,6 +105,20 @@ impl Remedy {
             #[cfg(not(feature = "exhaustive"))]
             _ => Remedy::read_again(path),
         }]
+    }
+}
+
+/// The remedies for a difference that another look does not show either.
+fn of_unseen(unseen: &Unseen, path: &str) -> Option<Vec<Remedy>> {
+    let encoding = Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into())));
+    match unseen.kind {
+        UnseenKind::Replacement => Some(vec![Remedy::LeaveOut(Part::Unreadable), encoding]),
+        UnseenKind::Charset => Some(vec![encoding]),
+        UnseenKind::CarriageReturns => {
+            let convert = "convert the line ends of the file to LF".into();
+            Some(vec![Remedy::Ask(ForPerson::Own(convert))])
+        }
+        _ => None,
     }
 }
 

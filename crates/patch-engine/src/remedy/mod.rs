@@ -452,6 +452,8 @@ pub enum Part {
     Edit,
     /// The lines of a SEARCH part.
     SearchedLines,
+    /// A context line that shows bytes by U+FFFD.
+    Unreadable,
 }
 
 impl From<bool> for ArgumentValue {

@@ -103,7 +103,7 @@ fn set_problem(value: &mut Value, problem: &Problem) {
             set(value, "current", of_excerpt(&conflict.current));
             set(value, "wanted", of_excerpt(&conflict.wanted));
         }
-        Problem::Binary { size, sha256 } => {
+        Problem::Binary { size, sha256, .. } => {
             set(value, "sizeBytes", *size);
             set(value, "sha256", sha256.to_string());
         }

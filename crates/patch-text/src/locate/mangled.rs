@@ -18,6 +18,8 @@ patch_grammar::named! {
         Entities = "html_entities",
         /// A line of dots stands for lines that are left out.
         LeftOut = "left_out",
+        /// Tabs are written as `\t`.
+        Tabs = "escaped_tabs",
     }
 }
 
@@ -118,6 +120,48 @@ fn character(name: &str) -> Option<char> {
             char::from_u32(code.ok()?).filter(|character| !character.is_control())?
         }
     })
+}
+
+/// The ways to read the texts of a hunk's lines with tabs in place of `\t`: in the indentation only,
+/// or everywhere. There are none where no old line has one.
+pub(crate) fn without_escaped_tabs<'p>(hunk: &Hunk<'p>) -> Vec<Vec<Cow<'p, [u8]>>> {
+    let is_escaped = |line: &Line<'_>| {
+        line.kind != LineKind::Insert && line.text.windows(2).any(|pair| pair == b"\\t")
+    };
+    if !hunk.lines.iter().any(is_escaped) {
+        return Vec::new();
+    }
+    let ways: [fn(&[u8]) -> usize; 2] = [escaped_indentation, <[u8]>::len];
+    ways.map(|until| {
+        let lines = hunk.lines.iter();
+        lines.map(|line| with_tabs(line.text, until(line.text))).collect()
+    })
+    .into()
+}
+
+/// The bytes at the beginning of a line that are blanks, or `\t` in two characters.
+fn escaped_indentation(line: &[u8]) -> usize {
+    let mut rest = line;
+    loop {
+        rest = match rest {
+            [b'\\', b't', after @ ..] | [b' ' | b'\t', after @ ..] => after,
+            _ => return line.len() - rest.len(),
+        };
+    }
+}
+
+/// A line with tabs in place of `\t` in its first bytes.
+fn with_tabs(line: &[u8], until: usize) -> Cow<'_, [u8]> {
+    let (head, tail) = line.split_at(until);
+    let mut text = Vec::with_capacity(line.len());
+    let mut rest = head;
+    while let [first, after @ ..] = rest {
+        let is_tab = *first == b'\\' && after.first() == Some(&b't');
+        text.push(if is_tab { b'\t' } else { *first });
+        rest = if is_tab { &after[1..] } else { after };
+    }
+    text.extend_from_slice(tail);
+    if text == line { Cow::Borrowed(line) } else { Cow::Owned(text) }
 }
 
 /// The texts of a hunk's lines with characters in place of entities; `None` if it has no entities.

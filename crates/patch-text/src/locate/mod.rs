@@ -38,6 +38,7 @@ mod serialize;
 mod stated;
 pub mod text_edit;
 mod unchanged;
+mod unseen;
 mod written;
 
 use patch_grammar::Hunk;
@@ -53,6 +54,7 @@ pub use reject::{
     RejectReason, Shown, line_words,
 };
 pub use rules::{Ambiguous, Order, Rules};
+pub use unseen::{Unseen, UnseenKind};
 
 use crate::text::lines::Lines;
 use find::Blocks;

@@ -13,7 +13,9 @@ use super::draft::{Draft, Node};
 use super::find::Blocks;
 use super::hunk_lines::is_context;
 use super::interner::{FOREIGN, Interner};
-use super::mangled::{Mangled, leaves_lines_out, without_entities, without_numbers};
+use super::mangled::{
+    Mangled, leaves_lines_out, without_entities, without_escaped_tabs, without_numbers,
+};
 use super::names;
 use super::needle::{Fixed, Needle, marks_end};
 use super::pass::{Pass, indentation, trim};
@@ -24,6 +26,7 @@ use super::reject::{
 use super::rules::{Order, Rules};
 use super::scope::ScopeEnds;
 use super::search::SATURATION;
+use super::unseen::{self, Unseen, UnseenKind};
 use super::written::Written;
 use crate::text::lines::Lines;
 
@@ -104,7 +107,8 @@ pub(crate) fn not_found(
     if let Some(lines) = applied::place(lines, needle) {
         return RejectReason::AlreadyApplied { lines };
     }
-    let ways: [&dyn Fn() -> Option<Nearest>; 4] = [
+    let ways: [&dyn Fn() -> Option<Nearest>; 5] = [
+        &|| carriage_returns(lines, needle),
         &|| near_mangled(lines, needle, rules),
         &|| near_by_pass(lines, needle, rules),
         &|| near_by_votes(lines, needle),
@@ -155,6 +159,17 @@ fn is_telling(lines: &Lines<'_>, needle: &Needle<'_>, start: isize) -> bool {
     }
 }
 
+/// Returns whether the lines from `start` on differ from those of the hunk only by what cannot be
+/// seen.
+fn looks_alike(lines: &Lines<'_>, needle: &Needle<'_>, start: isize) -> bool {
+    needle.old.iter().zip(start..).all(|(wanted, index)| {
+        let index = usize::try_from(index).ok().filter(|&index| index < lines.len());
+        index
+            .map(|index| lines.content(index))
+            .is_some_and(|found| found == *wanted || unseen::unseen(0, wanted, found).is_some())
+    })
+}
+
 /// Returns whether a line of the file is a line of the hunk, or like it.
 fn is_like(found: &[u8], wanted: &[u8]) -> bool {
     found == wanted
@@ -178,7 +193,42 @@ fn named(lines: &Lines<'_>, needle: &Needle<'_>) -> Vec<NamedLine> {
 
 /// The place that the lines have without line numbers or entities.
 fn near_mangled(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
-    near_numbered(lines, needle, rules).or_else(|| near_encoded(lines, needle, rules))
+    near_numbered(lines, needle, rules)
+        .or_else(|| near_encoded(lines, needle, rules))
+        .or_else(|| near_escaped(lines, needle, rules))
+}
+
+/// The place that the lines have with tabs in place of `\t`.
+fn near_escaped(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    without_escaped_tabs(needle.hunk).into_iter().find_map(|texts| {
+        let lines_of = texts.iter().zip(&needle.hunk.lines);
+        let hunk = Hunk {
+            lines: lines_of.map(|(text, line)| Line { text, ..*line }).collect(),
+            ..needle.hunk.clone()
+        };
+        let restored = Needle::new(needle.index, &hunk, lines, rules);
+        find_block(lines, restored.old_without(0), Pass::Exact)?;
+        near_restored(lines, needle, &hunk, Mangled::Tabs, rules)
+    })
+}
+
+/// The one line of a file whose lines end in carriage returns alone.
+fn carriage_returns(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
+    let text = lines.iter().next().filter(|_| lines.len() == 1)?;
+    let ends: Vec<&[u8]> = text.split(|byte| *byte == b'\r').collect();
+    let line = needle.old.iter().zip(needle.hunk.old_lines()).find(|(line, _)| has_letters(line));
+    let (wanted, line) = line.filter(|_| ends.len() > 1)?;
+    ends.contains(wanted).then(|| Nearest {
+        region: Vec::new(),
+        unseen: Some(Unseen {
+            kind: UnseenKind::CarriageReturns,
+            patch_line: line.line,
+            column: 1,
+            wanted: "U+000A".into(),
+            found: "U+000D".into(),
+        }),
+        ..region(lines, needle, 0, 0)
+    })
 }
 
 /// The place that the lines have without line numbers.
@@ -359,8 +409,9 @@ fn near_by_votes(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         return None;
     }
     let found = region(lines, needle, start, 0);
+    let is_near = found.agreeing + 1 >= found.of || looks_alike(lines, needle, start);
     let paste = match usize::try_from(start) {
-        Ok(start) if !scattered && found.agreeing + 1 >= found.of => {
+        Ok(start) if !scattered && is_near => {
             paste(lines, needle, start, 0, &needle.indented_at(lines, start, 0))
         }
         _ => Vec::new(),
@@ -380,8 +431,16 @@ fn near_by_likeness(lines: &Lines<'_>, needle: &Needle<'_>) -> Option<Nearest> {
         .map(|(index, line)| (index, likeness(line, wanted)))
         .max_by(|left, right| left.1.total_cmp(&right.1).then(right.0.cmp(&left.0)))?;
     let start = index as isize - offset as isize;
-    (likeness >= LIKENESS && is_telling(lines, needle, start))
-        .then(|| region(lines, needle, start, 0))
+    if likeness < LIKENESS || !is_telling(lines, needle, start) {
+        return None;
+    }
+    let paste = match usize::try_from(start) {
+        Ok(start) if looks_alike(lines, needle, start as isize) => {
+            paste(lines, needle, start, 0, &needle.indented_at(lines, start, 0))
+        }
+        _ => Vec::new(),
+    };
+    Some(Nearest { paste, ..region(lines, needle, start, 0) })
 }
 
 /// The share of letter pairs that a line of the file has in common with a text.
@@ -411,6 +470,7 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
     let old = needle.old_without(dropped);
     let mut agreeing = 0;
     let mut difference = None;
+    let mut unseen = None;
     for (offset, (wanted, line)) in old.iter().zip(needle.hunk.old_lines()).enumerate() {
         let index = usize::try_from(start + offset as isize).ok();
         let found = index.filter(|&index| index < lines.len()).map(|index| lines.content(index));
@@ -419,7 +479,10 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
                 .ends_like(offset, Pass::Exact, || lines.terminator(index.unwrap_or_default()));
         if found == Some(wanted) && ends_alike {
             agreeing += 1;
-        } else if difference.is_none() {
+            continue;
+        }
+        unseen = unseen.or_else(|| unseen::unseen(line.line, wanted, found?));
+        if difference.is_none() {
             difference = Some(differing(lines, line, wanted, index, ends_alike));
         }
     }
@@ -441,6 +504,7 @@ fn region(lines: &Lines<'_>, needle: &Needle<'_>, start: isize, dropped: usize) 
         untold: None,
         scattered: false,
         not_at: None,
+        unseen,
         region: region.collect(),
         paste: Vec::new(),
     }

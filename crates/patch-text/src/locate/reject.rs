@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use super::mangled::Mangled;
 use super::pass::Pass;
 use super::search::SATURATION;
+use super::unseen::{Unseen, UnseenKind};
 
 /// A hunk that was not placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -475,6 +476,8 @@ pub struct Nearest {
     /// The end of the file that the hunk names, if its old lines stand in this region and the hunk
     /// was refused only because the region is elsewhere.
     pub not_at: Option<Edge>,
+    /// The first difference that cannot be seen.
+    pub unseen: Option<Unseen>,
     /// The first lines of the region, at most 12.
     pub region: Vec<Shown>,
     /// The hunk, ready to paste, with the lines of the region in place of its context and deleted
@@ -544,6 +547,11 @@ fn edge_words(edge: &Edge) -> &'static str {
 /// Describes the region, and how it differs from the old lines of the hunk.
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(unseen) = &self.unseen
+            && unseen.kind == UnseenKind::CarriageReturns
+        {
+            return write!(f, "{unseen}");
+        }
         let one = self.lines.start() == self.lines.end();
         let (is, differ) = if one { ("is", "differs") } else { ("are", "differ") };
         match self.mangled {
@@ -557,6 +565,9 @@ impl fmt::Display for Nearest {
             Some(Mangled::LeftOut) => f.write_str(
                 "`...` is no line of the file, and old lines have to be whole, with none left out; ",
             )?,
+            Some(Mangled::Tabs) => {
+                f.write_str("it has `\\t` where the file has tabs; with these ")?;
+            }
             None => {}
         }
         write!(f, "nearest {is} {}, ", line_words(&self.lines))?;
@@ -577,6 +588,9 @@ impl fmt::Display for Nearest {
         }
         if self.pass.is_none() && self.scattered {
             f.write_str(" (all of them are in the file, but in another order or not together)")?;
+        }
+        if let Some(unseen) = &self.unseen {
+            write!(f, "; {unseen}")?;
         }
         Ok(())
     }

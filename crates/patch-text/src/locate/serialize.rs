@@ -10,7 +10,7 @@ impl Serialize for Nearest {
         let pass = self.pass.filter(|_| self.untold.is_none());
         let not_at_end =
             matches!(self.not_at, Some(Edge::Marked(_) | Edge::End { .. } | Edge::Bare { .. }));
-        let mut nearest = serializer.serialize_struct("Nearest", 11)?;
+        let mut nearest = serializer.serialize_struct("Nearest", 12)?;
         nearest.serialize_field("startLine", self.lines.start())?;
         nearest.serialize_field("endLine", self.lines.end())?;
         nearest.serialize_field("agreeingLines", &self.agreeing)?;
@@ -22,6 +22,7 @@ impl Serialize for Nearest {
         nearest.serialize_field("scattered", &self.scattered)?;
         nearest.serialize_field("notAtEnd", &not_at_end)?;
         nearest.serialize_field("notAtStart", &matches!(self.not_at, Some(Edge::Start { .. })))?;
+        nearest.serialize_field("unseen", &self.unseen)?;
         nearest.end()
     }
 }

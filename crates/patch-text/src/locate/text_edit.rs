@@ -34,13 +34,16 @@ pub(crate) fn edit_of_text(
             Some(RejectReason::AlreadyApplied { lines }) if rules.placement.skip_applied => {
                 Ok(left_out(lines))
             }
-            Some(RejectReason::ContextNotFound { nearest: Some(mut nearest) }) => {
+            Some(RejectReason::ContextNotFound { nearest: Some(mut nearest), named }) => {
                 // The hunk to paste has whole lines, and is no edit.
                 nearest.paste = Vec::new();
-                reject(hunk, RejectReason::ContextNotFound { nearest: Some(nearest) })
+                reject(hunk, RejectReason::ContextNotFound { nearest: Some(nearest), named })
             }
-            Some(reason @ RejectReason::AlreadyApplied { .. }) => reject(hunk, reason),
-            _ => reject(hunk, RejectReason::ContextNotFound { nearest: None }),
+            Some(
+                reason @ (RejectReason::AlreadyApplied { .. }
+                | RejectReason::ContextNotFound { nearest: None, .. }),
+            ) => reject(hunk, reason),
+            _ => reject(hunk, RejectReason::ContextNotFound { nearest: None, named: Vec::new() }),
         };
     }
     let is_one = found.starts.len() == 1 && found.overlapping == 0;

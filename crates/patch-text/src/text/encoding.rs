@@ -101,6 +101,24 @@ pub fn new_file(text: &[u8], encoding: Charset) -> Option<Vec<u8>> {
     encode(&text, encoding)
 }
 
+/// Returns the label of UTF-16 for bytes that look like it and have no byte-order mark: most of the
+/// text is Latin, so that every other byte is zero.
+#[must_use]
+pub fn unmarked_utf16(bytes: &[u8]) -> Option<&'static str> {
+    /// How much is looked at.
+    const LOOKED_AT: usize = 8192;
+    let (units, rest) = bytes[..bytes.len().min(LOOKED_AT)].as_chunks::<2>();
+    let first = units.iter().filter(|unit| unit[0] == 0).count();
+    let second = units.iter().filter(|unit| unit[1] == 0).count();
+    let most = units.len() / 2;
+    match (first, second) {
+        _ if !rest.is_empty() || units.len() < 2 => None,
+        (0, second) if second > most => Some("utf-16le"),
+        (first, 0) if first > most => Some("utf-16be"),
+        _ => None,
+    }
+}
+
 fn decode(bytes: &[u8], charset: Charset) -> Option<String> {
     let unit: fn([u8; 2]) -> u16 = match charset.0 {
         KnownCharset::Utf8 => return std::str::from_utf8(bytes).ok().map(str::to_owned),

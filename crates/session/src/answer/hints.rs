@@ -1098,6 +1098,7 @@ fn part_words(part: Part, caller: Caller) -> &'static str {
         Part::Ids => "leave out its last `index` line, if it is whole",
         Part::Edit if caller == Caller::Editor => "do not repeat the command",
         Part::Edit => "leave the edit out",
+        Part::Unreadable => "leave the line with U+FFFD out, if it is context",
         Part::SearchedLines => "to make a new file, leave the lines out that SEARCH has",
     }
 }

@@ -550,6 +550,9 @@ impl<'f> Edits<'f> {
                     }
                     None => format!("; {nearest}"),
                 };
+                if let Some(unseen) = nearest.unseen.as_ref().filter(|_| nearest.pass.is_some()) {
+                    message += &format!("; {unseen}");
+                }
                 remedy = Remedy::ReadAgain {
                     path: self.path.into(),
                     lines: Some(nearest.lines.clone()),
