@@ -382,6 +382,7 @@ pub(crate) fn obeyed(
                         let value = remove(&mut args, argument);
                         set(&mut args, change["to"].as_str().expect("a name"), value);
                     }
+                    "set" => set(&mut args, argument, change["value"].clone()),
                     "give" => {
                         let value = wanted(
                             workspace,

@@ -151,11 +151,14 @@ impl LfText {
         let belows = std::iter::successors(Some(below), |&below| {
             (below < self.text.len()).then(|| self.next_line(below).unwrap_or(self.text.len()))
         });
-        let wider = aboves.take(WIDER).map(|above| above..end);
-        let range = wider
-            .zip(belows.take(WIDER).map(|below| start..below))
-            .flat_map(|(above, below)| [above, below])
-            .find(|range| self.is_unique(range))?;
+        let aboves: Vec<_> = aboves.take(WIDER).map(|above| above..end).collect();
+        let belows: Vec<_> = belows.take(WIDER).map(|below| start..below).collect();
+        // The first place of a file has no lines above, and the last one none below.
+        let range = (0..WIDER)
+            .flat_map(|nth| [aboves.get(nth), belows.get(nth)])
+            .flatten()
+            .find(|range| self.is_unique(range))?
+            .clone();
         let before = self.utf8(range.start..start)?;
         let after = self.utf8(end..range.end)?;
         Some(MoreText { before, after })

@@ -363,7 +363,7 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             _,
         ) => has_hunks.then(|| remedy.clone()),
         (Remedy::Arguments(changes), Caller::Editor) => {
-            let changes = (!sets_any(changes)).then(|| changes.iter().map(of_editor).collect());
+            let changes = changes.iter().map(of_editor).collect::<Option<Vec<_>>>();
             changes.map(Remedy::Arguments)
         }
         (Remedy::Arguments(changes), Caller::Operations) => {
@@ -398,13 +398,27 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
     }
 }
 
-/// Translates the change of an argument of `edit_file` to the editor's arguments.
-fn of_editor(change: &ArgumentChange) -> ArgumentChange {
-    match change {
-        ArgumentChange::Give { argument, wanted } if argument == "edits[0].oldText" => {
-            ArgumentChange::Give { argument: "old_str".into(), wanted: wanted.clone() }
-        }
+/// Translates the change of an argument of `edit_file` to the editor's arguments; `None` where the
+/// editor does not have the argument.
+fn of_editor(change: &ArgumentChange) -> Option<ArgumentChange> {
+    Some(match change {
+        ArgumentChange::Give { argument, wanted } => ArgumentChange::Give {
+            argument: name_of_editor(argument).unwrap_or(argument).to_owned(),
+            wanted: wanted.clone(),
+        },
+        ArgumentChange::Set { argument, value } => ArgumentChange::Set {
+            argument: name_of_editor(argument)?.to_owned(),
+            value: value.clone(),
+        },
         change => change.clone(),
+    })
+}
+
+fn name_of_editor(argument: &str) -> Option<&'static str> {
+    match argument {
+        "edits[0].oldText" => Some("old_str"),
+        "edits[0].newText" => Some("new_str"),
+        _ => None,
     }
 }
 
@@ -883,7 +897,10 @@ impl Hint {
         const MOST: [usize; 2] = [1500, 16_000];
         let pastes = matches!(
             self,
-            Self::ReplaceHunk { .. } | Self::AddText { .. } | Self::UseHeader { .. }
+            Self::ReplaceHunk { .. }
+                | Self::AddText { .. }
+                | Self::UseHeader { .. }
+                | Self::CorrectArguments { .. }
         );
         length(self) <= MOST[usize::from(pastes)]
     }

@@ -3,9 +3,9 @@
 use std::ops::{Range, RangeInclusive};
 
 use fs_guard::RelPath;
-use patch_engine::remedy::{Action, MAX_PLACES, Part};
+use patch_engine::remedy::{Action, ArgumentChange, MAX_PLACES, Part};
 use patch_engine::{
-    Edit, ErrorKind, Expected, Files, Host, LfText, Loaded, MoreText, Plan, PlanBuilder,
+    Edit, ErrorKind, Expected, Files, Host, LfText, Loaded, MoreText, Nearest, Plan, PlanBuilder,
     ProblemName, Reject, RejectReason, Rejects, Remedy, Report, Sha256, Splices, TextPlaces,
     line_words, nearest_text,
 };
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::tools::file_tool::{About, FileTool};
+use crate::tools::resend::{self, Corrected, Texts};
 use patch_session::Tool;
 use patch_session::answer::arguments::given;
 use patch_session::answer::changes::{CarriedHunk, DiffDetail, carried, carried_words};
@@ -398,7 +399,9 @@ impl<'f> Edits<'f> {
             if old == new {
                 return Err(no_change(self.caller, self.path, Some(index)));
             }
-            for place in self.places(index, edit, old.as_bytes())? {
+            let places = self.places(index, edit, old.as_bytes());
+            let places = places.map_err(|error| self.or_joined(edits, index, error))?;
+            for place in places {
                 let splice = self.file.splice(place.start, old.as_bytes(), new.as_bytes());
                 all.push((place, index, splice));
             }
@@ -437,6 +440,36 @@ impl<'f> Edits<'f> {
         let mut splices = Splices::new();
         all.into_iter().for_each(|(_, _, (range, text))| splices.push(range, text));
         Ok(FoundEdits { edit: Edit { splices, sources, ..Edit::default() }, lines })
+    }
+
+    /// Says so where an edit is for the text that another edit of the call writes.
+    fn or_joined(&self, edits: &[TextEdit], index: usize, error: ToolError) -> ToolError {
+        if error.kind != ErrorKind::OldTextNotFound {
+            return error;
+        }
+        let earlier = edits[..index].iter().enumerate().rev();
+        let joined = earlier.filter_map(|(other, first)| {
+            Some((other, resend::joined(self.file.text(), texts(first), texts(&edits[index]))?))
+        });
+        let Some((other, Corrected { old, new })) = joined.into_iter().next() else { return error };
+        let message = format!(
+            "{}: edits are matched in the file as it was before the call, and edit {} is for the \
+             text that edit {} writes",
+            self.path,
+            index + 1,
+            other + 1
+        );
+        let remedies = [
+            Remedy::Arguments(vec![
+                set(other, "oldText", old),
+                set(other, "newText", new.unwrap_or_default()),
+                ArgumentChange::Omit { argument: format!("edits[{index}]") },
+            ]),
+            Remedy::Join { other: other + 1 },
+        ];
+        ToolError { message, ..error }
+            .details(json!({ "otherEditIndex": other }))
+            .remedies(remedies)
     }
 
     /// Finds the places where the old text of an edit is replaced.
@@ -553,10 +586,7 @@ impl<'f> Edits<'f> {
                 if let Some(unseen) = nearest.unseen.as_ref().filter(|_| nearest.pass.is_some()) {
                     message += &format!("; {unseen}");
                 }
-                remedy = Remedy::ReadAgain {
-                    path: self.path.into(),
-                    lines: Some(nearest.lines.clone()),
-                };
+                remedy = self.instead(index, edit, &nearest);
                 details["nearest"] = value_of(&nearest);
             }
             Some(RejectReason::ContextNotFound { nearest: None, named }) if !named.is_empty() => {
@@ -600,6 +630,25 @@ impl<'f> Edits<'f> {
             .remedies([remedy])
     }
 
+    /// Returns what to do about an edit whose text is nearly at a place: what to send, where the
+    /// place has the same text but for what is overlooked easily.
+    fn instead(&self, index: usize, edit: &TextEdit, nearest: &Nearest) -> Remedy {
+        match resend::corrected(self.file.text(), texts(edit), nearest) {
+            Some(Corrected { old, new }) => {
+                let argument = format!("edits[{index}].newText");
+                let new = new.map_or_else(
+                    || ArgumentChange::Give { argument, wanted: "indented like that".into() },
+                    |new| set(index, "newText", new),
+                );
+                Remedy::Arguments(vec![set(index, "oldText", old), new])
+            }
+            None => {
+                let lines = Some(nearest.lines.clone());
+                Remedy::ReadAgain { path: self.path.into(), lines }
+            }
+        }
+    }
+
     /// Returns the engine's reject of the same change as a hunk, with the place where its lines
     /// nearly are.
     fn reason(&self, edit: &TextEdit) -> Option<RejectReason> {
@@ -607,4 +656,13 @@ impl<'f> Edits<'f> {
         let new = normalised(&edit.new_text);
         nearest_text(without_bom(self.bytes), old.as_bytes(), new.as_bytes(), 1)
     }
+}
+
+fn texts(edit: &TextEdit) -> Texts<'_> {
+    Texts { old: &edit.old_text, new: &edit.new_text }
+}
+
+/// The change that gives an edit another text.
+fn set(edit: usize, name: &str, text: String) -> ArgumentChange {
+    ArgumentChange::Set { argument: format!("edits[{edit}].{name}"), value: text.into() }
 }

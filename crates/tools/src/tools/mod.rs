@@ -34,6 +34,7 @@ pub mod move_file;
 pub(crate) mod page;
 pub(crate) mod query;
 pub mod read_file;
+mod resend;
 pub mod restore_file;
 pub mod search_files;
 pub mod undo;

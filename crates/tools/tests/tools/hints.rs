@@ -739,3 +739,146 @@ fn what_was_given_up_is_told_by_the_same_words() {
         assert_eq!(error.details["reason"], "cancelled");
     }
 }
+
+/// The edits of a call after the first hint has been obeyed.
+fn obeyed(edits: &Value, error: &Value) -> Value {
+    let mut edits = edits.clone();
+    let mut gone = Vec::new();
+    for change in error["hints"][0]["arguments"].as_array().unwrap_or_else(|| panic!("{error:#}")) {
+        let argument = change["argument"].as_str().unwrap();
+        let (edit, name) = argument.strip_prefix("edits[").unwrap().split_once(']').unwrap();
+        let edit: usize = edit.parse().unwrap();
+        if change["change"] == "omit" {
+            gone.push(edit);
+        } else {
+            edits[edit][&name[1..]] = change["value"].clone();
+        }
+    }
+    gone.into_iter().for_each(|edit| drop(edits.as_array_mut().unwrap().remove(edit)));
+    edits
+}
+
+#[test]
+fn an_edit_that_is_nearly_right_is_given_back_ready_to_send() {
+    let code =
+        "class A:\n    def f(self):\n        line1\n        line2\n\tx = \u{201c}a\u{201d}\n";
+    for (old, new, wanted) in [
+        // Without its indentation, which the new text gets too.
+        (
+            "line1\nline2",
+            "lineA\nlineB",
+            code.replace("line1\n        line2", "lineA\n        lineB"),
+        ),
+        (
+            "line1\nline2\n",
+            "lineA\n",
+            code.replace("        line1\n        line2", "        lineA"),
+        ),
+        (
+            "def f(self):\n    line1",
+            "def f(self):\n    if a:\n        line0\n    line1",
+            code.replace("        line1", "        if a:\n            line0\n        line1"),
+        ),
+        // With the numbers of our own reader.
+        (
+            "     3\t        line1\n     4\t        line2\n",
+            "     3\t        lineA\n     4\t        line2\n",
+            code.replace("line1", "lineA"),
+        ),
+        (
+            "3| \x20       line1\n4|         line2",
+            "        lineA\n        line2",
+            code.replace("line1", "lineA"),
+        ),
+        // Blanks at the end, and punctuation.
+        (
+            "        line1  \n        line2",
+            "        lineA\n        line2",
+            code.replace("line1", "lineA"),
+        ),
+        ("\tx = \"a\"\n", "\tx = \"b\"\n", code.replace("\u{201c}a", "\u{201c}b")),
+        ("\\tx = \u{201c}a\u{201d}\n", "\\ty = \u{201c}a\u{201d}\n", code.replace("\tx", "\ty")),
+    ] {
+        let bench = Bench::new(&[("f", code.as_bytes())]);
+        let call = |edits: &Value| json!({ "path": "f", "expectedSha256": sha(code.as_bytes()), "edits": edits });
+        let edits = json!([{ "oldText": old, "newText": new }]);
+        let error = bench.fails("edit_file", &call(&edits), "old_text_not_found");
+        bench.done("edit_file", &call(&obeyed(&edits, &error)));
+        assert_eq!(String::from_utf8(bench.read("f")).unwrap(), wanted, "{old:?} {error:#}");
+    }
+    // The lines do not tell how the new text is indented: the old one alone is given back.
+    let file = b"a\n  b\n    c\n";
+    let bench = Bench::new(&[("f", file)]);
+    let edits = json!([{ "oldText": "a\nb\nc", "newText": "a\nb\nx\nc" }]);
+    let call = json!({ "path": "f", "expectedSha256": sha(file), "edits": edits });
+    let error = bench.fails("edit_file", &call, "old_text_not_found");
+    assert_eq!(
+        error["suggestedNextAction"],
+        "set `edits[0].oldText` to \"a\\n  b\\n    c\", and let `edits[0].newText` be indented \
+         like that"
+    );
+    // A text that is part of a line would lose the rest of it.
+    let file = b"one\n    b = foo(x)\n";
+    let bench = Bench::new(&[("f", file)]);
+    let edits = json!([{ "oldText": "one\n    b = fo", "newText": "two\n    b = ba" }]);
+    bench.done("edit_file", &json!({ "path": "f", "expectedSha256": sha(file), "edits": edits }));
+    let edits = json!([{ "oldText": "two\n  b = ba", "newText": "six\n  b = fo" }]);
+    let now = bench.read("f");
+    let call = json!({ "path": "f", "expectedSha256": sha(&now), "edits": edits });
+    let error = bench.fails("edit_file", &call, "old_text_not_found");
+    assert_eq!(error["hints"][0]["hint"], "read_again", "{error:#}");
+}
+
+#[test]
+fn an_edit_of_what_another_writes_is_joined_with_it() {
+    for (file, edits, wanted) in [
+        (
+            "def f():\n    return 1\n",
+            [("def f():", "def g():"), ("def g():\n    return 1", "def g():\n    return 2")],
+            "def g():\n    return 2\n",
+        ),
+        ("a\nb\nc\n", [("b", "x\ny"), ("y\nc", "z")], "a\nx\nz\n"),
+        ("a\nb\nc\n", [("b", "xyz"), ("y", "_")], "a\nx_z\nc\n"),
+        ("a\nb\nc\n", [("b", "x"), ("a\nx", "q")], "q\nc\n"),
+        ("a\r\nb\r\nc\r\n", [("b", "x"), ("a\nx", "q\nr")], "q\r\nr\r\nc\r\n"),
+    ] {
+        let bench = Bench::new(&[("f", file.as_bytes())]);
+        let call = |edits: &Value| json!({ "path": "f", "expectedSha256": sha(file.as_bytes()), "edits": edits });
+        let edits = edits.map(|(old, new)| json!({ "oldText": old, "newText": new }));
+        let edits = json!(edits);
+        let error = bench.fails("edit_file", &call(&edits), "old_text_not_found");
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(
+            message,
+            "f: edits are matched in the file as it was before the call, and edit 2 is for the text \
+             that edit 1 writes"
+        );
+        bench.done("edit_file", &call(&obeyed(&edits, &error)));
+        assert_eq!(String::from_utf8(bench.read("f")).unwrap(), wanted, "{error:#}");
+    }
+}
+
+#[test]
+fn each_place_of_a_text_has_a_way_also_the_first_and_the_last() {
+    for file in ["x = 1\ny = 2\nx = 1\nz = 3\nx = 1\n", "x = 1\nx = 1\nz\n", "z\nx = 1\nx = 1"] {
+        let bench = Bench::new(&[("f", file.as_bytes())]);
+        let call = |old: &str, new: &str| {
+            json!({ "path": "f", "expectedSha256": sha(file.as_bytes()),
+                "edits": [{ "oldText": old, "newText": new }] })
+        };
+        let error = bench.fails("edit_file", &call("x = 1", "x = 9"), "multiple_matches");
+        let hints = error["hints"].as_array().unwrap();
+        let lines = file.lines().enumerate().filter(|(_, line)| *line == "x = 1");
+        for (nth, (line, _)) in lines.enumerate() {
+            let hint = &hints[nth];
+            assert_eq!(hint["meansLine"], line + 1, "{error:#}");
+            let text = |key: &str| hint[key].as_str().unwrap_or_default().to_owned();
+            let around = |middle: &str| text("before") + middle + &text("after");
+            let fresh = Bench::new(&[("f", file.as_bytes())]);
+            fresh.done("edit_file", &call(&around("x = 1"), &around("x = 9")));
+            let found = String::from_utf8(fresh.read("f")).unwrap();
+            let changed = file.lines().zip(found.lines()).position(|(old, new)| old != new);
+            assert_eq!(changed, Some(line), "{found}");
+        }
+    }
+}
