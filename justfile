@@ -131,6 +131,18 @@ compare *args:
 scoreboard *args:
     conformance/all {{args}}
 
+# Replays what models really wrote, as transcripts in the git directories DIR/OWNER+NAME/repo have it; codex: codex's own apply_patch.
+real dir codex="":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cargo build --quiet --release --locked -p apply-patch
+    scratch=$(mktemp -d)
+    echo "in $scratch"
+    program="$(packaging/release/described target_directory)/release/apply-patch" codex="{{codex}}"
+    conformance/real/gather --out "$scratch/answers" "{{dir}}"
+    conformance/real/replay --program "$program" ${codex:+--codex "$codex"} --out "$scratch/results" --keep "$scratch/kept" "$scratch/answers"
+    conformance/real/count --names "$scratch/results"
+
 # Cuts the diffs of a git history off, and spoils the numbers of whole ones; counts what the program makes of both.
 cut git_dir *args:
     cargo build --quiet --release --locked -p apply-patch
