@@ -203,6 +203,9 @@ class Cases:
         # A name may look as if it were outside, and be a name like others on a Unix.
         if promise == "guard.outside" and not leads_out(data.decode(errors="replace")):
             promise = "guard.names"
+        # Which files are secrets, and which are changed only after an approval, is each project's own.
+        if rules == "any" and promise in ("guard.approval", "guard.secrets") and "refused" in allow[0]:
+            rules = "house"
         found = {"id": f"{self.name}/{id}", "promise": promise, "dialect": dialect, "rules": rules}
         if says:
             found["says"] = says

@@ -43,6 +43,7 @@ def ours(program, profile):
         "directory": lambda value: ["--directory", value],
         "allow_delete": lambda value: ["--allow-delete", value],
         "allow_move": lambda value: ["--allow-move", value],
+        "allow_placeholders": lambda value: ["--allow-placeholders"],
         "approve": lambda value: [word for glob in value for word in ("--allow", glob)],
         "encoding": lambda value: [word for glob in value for word in ("--encoding", glob)],
         "expect": lambda value: [
@@ -52,7 +53,7 @@ def ours(program, profile):
     }
 
     def argv(case, place):
-        rules = profile if case["rules"] == "any" else case["rules"]
+        rules = profile if case["rules"] in ("any", "house") else case["rules"]
         words = [program, "apply", "--json", "--durability", "none", "--profile", rules]
         for name, value in case.get("options", {}).items():
             if name == "base":
@@ -86,8 +87,8 @@ def ours(program, profile):
         "diffs": "docs/profiles.md and docs/coming-from-git.md",
         "sections": "docs/profiles.md",
     }
-    rules = ["any", "strict", "codex"] if profile == "strict" else ["any", "codex"]
-    name = "apply-patch" if profile == "strict" else "apply-patch --profile codex"
+    rules = ["any", "house", "strict", "codex"] if profile == "standard" else ["any", "house", "codex"]
+    name = "apply-patch" if profile == "standard" else "apply-patch --profile codex"
     return Applier(
         name,
         Command(argv, environment=home, kind=kind),
@@ -534,7 +535,7 @@ def known(where):
     """The appliers that are at hand, by name, each to be called. `where` are paths by name."""
     found = {}
     if program := where.get("ours"):
-        found["ours"] = lambda: ours(program, "strict")
+        found["ours"] = lambda: ours(program, "standard")
         found["ours-codex"] = lambda: ours(program, "codex")
     if shutil.which("git"):
         found["git"] = git_apply
