@@ -101,7 +101,7 @@ def our_arguments(call, before):
 def codex(program, text, before, here=None):
     with Folder(before) as folder:
         patch = there(here, text, folder.root)
-        if len(encoded(patch)) < 100_000:
+        if len(encoded(patch)) < 100_000 and "\0" not in patch:
             run = folder.run([program, patch])
         else:
             run = folder.run([program], encoded(patch))
