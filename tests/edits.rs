@@ -158,6 +158,7 @@ fn an_edit_that_is_not_certain_is_refused() {
         (with(two.clone(), "expected_replacements", json!(2)), "set `replace_all` to true"),
         (with(two.clone(), "replace_all", json!("yes")), "neither true nor false"),
         (with(two.clone(), "new_string", json!({ "a": 1 })), "`new_string` is JSON and not a text"),
+        (with(two.clone(), "new_string", json!("a\0b")), "`new_string` has a NUL character"),
         (with(two.clone(), "new_string", json!(null)), "no new text"),
         (with(two.clone(), "old_str", json!("one")), "`old_str` beside the edit"),
         (with(two.clone(), "content", json!("one")), "beside the edit"),
@@ -223,12 +224,26 @@ fn the_advice_for_an_edit_in_several_places_helps() {
 }
 
 #[test]
+fn blanks_at_an_end_of_a_text_are_no_whitespace_errors() {
+    for (sent, args, wanted) in [
+        (edit("a.txt", "tw", "t "), &["--whitespace", "fix"][..], "one\nt o\nthree"),
+        (edit("a.txt", "wo", " \tx"), &["--whitespace", "error"], "one\nt \tx\nthree"),
+        (edit("a.txt", "wo", "x\ny \nz"), &["--whitespace", "fix"], "one\ntx\ny\nz\nthree"),
+    ] {
+        let (run, after) = applied(args, &sent.to_string(), "a.txt");
+        assert_eq!(run.code, 0, "{sent}: {run:?}");
+        assert_eq!(after.as_deref(), Some(wanted), "{sent}");
+    }
+}
+
+#[test]
 fn edits_have_no_form_with_whole_lines() {
     let sent = edit("a.txt", "tw", "TW").to_string();
     for (args, words) in [
         (&["--reverse"][..], "edits cannot be reversed"),
         (&["convert", "--to", "envelope"], "may be a part of a line"),
         (&["convert", "--to", "openai"], "may be a part of a line"),
+        (&["-i"], "hunks of whole lines"),
         (&["--strip", "1"], "the paths of a diff"),
         (&["--from", "blocks"], "another form was named"),
         (&["--profile", "strict"], "tools that edit files"),

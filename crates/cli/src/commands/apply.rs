@@ -385,6 +385,11 @@ fn keep(session: &Session, options: &Options, failure: Failure) -> Failure {
 
 /// Lets the person choose hunks, and prints what was left out.
 fn choose(input: Input, session: &Session, options: &Options) -> Result<Option<Input>, Failure> {
+    if input.sent.edits.is_some() {
+        let message = "-i asks about hunks of whole lines, and an edit may change a part of one; \
+                       `apply-patch convert --to git` makes a diff of it";
+        return Err(Failure::Usage(message.into()));
+    }
     let form = interactive::PatchForm::of(&input);
     let patch = form::parsed(&input, options)?;
     // The expected states of the files are checked in the plan of the whole patch.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use fs_guard::Access;
 use patch_grammar::{
-    AddedLines, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
+    AddedLines, Extent, Hunk, Line, LineEndings, LineKind, Patch, Section, SectionOperation,
 };
 use patch_text::locate::edit_rules::FileWhitespace;
 use patch_text::text::whitespace::{Whitespace, WhitespaceRule, WhitespaceRules, is_blank_line};
@@ -132,6 +132,15 @@ impl WhitespaceOfPatch {
     }
 }
 
+/// Returns whether an inserted line of a hunk is a whole line. The first and the last line of a
+/// text that replaces another may be parts of lines.
+fn is_whole(hunk: &Hunk<'_>, nth: usize) -> bool {
+    let is_inserted = |line: &Line<'_>| line.kind == LineKind::Insert;
+    hunk.extent == Extent::Lines
+        || (hunk.lines[..nth].iter().any(is_inserted)
+            && hunk.lines[nth + 1..].iter().any(is_inserted))
+}
+
 impl OfSection {
     fn new(
         patch: &Patch,
@@ -145,9 +154,9 @@ impl OfSection {
             of.look_at_added(patch, section, added, options);
             return of;
         }
-        for (hunk, lines) in section.hunks().iter().map(|hunk| &hunk.lines).enumerate() {
-            for (nth, line) in lines.iter().enumerate() {
-                if line.kind == LineKind::Insert {
+        for (hunk, of_hunk) in section.hunks().iter().enumerate() {
+            for (nth, line) in of_hunk.lines.iter().enumerate() {
+                if line.kind == LineKind::Insert && is_whole(of_hunk, nth) {
                     let fixed = of.look_at(line);
                     of.fixed.extend(fixed.filter(|_| fix).map(|fixed| FixedInsertion {
                         hunk,

@@ -292,6 +292,10 @@ fn take_text(
 ) -> Result<Option<String>, NotReceived> {
     match take(object, names) {
         None => Ok(None),
+        Some((field, Value::String(text))) if text.contains('\0') => wrapped(
+            format!("`{field}` has a NUL character, and a patch is text"),
+            "leave the character out",
+        ),
         Some((_, Value::String(text))) => Ok(Some(text)),
         Some((field, _)) => wrapped(
             format!("`{field}` is JSON and not a text"),
