@@ -135,10 +135,10 @@ impl WhitespaceOfPatch {
 /// Returns whether an inserted line of a hunk is a whole line. The first and the last line of a
 /// text that replaces another may be parts of lines.
 fn is_whole(hunk: &Hunk<'_>, nth: usize) -> bool {
-    let is_inserted = |line: &Line<'_>| line.kind == LineKind::Insert;
     hunk.extent == Extent::Lines
-        || (hunk.lines[..nth].iter().any(is_inserted)
-            && hunk.lines[nth + 1..].iter().any(is_inserted))
+        || [&hunk.lines[..nth], &hunk.lines[nth + 1..]]
+            .iter()
+            .all(|lines| lines.iter().any(|line| line.kind == LineKind::Insert))
 }
 
 impl OfSection {

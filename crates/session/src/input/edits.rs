@@ -41,6 +41,9 @@ const TOOLS: [&str; 21] = [
     "write_to_file",
 ];
 
+/// The fields with the name of a tool.
+const NAME: [&str; 3] = ["name", "tool", "tool_name"];
+
 const PATH: &[&str] = &["file_path", "path", "filePath", "filepath"];
 const OLD: &[&str] = &["old_string", "oldString", "old_str", "oldText", "old_text"];
 const NEW: &[&str] = &["new_string", "newString", "new_str", "newText", "new_text"];
@@ -182,19 +185,18 @@ fn of_object(
 
 /// Reads the arguments of a call that has the name of a tool.
 fn of_call(object: &mut Map<String, Value>) -> Result<Option<Vec<FileEdit>>, NotReceived> {
-    let name = ["name", "tool", "tool_name"].iter().find_map(|field| object.get(*field));
+    let name = NAME.iter().find_map(|field| object.get(*field));
     let name = match name {
         Some(Value::String(name)) => Some(name.to_lowercase()),
         Some(_) => return Ok(None),
         None => None,
     };
-    let known = |name: &str| TOOLS.contains(&name.rsplit(['.', ':']).next().unwrap_or(name));
-    if name.as_deref().is_some_and(|name| !known(name)) {
+    if name.as_deref().is_some_and(|name| !is_tool(name)) {
         return Ok(None);
     }
     let Some(holder) = HOLDERS.iter().find(|field| object.contains_key(**field)) else {
         if name.is_some() {
-            ["name", "tool", "tool_name"].iter().for_each(|field| drop(object.remove(*field)));
+            object.retain(|field, _| !NAME.contains(&&**field));
         }
         return Ok(None);
     };
@@ -205,21 +207,31 @@ fn of_call(object: &mut Map<String, Value>) -> Result<Option<Vec<FileEdit>>, Not
     };
     let Some(inner) = inner.filter(Value::is_object) else { return Ok(None) };
     let Some(found) = of(&inner)? else { return Ok(None) };
-    let is_named = |field: &str| ["name", "tool", "tool_name"].contains(&field);
-    object.retain(|field, _| field != holder && !is_named(field));
+    object.retain(|field, _| field != holder && !NAME.contains(&&**field));
     nothing_else(object, "edit")?;
     Ok(Some(found))
 }
 
+/// Returns whether a name, also behind a namespace, is that of a tool that edits files.
+fn is_tool(name: &str) -> bool {
+    TOOLS.contains(&name.rsplit(['.', ':']).next().unwrap_or(name))
+}
+
+/// Returns whether an object has a field with one of these names.
+fn has(object: &Map<String, Value>, names: &[&str]) -> bool {
+    names.iter().any(|name| object.contains_key(*name))
+}
+
 /// Returns whether an object has the fields of an edit.
 fn is_edit(object: &Map<String, Value>, path: Option<&str>) -> bool {
-    let has = |names: &[&str]| names.iter().any(|name| object.contains_key(*name));
     let is_command = object
         .get("command")
         .and_then(Value::as_str)
         .is_some_and(|command| COMMANDS.contains(&command));
-    let named = has(PATH) || path.is_some();
-    (has(OLD) || has(NEW)) && !has(&["diff"]) || named && (is_command || has(CONTENT) || has(LIST))
+    let is_named = has(object, PATH) || path.is_some();
+    let has_text = has(object, OLD) || has(object, NEW);
+    has_text && !object.contains_key("diff")
+        || is_named && (is_command || has(object, CONTENT) || has(object, LIST))
 }
 
 /// Takes the command of a text editor tool, if it changes a file and says which text.

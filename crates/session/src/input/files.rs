@@ -103,8 +103,8 @@ pub(super) fn of(text: &str) -> Result<Option<WholeText>, NotReceived> {
     check_others(&fences)?;
     let files = files(&fences)?;
     let mut notes = vec![format!("read {} in full", counted(files.len(), "file", "files"))];
-    let says = |range: &Range<usize>| range.clone().any(|at| !lines[at].trim().is_empty());
-    notes.extend(left_out(around.into_iter().filter(says)));
+    around.retain(|range| range.clone().any(|at| !lines[at].trim().is_empty()));
+    notes.extend(left_out(around.into_iter()));
     Ok(Some(written(&files, notes)))
 }
 

@@ -520,19 +520,14 @@ fn of_envelope(text: Vec<u8>, notes: &mut Vec<String>) -> Result<ReceivedForm, N
 /// file; lines keep their numbers. No hunk of an envelope begins with a SEARCH marker.
 fn blocks_inside(text: &[u8]) -> Option<Vec<u8>> {
     memmem::find(text, b"\n<<<<<")?;
-    let header = Marker::Update.as_str();
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
-    let opens = |line: &[u8]| line.starts_with(b"<") && blocks::are_in(line);
-    let path = |line: &[u8]| {
-        let line = std::str::from_utf8(line).ok()?;
-        Some(line.strip_prefix(header)?.trim().to_owned())
-    };
     let mut is_blocks = false;
     let mut named = Vec::with_capacity(lines.len());
     for (at, line) in lines.iter().enumerate() {
         let next = lines[at + 1..].iter().find(|line| !line.trim_ascii().is_empty());
-        match path(line) {
-            Some(path) if next.is_some_and(|next| opens(next)) => {
+        let opens = next.is_some_and(|next| next.starts_with(b"<") && blocks::are_in(next));
+        match updated(line) {
+            Some(path) if opens => {
                 is_blocks = true;
                 named.push(format!("File: `{path}`\n").into_bytes());
             }
@@ -541,6 +536,11 @@ fn blocks_inside(text: &[u8]) -> Option<Vec<u8>> {
         }
     }
     is_blocks.then(|| named.concat())
+}
+
+/// Returns the path of a line that is the header of an update.
+fn updated(line: &[u8]) -> Option<&str> {
+    Some(std::str::from_utf8(line).ok()?.strip_prefix(Marker::Update.as_str())?.trim())
 }
 
 /// Returns the only patch of a text, unless another part is wanted.

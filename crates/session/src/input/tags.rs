@@ -42,11 +42,10 @@ pub(super) fn of(text: &str) -> Result<Option<TaggedText>, NotReceived> {
         return Ok(None);
     }
     let has_parameters = names.iter().any(|name| plain(name) == "parameter");
-    let closing = |name: &str| inside.lines().any(|line| line.trim_end().ends_with(name));
-    if closing(&format!("</{outer}>")) || opened(after).is_some() {
+    if closes(inside, outer) || opened(after).is_some() {
         return wrapped("there is not exactly one tool call", "send the one alone");
     }
-    if has_parameters && names.iter().any(|name| closing(&format!("</{name}>"))) {
+    if has_parameters && names.iter().any(|name| closes(inside, name)) {
         return wrapped(
             "the call has more parameters than the patch, and they would be lost",
             "send the patch alone, and say that another way",
@@ -67,6 +66,12 @@ pub(super) fn of(text: &str) -> Result<Option<TaggedText>, NotReceived> {
     let above = text[..text.len() - rest.len()].matches('\n').count();
     let text = "\n".repeat(above) + inside;
     Ok(Some(TaggedText { text, note }))
+}
+
+/// Returns whether a line of a text ends with the closing tag of this name.
+fn closes(text: &str, name: &str) -> bool {
+    let close = format!("</{name}>");
+    text.lines().any(|line| line.trim_end().ends_with(&close))
 }
 
 /// Returns where the tags of a call begin, the text behind them, and their names.
