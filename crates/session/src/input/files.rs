@@ -104,7 +104,7 @@ pub(super) fn of(text: &str) -> Result<Option<WholeText>, NotReceived> {
     let files = files(&fences)?;
     let mut notes = vec![format!("read {} in full", counted(files.len(), "file", "files"))];
     around.retain(|range| range.clone().any(|at| !lines[at].trim().is_empty()));
-    notes.extend(left_out(around.into_iter()));
+    notes.extend(left_out(around));
     Ok(Some(written(&files, notes)))
 }
 
