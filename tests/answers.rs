@@ -293,3 +293,35 @@ fn lines_that_look_alike_are_told_apart() {
         }
     }
 }
+
+#[test]
+fn an_empty_context_line_too_many_is_named() {
+    for (body, after) in [
+        (" a\n-b\n+B\n c\n \n", "a\nB\nc\nd\n"),
+        (" a\n-b\n+B\n \n", "a\nB\nc\nd\n"),
+        (" c\n-d\n+D\n \n \n", "a\nb\nc\nD\n"),
+    ] {
+        let dir = place(&[("w/f", "a\nb\nc\nd\n")]);
+        let run = |body: &str| {
+            let patch = format!("*** Begin Patch\n*** Update File: f\n@@\n{body}*** End Patch\n");
+            run("apply-patch", &dir.path().join("w"), dir.path(), &["--json"], patch.as_bytes())
+        };
+        let refused = run(body).json().expect("JSON");
+        let message = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(
+            message.contains("an empty context line stands at its end: leave it out"),
+            "{message}"
+        );
+        let lines = refused["error"]["hints"][0]["lines"].as_array().expect("lines");
+        let lines: Vec<_> = lines.iter().filter_map(|line| line.as_str()).collect();
+        let taken = run(&(lines.join("\n") + "\n"));
+        assert_eq!(taken.code, 0, "{taken:?}");
+        assert_eq!(fs::read_to_string(dir.path().join("w/f")).expect("a file"), after);
+    }
+    // Where the rest stands twice, the empty line may be meant.
+    let dir = place(&[("w/f", "a\nb\nc\na\nb\nd\n")]);
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n a\n-b\n+B\n \n*** End Patch\n";
+    let refused =
+        run("apply-patch", &dir.path().join("w"), dir.path(), &["--json"], patch.as_bytes());
+    assert!(!refused.stdout.contains("an empty context line"), "{}", refused.stdout);
+}

@@ -20,6 +20,8 @@ patch_grammar::named! {
         LeftOut = "left_out",
         /// Tabs are written as `\t`.
         Tabs = "escaped_tabs",
+        /// An empty context line follows the last one, as if it closed the hunk.
+        EmptyLine = "empty_last_line",
     }
 }
 

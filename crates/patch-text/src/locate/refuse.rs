@@ -196,6 +196,23 @@ fn near_mangled(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option
     near_numbered(lines, needle, rules)
         .or_else(|| near_encoded(lines, needle, rules))
         .or_else(|| near_escaped(lines, needle, rules))
+        .or_else(|| near_shorter(lines, needle, rules))
+}
+
+/// The one place of the hunk without the empty context lines at its end.
+fn near_shorter(lines: &Lines<'_>, needle: &Needle<'_>, rules: &Rules) -> Option<Nearest> {
+    let is_empty = |line: &&Line<'_>| is_context(line) && trim(line.text).is_empty();
+    let surplus = needle.hunk.lines.iter().rev().take_while(is_empty).count();
+    let kept = &needle.hunk.lines[..needle.hunk.lines.len() - surplus];
+    if surplus == 0 || needle.hunk.end_of_file || kept.is_empty() {
+        return None;
+    }
+    let hunk = Hunk { lines: kept.to_vec(), separators: 0, ..needle.hunk.clone() };
+    let shorter = Needle::new(needle.index, &hunk, lines, rules);
+    let blocks = Blocks::new(lines, vec![shorter.old_without(0)], &[Pass::Exact]);
+    let places = blocks.first(Pass::Exact, 0, 2).len();
+    (places == 1 && !shorter.old.is_empty())
+        .then(|| near_restored(lines, needle, &hunk, Mangled::EmptyLine, rules))?
 }
 
 /// The place that the lines have with tabs in place of `\t`.

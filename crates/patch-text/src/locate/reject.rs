@@ -565,6 +565,9 @@ impl fmt::Display for Nearest {
             Some(Mangled::LeftOut) => f.write_str(
                 "`...` is no line of the file, and old lines have to be whole, with none left out; ",
             )?,
+            Some(Mangled::EmptyLine) => {
+                f.write_str("an empty context line stands at its end: leave it out; without it ")?;
+            }
             Some(Mangled::Tabs) => {
                 f.write_str("it has `\\t` where the file has tabs; with these ")?;
             }
