@@ -365,6 +365,7 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 .cloned();
             let body: Vec<String> = match &*section {
                 "Update File" => ["@@".to_owned()].into_iter().chain(first).chain(body).collect(),
+                "Add File" => body.collect(),
                 _ => Vec::new(),
             };
             lines.0.splice(range, [header].into_iter().chain(body));
@@ -460,7 +461,8 @@ pub(crate) fn obeyed(call: &Call, workspace: &Path, about: &Value, hint: &Value)
                 calls.push(call.with_lines(&lines));
             };
             // The line itself, where it is known.
-            if let Some(line) = hint["wanted"].as_str().filter(|line| line.starts_with(' ')) {
+            let is_verbatim = |line: &&str| line.starts_with(' ') || line.starts_with("--- ");
+            if let Some(line) = hint["wanted"].as_str().filter(is_verbatim) {
                 push(&|lines| lines[at] = line.to_owned());
                 return calls;
             }
@@ -773,4 +775,144 @@ fn every_hint_of_operations_can_be_obeyed() {
     assert!(!hints.contains("use_argument"), "{hints:?}");
     assert!(!hints.contains("use_section"), "{hints:?}");
     assert!(std::env::var_os("SCENARIO").is_some() || hints.contains("use_tool"), "{hints:?}");
+}
+
+/// A patch that is refused, and what was meant by it.
+struct Meant {
+    kind: &'static str,
+    patch: String,
+    path: &'static str,
+    wanted: String,
+}
+
+/// The file that the patches below are for.
+const MODULE: &str = "\
+import os
+
+
+def load(path):
+    data = open(path).read()
+    return data
+
+
+def save(path, data):
+    with open(path, 'w') as f:
+        f.write(data)
+    return caf\u{65}\u{301}
+
+
+\tx = '\u{201c}a\u{201d}'
+";
+
+/// Patches that are refused, one or more of each kind.
+fn refused() -> Vec<Meant> {
+    let section = |path: &str, body: &str| {
+        format!("*** Begin Patch\n*** Update File: {path}\n@@\n{body}*** End Patch\n")
+    };
+    let done = MODULE.replace("open(path).read()", "read(path)");
+    let change = " def load(path):\n-    data = open(path).read()\n+    data = read(path)\n";
+    let meant = |kind: &'static str, patch: String, wanted: &str| Meant {
+        kind,
+        patch,
+        path: "src/a.py",
+        wanted: wanted.to_owned(),
+    };
+    let mut all: Vec<Meant> = [
+        "src/a.py:6",
+        "src/a.py#L6",
+        "src/a.py (lines 4-6)",
+        "[a.py](src/a.py)",
+        "src%2Fa.py",
+        "@src/a.py",
+        "src/a.py (modified)",
+        "/mnt/d/proj/src/a.py",
+        "file:///home/me/src/a.py",
+        "d:/proj/src/a.py",
+        "lib/a.py",
+        "src/A.py",
+    ]
+    .map(|path| meant("a decorated name", section(path, change), &done))
+    .into();
+    for patch in [
+        "*** Begin Patch\n*** Update File: n/new.txt\n@@\n+y\n*** End Patch\n",
+        "--- a/n/new.txt\n+++ b/n/new.txt\n@@ -1,0 +1 @@\n+y\n",
+    ] {
+        let wanted = "y\n".to_owned();
+        all.push(Meant { kind: "a new file", patch: patch.into(), path: "n/new.txt", wanted });
+    }
+    let later = format!(
+        "*** Begin Patch\n*** Update File: src/a.py\n@@\n{change}*** Update File: src/a.py\n@@\n{}*** \
+         End Patch\n",
+        " def load(path):\n     data = open(path).read()\n-    return data\n+    return data or None\n"
+    );
+    let both = done.replacen("return data", "return data or None", 1);
+    all.push(meant("a later section", later, &both));
+    let cafe = MODULE.replace("return caf\u{65}\u{301}", "return None");
+    for (kind, body, wanted) in [
+        (
+            "an empty line",
+            " def load(path):\n-    data = open(path).read()\n+    data = read(path)\n \n",
+            &done,
+        ),
+        ("blanks", "-  data = open(path).read()\n+  data = read(path)\n", &done),
+        (
+            "a slip",
+            " def load(path):\n-    data = open(path).raed()\n+    data = read(path)\n     return data\n",
+            &done,
+        ),
+        ("normalisation", "-    return caf\u{e9}\n+    return None\n", &cafe),
+        (
+            "tabs",
+            "-\\tx = '\u{201c}a\u{201d}'\n+\\tx = 1\n",
+            &MODULE.replace("'\u{201c}a\u{201d}'", "1"),
+        ),
+        (
+            "punctuation",
+            "-\tx = '\"a\"'\n+\tx = '\"b\"'\n",
+            &MODULE.replace("\u{201c}a", "\u{201c}b"),
+        ),
+    ] {
+        all.push(meant(kind, section("src/a.py", body), wanted));
+    }
+    all
+}
+
+/// A reader who does what the first hint says, at most three times, and knows nothing else.
+fn reader(meant: &Meant) -> Result<(), String> {
+    let dir = program::place(&[("w/src/a.py", MODULE)]);
+    let workspace = dir.path().join("w");
+    let mut call = Call { way: Way::Program(Vec::new()), patch: meant.patch.clone().into() };
+    for step in 0..4 {
+        let Way::Program(args) = &call.way else { break };
+        let args = [&["--json".to_owned()][..], args].concat();
+        let run = program::run("apply-patch", &workspace, dir.path(), &args, &call.patch);
+        let answer = run.json().map_err(|error| error.to_string())?;
+        if answer["ok"] == true {
+            let found = fs::read_to_string(workspace.join(meant.path)).unwrap_or_default();
+            return match (step, found == meant.wanted) {
+                (0, _) => Err("it was not refused".into()),
+                (_, true) => Ok(()),
+                (_, false) => Err(format!("another result: {found}")),
+            };
+        }
+        let (about, hints) = all_of(&answer["error"]).swap_remove(0);
+        let next = hints.first().map(|hint| obeyed(&call, &workspace, &about, hint));
+        call = next
+            .and_then(|calls| calls.into_iter().next())
+            .ok_or_else(|| format!("nothing to obey: {answer:#}"))?;
+    }
+    Err(format!("no end: {}", call.text()))
+}
+
+#[test]
+fn a_reader_of_the_first_hint_gets_what_was_meant() {
+    let all = refused();
+    let failed: Vec<_> = all
+        .iter()
+        .filter_map(|meant| Some((meant.kind, &meant.patch, reader(meant).err()?)))
+        .collect();
+    println!("{} of {} refused patches come right", all.len() - failed.len(), all.len());
+    let failed: Vec<_> =
+        failed.iter().map(|(kind, patch, why)| format!("{kind}: {patch}{why}")).collect();
+    assert!(failed.is_empty(), "{} of {}: {}", failed.len(), all.len(), failed.join("\n---\n"));
 }
