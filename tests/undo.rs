@@ -398,3 +398,42 @@ fn what_has_no_flags_for_rules_names_variables() {
         }
     }
 }
+
+#[test]
+fn a_file_that_was_moved_since_is_found_by_its_bytes() {
+    for (also, moved_to, command) in [
+        ("", Some("d/new name"), Some("mv 'd/new name' a")),
+        // Two files have the bytes: either may be the one.
+        ("d/copy", None, None),
+    ] {
+        let dir = files();
+        apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
+        let w = dir.path().join("w");
+        fs::create_dir(w.join("d")).expect("a folder");
+        fs::rename(w.join("a"), w.join("d/new name")).expect("a move");
+        if !also.is_empty() {
+            fs::copy(w.join("d/new name"), w.join(also)).expect("a copy");
+        }
+        let (code, refused) = undo(dir.path(), &[]);
+        assert_eq!(code, 4, "{refused}");
+        let error = &refused["error"];
+        assert_eq!(error["details"]["drifted"][0]["movedTo"].as_str(), moved_to, "{error:#}");
+        assert_eq!(
+            error["hints"][0]["command"].as_str().filter(|it| it.starts_with("mv")),
+            command
+        );
+        let Some(command) = command else { continue };
+        let moved = std::process::Command::new("sh").args(["-c", command]).current_dir(&w).status();
+        assert!(moved.expect("a shell").success());
+        assert_eq!(undo(dir.path(), &[]).0, 0);
+        assert_eq!(text(dir.path()), BEFORE);
+    }
+    // Other bytes are another file.
+    let dir = files();
+    apply(dir.path(), "@@\n one\n-two\n+TWO\n three\n");
+    let w = dir.path().join("w");
+    fs::rename(w.join("a"), w.join("c")).expect("a move");
+    fs::write(w.join("c"), "edited\n").expect("a file");
+    let (_, refused) = undo(dir.path(), &[]);
+    assert!(refused["error"]["details"]["drifted"][0]["movedTo"].is_null(), "{refused}");
+}

@@ -26,6 +26,8 @@ pub struct Drift {
     pub between: Option<(TransactionId, TransactionId)>,
     /// Whether only the line ends are not as expected, as far as known.
     pub line_ends: bool,
+    /// The one other file that has the expected bytes, if no file is there.
+    pub moved_to: Option<String>,
 }
 
 patch_grammar::debug_is_display!(Doubt, Error, CommitError);
@@ -162,7 +164,10 @@ fn paths(drifts: &[Drift]) -> String {
             (None, None) if drift.expected.is_none() => {
                 format!("{path} (something that is not a file is there)")
             }
-            (None, None) => format!("{path} (there is no file)"),
+            (None, None) => match &drift.moved_to {
+                Some(now) => format!("{path} (there is no file; {} has its bytes)", quoted(now)),
+                None => format!("{path} (there is no file)"),
+            },
         }
     });
     paths.collect::<Vec<_>>().join(", ")
@@ -304,7 +309,10 @@ impl Error {
                 or_instead(instead, first.into_iter().chain(see_transaction(*id)).collect())
             }
             // Its diff shows what a patch against the current files has to undo.
-            Self::Drifted { id, instead, .. } => or_instead(instead, see_transaction(*id)),
+            Self::Drifted { id, drifts, instead, .. } => {
+                let own = moved_back(drifts).into_iter().chain(see_transaction(*id));
+                or_instead(instead, own.collect())
+            }
             Self::NotInTransaction { id, .. } => see_transaction(*id),
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
                 Remedy::of_guard(error)
@@ -331,6 +339,12 @@ impl Error {
             Self::Store(_) | Self::Doubtful { .. } => vec![Remedy::Ask(ForPerson::LookAtState)],
         }
     }
+}
+
+/// Returns the remedy for a file that was moved, if no other one has changed.
+fn moved_back(drifts: &[Drift]) -> Option<Remedy> {
+    let [Drift { path, moved_to: Some(now), .. }] = drifts else { return None };
+    Some(Remedy::First(Step::Move { from: now.clone(), to: path.clone() }))
 }
 
 fn see_transaction(id: TransactionId) -> Vec<Remedy> {

@@ -340,6 +340,7 @@ pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> Commit
         by: None,
         between: None,
         line_ends: false,
+        moved_to: None,
     })
 }
 

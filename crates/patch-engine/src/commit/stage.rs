@@ -251,6 +251,7 @@ fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitErr
         by: None,
         between: None,
         line_ends: false,
+        moved_to: None,
     }))
 }
 

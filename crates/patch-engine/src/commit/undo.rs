@@ -18,6 +18,7 @@ use super::workspace::Workspace;
 use crate::files::Files;
 use crate::plan::builder::{self, PlanBuilder, Undoing};
 use crate::plan::disk::{Disk, look};
+use crate::plan::near;
 use crate::plan::options::{MAX_FILE_SIZE, Options};
 use crate::plan::reject::{Problem, Reject, Rejects};
 use crate::plan::{Image, Mode, Plan, PlanNote, PostImage, Undone};
@@ -522,6 +523,12 @@ impl<'u, 's> Undo<'u, 's> {
         Ok(Error::Drifted { id, drifts, carry, instead: None })
     }
 
+    /// Returns the one file that has the bytes that a missing one was left with.
+    fn moved_to(&self, record: &Record, now: Option<Sha256>) -> Option<String> {
+        let left = record.after.as_ref().filter(|left| now.is_none() && !left.link)?;
+        near::with_bytes(&self.files, left.size, left.sha256)
+    }
+
     /// Tells how a file has changed since; `left_by` is the transaction of its current state.
     fn drift(&self, drifted: &Drifted<'_>, left_by: Option<TransactionId>) -> Result<Drift, Error> {
         let Drifted { record, now, line_ends, .. } = *drifted;
@@ -533,6 +540,7 @@ impl<'u, 's> Undo<'u, 's> {
                 by: left_by.filter(|by| !self.ids.contains(by)),
                 between: None,
                 line_ends,
+                moved_to: self.moved_to(record, now),
             });
         };
         let by = match gap.between {
@@ -768,6 +776,7 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
                     by: None,
                     between: Some((id, source.first)),
                     line_ends: false,
+                    moved_to: None,
                 };
                 source.gap = Some((id, gap));
             }

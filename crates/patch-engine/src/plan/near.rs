@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use fs_guard::{Access, Error, FileKind, RelPath, Spelling};
+use fs_guard::{Access, Error, FileKind, RelPath, Sha256, Spelling};
 use patch_grammar::diff::of_quoted;
 
 use crate::files::Files;
@@ -40,6 +40,18 @@ impl Reject {
     pub fn among(self, files: impl Into<Files>) -> Self {
         Self { near: Near::default().path(&files.into(), &self.path, &self.problem), ..self }
     }
+}
+
+/// Returns the one file with these bytes.
+pub(crate) fn with_bytes(files: &Files, size: u64, sha256: Sha256) -> Option<String> {
+    Near::default().search(files, |found, kind| {
+        let has_size = || matches!(files.metadata(found), Ok(Some(seen)) if seen.size == size);
+        let is_same = kind == FileKind::File
+            && size > 0
+            && has_size()
+            && matches!(files.hash(found), Ok((hash, _)) if hash == sha256);
+        u8::from(is_same)
+    })
 }
 
 impl Near {

@@ -298,6 +298,13 @@ pub enum Listing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Step {
+    /// Move a file back to where it was.
+    Move {
+        /// The path now.
+        from: String,
+        /// The path before.
+        to: String,
+    },
     /// Undo a later transaction.
     Undo(TransactionId),
     /// Recover what was interrupted in a directory.

@@ -612,6 +612,9 @@ fn drift(drift: &commit::Drift) -> Value {
         "expectedSha256": drift.expected.map_or_else(String::new, |hash| hash.to_string()),
         "actualSha256": drift.actual.map_or_else(String::new, |hash| hash.to_string()),
     });
+    if let Some(now) = &drift.moved_to {
+        value["movedTo"] = now.as_str().into();
+    }
     if let Some(id) = drift.by {
         value["by"] = id.to_string().into();
     }

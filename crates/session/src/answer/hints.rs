@@ -687,6 +687,7 @@ fn command(record: Listing) -> String {
 fn first(step: &Step) -> String {
     match step {
         Step::Undo(id) => format!("apply-patch undo {}", id.short()),
+        Step::Move { from, to } => format!("mv {} {}", shell_word(from), shell_word(to)),
         Step::Recover { directory } => format!("apply-patch -C {} recover", shell_word(directory)),
         Step::Own { path, user } => format!("sudo chown -R {} {}", user.id(), shell_word(path)),
     }

@@ -156,8 +156,10 @@ fn not_undone(session: &Session, id: TransactionId, error: &commit::Error) -> To
                 .filter(|path| !drifts.iter().any(|drift| drift.path == *path))
                 .collect();
             let others = (!others.is_empty()).then(|| Remedy::set("paths", others));
-            let edit =
-                drifts.iter().take(NAMED).map(|drift| Remedy::act(Action::Edit, &drift.path));
+            let edit = drifts.iter().take(NAMED).map(|drift| match &drift.moved_to {
+                Some(now) => Remedy::act(Action::Move, now),
+                None => Remedy::act(Action::Edit, &drift.path),
+            });
             converted.remedies(edit.chain(others))
         }
         commit::Error::Elsewhere { .. } => {
