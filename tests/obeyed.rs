@@ -905,6 +905,7 @@ fn reader(meant: &Meant) -> Result<(), String> {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "the share is what a person wants to see")]
 fn a_reader_of_the_first_hint_gets_what_was_meant() {
     let all = refused();
     let failed: Vec<_> = all

@@ -52,11 +52,9 @@ impl fmt::Display for Unseen {
         let has = if wanted.is_empty() { "nothing" } else { wanted };
         let where_file = if found.is_empty() { "nothing" } else { found };
         match kind {
-            UnseenKind::CarriageReturns => {
-                return f.write_str(
-                    "the file is one line, since its lines end in carriage returns (CR) alone",
-                );
-            }
+            UnseenKind::CarriageReturns => f.write_str(
+                "the file is one line, since its lines end in carriage returns (CR) alone",
+            ),
             UnseenKind::Replacement => write!(
                 f,
                 "patch line {patch_line} has {has} in column {column}, which stands for {found}: \
