@@ -71,19 +71,23 @@ def there(here, text, root):
 
 
 def ours(program, profile, answer, before, here=None):
-    """The program that is measured. An answer that names its own root by an absolute path is told the new one."""
+    """The program that is measured. An answer with its root in its paths is told the new root."""
     with Folder(before) as folder:
         words = [program, "-C", str(folder.root), "--json"]
         if answer.get("call"):
             text = encoded(json.dumps(our_arguments(answer["call"], before)))
             run = folder.run([*words, "tool", "edit_file", "--args", "-"], text)
         else:
-            run = folder.run([*words, "--profile", profile], encoded(there(here, answer["text"], folder.root)))
+            run = folder.run(
+                [*words, "--profile", profile], encoded(there(here, answer["text"], folder.root))
+            )
         try:
             error = json.loads(run.stdout).get("error")
         except ValueError:
             error = {"kind": "no answer", "message": run.stderr.decode("utf-8", "replace")[-300:]}
-        return Outcome(run.returncode == 0, folder.files(), error, run.stdout.decode("utf-8", "replace"))
+        return Outcome(
+            run.returncode == 0, folder.files(), error, run.stdout.decode("utf-8", "replace")
+        )
 
 
 def our_arguments(call, before):
@@ -105,7 +109,9 @@ def codex(program, text, before, here=None):
             run = folder.run([program, patch])
         else:
             run = folder.run([program], encoded(patch))
-        return Outcome(run.returncode == 0, folder.files(), said=run.stderr.decode("utf-8", "replace"))
+        return Outcome(
+            run.returncode == 0, folder.files(), said=run.stderr.decode("utf-8", "replace")
+        )
 
 
 PEERS = {
@@ -122,4 +128,6 @@ def peer(name, text, before):
             folder.run(["git", "init", "-q"])
             folder.run(["git", "add", "-A"])
         run = folder.run(PEERS[name], encoded(text))
-        return Outcome(run.returncode == 0, folder.files(), said=run.stderr.decode("utf-8", "replace"))
+        return Outcome(
+            run.returncode == 0, folder.files(), said=run.stderr.decode("utf-8", "replace")
+        )

@@ -1,6 +1,7 @@
 """What can be checked about an answer without the program that is measured.
 
-Old lines are counted where they stand exactly: one place is certain, none and several are a refusal."""
+Old lines are counted where they stand exactly: one place is certain, none and several are not.
+"""
 
 import re
 
@@ -91,7 +92,7 @@ def split(data):
 
 
 def certain(before, text):
-    """The files that an answer leaves where each of its hunks has one exact place; otherwise nothing."""
+    """The files that an answer leaves; nothing where a hunk has no or several exact places."""
     files = dict(before)
     found = sections(text)
     for section in found:
@@ -152,7 +153,7 @@ def olds(answer):
 
 
 def counted(answer, before):
-    """For each hunk the number of exact places in the files as they were; texts of a call by bytes."""
+    """For each hunk the number of its exact places in the files; texts of a call by bytes."""
     counts = []
     for path, old in olds(answer):
         files = [before[path]] if before.get(path) is not None else list(before.values())
@@ -165,7 +166,7 @@ def counted(answer, before):
 
 
 def only_inserts(text):
-    """Whether a hunk says nothing of its place: it has no old lines, and its file is none that is new."""
+    """Whether a hunk of a file that is there says nothing of its place: it has no old lines."""
     return any(
         not old_lines(hunk)
         for section in sections(text)
@@ -183,7 +184,9 @@ def without_hunks(text):
 
 def short_numbers(text):
     """Whether the numbers of a hunk promise more lines than it has."""
-    for match in re.finditer(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@.*\n((?:[-+ \\].*\n?|\n)*)", text, re.M):
+    for match in re.finditer(
+        r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@.*\n((?:[-+ \\].*\n?|\n)*)", text, re.M
+    ):
         lines = match[3].split("\n")
         old = sum(line[:1] in ("-", " ") for line in lines)
         new = sum(line[:1] in ("+", " ") for line in lines)
@@ -195,7 +198,11 @@ def short_numbers(text):
 def unsigned(text, line):
     """Whether a line of the text has none of the signs of a hunk."""
     lines = text.split("\n")
-    return bool(line) and line <= len(lines) and lines[line - 1][:1] not in ("+", "-", " ", "@", "*", "\\")
+    return (
+        bool(line)
+        and line <= len(lines)
+        and lines[line - 1][:1] not in ("+", "-", " ", "@", "*", "\\")
+    )
 
 
 def applied_again(before, text):

@@ -39,7 +39,7 @@ def readable(git, *patterns):
 
 
 def patch_of_call(payload):
-    """The envelope that a call gives to codex's own tool, the form of the call, and its directory."""
+    """The envelope of a call of codex's own tool, the form of the call, and its directory."""
     name, given = payload.get("name"), payload.get("input") or payload.get("arguments")
     if payload.get("type") == "custom_tool_call":
         return (given, "envelope", None) if name == "apply_patch" else (None, None, None)
@@ -110,7 +110,7 @@ EDITS = ("Edit", "MultiEdit")
 
 
 def shown(text):
-    """A text as sessions show it in their hunks: two blanks for each tab at the beginning of a line."""
+    """A text as hunks of sessions show it: two blanks for each tab at the beginning of a line."""
     return re.sub(r"^\t+", lambda tabs: "  " * len(tabs[0]), text, flags=re.M)
 
 
@@ -134,7 +134,7 @@ def after_hunks(before, hunks):
 
 
 def after_edits(before, edits, hunks):
-    """The text that Claude's tool left: what its rule makes, where the hunks show the same; else the hunks."""
+    """The text that Claude's tool left: by its rule where the hunks show the same, else by them."""
     after = before
     for edit in edits:
         old, new = edit.get("old_string"), edit.get("new_string")
@@ -164,7 +164,12 @@ def claude(git):
                 if part.get("type") == "tool_use" and part.get("name") in EDITS:
                     calls.setdefault(
                         part.get("id"),
-                        {"session": path, "model": message.get("model"), "call": part, "said": None},
+                        {
+                            "session": path,
+                            "model": message.get("model"),
+                            "call": part,
+                            "said": None,
+                        },
                     )
                 elif part.get("type") == "tool_result" and part.get("tool_use_id") in calls:
                     call = calls[part["tool_use_id"]]
@@ -206,7 +211,9 @@ def claude_answer(call):
 
 # Aider: histories
 
-TOOL = re.compile(r"> ?(Tokens: |Applied edit to |Commit [0-9a-f]{7}|The LLM did not conform|Add file)")
+TOOL = re.compile(
+    r"> ?(Tokens: |Applied edit to |Commit [0-9a-f]{7}|The LLM did not conform|Add file)"
+)
 MODEL = re.compile(r"> (Main model|Model|Editor model): (\S+)(?: with (?:.*, )?(\S+) edit format)?")
 BLOCK = re.compile(r"^<{5,9} ?SEARCH", re.M)
 FAILED = re.compile(r"failed to match|did not conform|NoMatch|NotUnique|NoExactMatch", re.I)
@@ -224,7 +231,7 @@ class History:
         self.answer, self.said = [], []
 
     def turn(self):
-        """The answer that is complete, with the model, its edit format, and what Aider said below it."""
+        """The answer that is complete, its model, its edit format, and what Aider said below."""
         whole = self.model, self.style, self.answer, self.said
         self.answer, self.said = [], []
         self.fence, self.block, self.report = None, False, False
@@ -241,7 +248,9 @@ class History:
         self.answer.append(line)
         mark = re.match(r"`{3,}", line)
         if mark and not self.block:
-            self.fence = None if self.fence and line.startswith(self.fence) else self.fence or mark[0]
+            self.fence = (
+                None if self.fence and line.startswith(self.fence) else self.fence or mark[0]
+            )
         if BLOCK.match(line):
             self.block = True
         elif re.match(r">{5,9} ?REPLACE", line):
@@ -275,7 +284,7 @@ def turns(text):
 
 
 def form_of(text, style):
-    """The form of an answer; nothing where it holds no change, or none in the format that Aider reads."""
+    """The form of an answer; nothing where it has no change in the format that Aider reads."""
     style = (style or "").removeprefix("editor-")
     if style == "whole":
         return "whole" if "```" in text else None
@@ -294,7 +303,9 @@ def aider(git):
         longest = max(git.versions(path, 40) or [b""], key=len)
         folder = path.rpartition("/")[0]
         number = -1
-        for model, style, lines, said in turns(longest.decode("utf-8", "replace").replace("\r\n", "\n")):
+        for model, style, lines, said in turns(
+            longest.decode("utf-8", "replace").replace("\r\n", "\n")
+        ):
             text = "\n".join(lines).strip("\n") + "\n"
             form = form_of(text, style)
             if not form:
@@ -379,7 +390,7 @@ def first(row, names):
 
 
 def before_of(base, commit, patch):
-    """The files that a diff may name. All are listed whose name is in it: a wrong path is a refusal."""
+    """The files of a commit that a diff names."""
     tree = base.tree(commit)
     named = re.findall(r"^(?:---|\+\+\+) (?:[ab]/)?([^\s]+)", patch, re.M)
     return {path: {"blob": tree[path]} for path in sorted(set(named)) if path in tree}
@@ -399,9 +410,11 @@ def rows_of(text):
 
 
 def written_by_git(base, commit, patch):
-    """Whether each file of a diff has the id that git would have written: then it was not a model."""
+    """Whether each file of a diff has the id that git writes: then no model wrote it."""
     tree = base.tree(commit)
-    found = re.findall(r"^diff --git a/(\S+) .*\n(?:.*mode .*\n)*index ([0-9a-f]+)\.\.", patch, re.M)
+    found = re.findall(
+        r"^diff --git a/(\S+) .*\n(?:.*mode .*\n)*index ([0-9a-f]+)\.\.", patch, re.M
+    )
     files = re.findall(r"^--- ", patch, re.M)
     true = [path for path, old in found if tree.get(path, "0" * 40).startswith(old)]
     return len(true) == len(files)
