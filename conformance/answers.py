@@ -276,7 +276,7 @@ def envelopes(add):
         {**BEFORE, "a.py": ONE.replace("return 3", "return 30").replace("return 1", "return 10")}
     )
     says = "the hunks stand in another order than in the file"
-    add("other-order", "place.one", "envelope", envelope(*order), allow, says, "codex")
+    add("other-order", "place.one", "envelope", envelope(*order), allow, says, "house")
     framed = envelope(*lines).replace("\n", "\r\n")
     add(
         "carriage-returns",
