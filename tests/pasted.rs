@@ -214,3 +214,23 @@ fn dots_stand_for_no_old_lines() {
         assert_eq!(after.as_deref(), Some(before("m.py")), "{sent}");
     }
 }
+
+#[test]
+fn an_empty_file_is_filled_and_no_other_is_replaced() {
+    let fence = "e.txt\n\n```\nnew\n```\n";
+    let block = "e.txt\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n";
+    let call = r#"{"file_path": "e.txt", "old_string": "", "new_string": "new\n"}"#;
+    let envelope = "*** Begin Patch\n*** Add File: e.txt\n+new\n*** End Patch\n";
+    for (sent, fills) in [(fence, true), (block, true), (call, true), (envelope, false)] {
+        for (before, is_empty) in [("", true), ("\n", false), ("x", false)] {
+            let dir = temp();
+            let home = temp();
+            std::fs::write(dir.path().join("e.txt"), before).expect("a file");
+            let run = run("apply-patch", dir.path(), home.path(), &[] as &[&str], sent.as_bytes());
+            let after = std::fs::read_to_string(dir.path().join("e.txt")).expect("a file");
+            let wanted = if fills && is_empty { "new\n" } else { before };
+            assert_eq!(after, wanted, "{sent} {before:?}: {run:?}");
+            assert_eq!(run.code == 0, fills && is_empty, "{sent} {before:?}: {run:?}");
+        }
+    }
+}

@@ -278,6 +278,11 @@ impl<'o> PlanBuilder<'o> {
         self.left_out = sections;
     }
 
+    /// Lets new files take the place of empty ones: an editor makes a file before a model writes it.
+    pub(super) fn fill_empty(&mut self) {
+        self.overlay.fills_empty = true;
+    }
+
     /// Goes by the rules of a diff: a diff says what was there, and shows no directories.
     pub(super) fn of_diff(&mut self) {
         self.overlay.of_diff = true;

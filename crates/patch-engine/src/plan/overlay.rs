@@ -22,6 +22,8 @@ pub(super) struct Overlay<'o> {
     pub(super) options: &'o Options,
     /// Directories without files are removed at last, and one may become a file.
     pub(super) of_diff: bool,
+    /// A new file may take the place of an empty one, which loses nothing.
+    pub(super) fills_empty: bool,
     pub(super) entries: Map<RelPath, OverlayEntry>,
     /// Paths in the order of their first change.
     pub(super) order: Vec<RelPath>,
@@ -155,6 +157,7 @@ impl<'o> Overlay<'o> {
             files,
             options,
             of_diff: false,
+            fills_empty: false,
             entries: Map::with_capacity_and_hasher(paths, Default::default()),
             order: Vec::with_capacity(paths),
             spellings: Spellings {
@@ -673,7 +676,9 @@ impl<'o> Overlay<'o> {
         }
         let entry = &self.entries[path];
         if entry.exists() {
-            if !overwrite {
+            let is_empty = matches!(entry.state, EntryState::AsOnDisk)
+                && entry.disk.as_ref().is_some_and(|disk| disk.metadata.size == 0);
+            if !overwrite && !(self.fills_empty && is_empty) {
                 return Err(Problem::Exists {
                     by: None,
                     new_in_diff: self.of_diff,

@@ -137,6 +137,9 @@ fn builder_for<'o>(
     if is_diff(patch) {
         builder.of_diff();
     }
+    if patch.exact {
+        builder.fill_empty();
+    }
     builder.note_all(patch.notes.iter().cloned().map(PlanNote::Input));
     builder.note_all(patch.warnings.iter().cloned().map(PlanNote::Text));
     builder

@@ -124,7 +124,8 @@ fn whenever_it_gives_up_nothing_has_happened() {
             assert!(tree.pending().is_empty(), "{name}, {polls}");
             assert!(!tree.path(".apply-patch").exists(), "{name}, {polls}");
         }
-        assert!(tree.open().lock(Duration::ZERO).unwrap().recovered().is_empty(), "{name}");
+        // Another test that starts a program may hold a copy of the lock until its child runs.
+        assert!(lock(&tree.open()).recovered().is_empty(), "{name}");
     }
 }
 

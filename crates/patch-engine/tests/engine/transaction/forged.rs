@@ -49,7 +49,7 @@ fn a_journal_signed_by_another_or_by_none_is_not_replayed() {
     let other = tempfile::tempdir().unwrap();
     for key in [KeyPlace::Nowhere, KeyPlace::Directory(other.path().into())] {
         let (tree, _) = cut_off(key);
-        let error = tree.open().lock(Duration::ZERO).unwrap_err();
+        let error = tree.open().lock(Duration::from_secs(20)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
         assert_eq!(tree.read("a"), "old");
         assert_eq!(tree.read("b"), "old");
@@ -68,20 +68,20 @@ fn a_whole_journal_that_was_changed_is_not_taken_for_one_that_was_cut_off() {
     for bit in [1, 0x80] {
         bytes[40] ^= bit;
         fs::write(&journal, &bytes).unwrap();
-        let error = open(tree.dir.path(), place.clone()).lock(Duration::ZERO).unwrap_err();
+        let error = open(tree.dir.path(), place.clone()).lock(Duration::from_secs(20)).unwrap_err();
         assert!(error.to_string().contains("it was changed, or is damaged"), "{error}");
         assert_eq!(tree.pending().len(), 1, "it is left to be looked at");
     }
     // The end of it is missing: no file was displaced yet.
     fs::write(&journal, &bytes[..60]).unwrap();
-    drop(open(tree.dir.path(), place).lock(Duration::ZERO).unwrap());
+    drop(open(tree.dir.path(), place).lock(Duration::from_secs(20)).unwrap());
     assert_eq!(tree.pending().len(), 0);
 }
 
 #[test]
 fn without_a_key_no_journal_is_replayed() {
     let (tree, _) = cut_off(KeyPlace::Nowhere);
-    let error = open(tree.dir.path(), KeyPlace::Nowhere).lock(Duration::ZERO).unwrap_err();
+    let error = open(tree.dir.path(), KeyPlace::Nowhere).lock(Duration::from_secs(20)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
     assert!(error.to_string().contains("no place for a key"), "{error}");
     assert_eq!(tree.read("a"), "old");
@@ -165,8 +165,10 @@ fn a_state_directory_that_is_not_ours_is_refused() {
             _ => {}
         }
         let workspace = tree.open();
-        let result =
-            workspace.lock(Duration::ZERO).map_err(|error| error.kind()).and_then(|locked| {
+        let result = workspace
+            .lock(Duration::from_secs(20))
+            .map_err(|error| error.kind())
+            .and_then(|locked| {
                 let plan = plan(&workspace, &[Update("a", "new")]);
                 commit(&locked, &plan).map(|_| ()).map_err(|error| error.kind())
             });

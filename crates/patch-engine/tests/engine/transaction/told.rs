@@ -296,8 +296,10 @@ fn a_directory_that_cannot_be_removed_takes_nothing_back_that_happened() {
         let what = format!("removal {again} and the next failed");
         let workspace = tree.open();
         fail("unlinkat", again, 1);
-        let outcome =
-            workspace.lock(Duration::ZERO).ok().map(|locked| locked.recovered()[0].outcome.clone());
+        let outcome = workspace
+            .lock(Duration::from_secs(20))
+            .ok()
+            .map(|locked| locked.recovered()[0].outcome.clone());
         work_again();
         let expected: &[&str] = match outcome {
             Some(Outcome::CompletedExcept(dirs)) => {
