@@ -5,6 +5,12 @@ use patch_session::Tool;
 use patch_session::answer::arguments::problems;
 use serde_json::json;
 
+fn sorted(text: &str) -> Vec<&str> {
+    let mut parts: Vec<_> = text.split(['`', ',', ' ', ';']).collect();
+    parts.sort_unstable();
+    parts
+}
+
 #[test]
 fn all_that_is_wrong_is_found_at_once() {
     for (tool, args, wanted) in [
@@ -110,11 +116,6 @@ fn all_that_is_wrong_is_found_at_once() {
         (Tool::Glob, json!({ "pattern": "a" }), ""),
     ] {
         let found = problems(&ToolInfo::of(tool).input_schema, &args).problems.join("; ");
-        let sorted = |text: &str| {
-            let mut parts: Vec<_> = text.split(['`', ',', ' ']).map(str::to_owned).collect();
-            parts.sort();
-            parts
-        };
         // The schema's fields have no fixed order.
         assert_eq!(sorted(&found), sorted(wanted), "{} {args}: {found}", tool.as_str());
     }
