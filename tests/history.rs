@@ -839,6 +839,26 @@ fn several_transactions_are_shown_as_one_without_what_others_did() {
     assert!(read(&dir, "f").ends_with("\n20\n"));
 }
 
+/// A work tree within a directory that is none: its history ends at its top.
+#[test]
+fn changes_of_the_directory_around_a_work_tree_are_named() {
+    let dir = place(&[("w/web/a", "a\n"), ("w/api/b", "b\n")]);
+    fs::create_dir(dir.path().join("w/web/.git")).expect("a git directory");
+    fs::create_dir(dir.path().join("w/api/.git")).expect("a git directory");
+    apply(&dir, "", "*** Update File: web/a\n@@\n-a\n+A\n");
+    let said = "the history of .. has 1 transaction that changed files here: use `-C ..`";
+    for command in ["log", "undo"] {
+        let here = at(&dir, "web", &[command], "");
+        assert!(here.stderr.contains(said), "{command}: {here:?}");
+        let beside = at(&dir, "api", &[command], "");
+        assert!(!beside.stderr.contains("the history of"), "{command}: {beside:?}");
+    }
+    let error = at(&dir, "web", &["undo", "--json"], "").json().expect("JSON")["error"].take();
+    assert_eq!(error["hints"][0]["flag"], "-C ..", "{error}");
+    assert_eq!(at(&dir, "web", &["-C", "..", "undo"], "").code, 0);
+    assert_eq!(read(&dir, "web/a"), "a\n");
+}
+
 #[test]
 fn log_begins_at_times_of_day_and_days() {
     let dir = project();

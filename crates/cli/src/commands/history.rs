@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::render::Pager;
-use crate::{json, render};
+use crate::{elsewhere, json, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -167,6 +167,12 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
             "not verified, and left out: {} ({}{undone}{todo})",
             one.id, one.problem
         ));
+    }
+    if grouped.is_empty()
+        && !global.quiet
+        && let Some(found) = elsewhere::history(global)
+    {
+        render::message(&found.words);
     }
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     let width = render::width();

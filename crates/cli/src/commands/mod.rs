@@ -310,16 +310,16 @@ fn in_a_line(message: &str) -> String {
 fn report(failure: &Failure, global: &Global) -> Exit {
     let mut error = bounds::within(failure.error().addressed(global.caller), &global.layers);
     let exit = interrupt::exit_of(&error);
-    let elsewhere = elsewhere::directory(failure, global);
+    let elsewhere = elsewhere::find(failure, global);
     if global.json {
-        if let Some(dir) = elsewhere {
-            error = error.also_first(Remedy::Set(Setting::Root(dir)));
+        if let Some(found) = elsewhere {
+            error = error.also_first(Remedy::Set(Setting::Root(found.dir)));
         }
         json::failed(error, global.verbose);
     } else {
         render::failure(failure, &error, global);
-        if let Some(dir) = elsewhere {
-            render::message(&format!("relative to {dir}, there is such a file: use `-C {dir}`"));
+        if let Some(found) = elsewhere {
+            render::message(&found.words);
         }
     }
     exit
