@@ -10,7 +10,9 @@ use crate::error::{OtherForm, ParseError, ParseErrorKind};
 pub fn other_form(text: &[u8]) -> Option<ParseError> {
     let (form, start) = find(text)?;
     let expected = match form {
-        OtherForm::Utf16 => "UTF-8",
+        OtherForm::Utf16 => {
+            "UTF-8, as `git diff --output=FILE` or `iconv -f UTF-16 -t UTF-8` writes it"
+        }
         _ => "a unified diff, as `diff -u` writes it",
     };
     let kind = ParseErrorKind::OtherForm { form };

@@ -678,7 +678,7 @@ impl<'o> Overlay<'o> {
         if entry.exists() {
             let is_empty = matches!(entry.state, EntryState::AsOnDisk)
                 && entry.disk.as_ref().is_some_and(|disk| disk.metadata.size == 0);
-            if !overwrite && !(self.fills_empty && is_empty) {
+            if !(overwrite || self.fills_empty && is_empty) {
                 return Err(Problem::Exists {
                     by: None,
                     new_in_diff: self.of_diff,
