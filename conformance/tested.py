@@ -321,9 +321,11 @@ def plainly(before, text):
                 return None
             del now[path]
         elif verb == "add":
+            marked = bool(body) and body[-1].startswith("\\ No newline")
+            body = body[:-1] if marked else body
             now[path] = "".join(line[1:] + "\n" for line in body)
             # A last line that is empty says that the one before it has an end.
-            if body and body[-1] == "+":
+            if marked or (body and body[-1] == "+"):
                 now[path] = now[path][:-1]
         else:
             lines = now[path].split("\n")

@@ -71,11 +71,14 @@ def check(era: str, folder: pathlib.Path) -> int:
         return json.loads(contents["text"])
 
     assert [one["uri"] for one in ask("resources/list")["resources"]] == ["apply-patch://log", "apply-patch://turn"]
-    [template] = ask("resources/templates/list")["resourceTemplates"]
-    assert template["uriTemplate"] == "apply-patch://transaction/{id}", template
+    templates = [one["uriTemplate"] for one in ask("resources/templates/list")["resourceTemplates"]]
+    assert templates == [
+        f"apply-patch://{one}" for one in ("transaction/{id}", "session/{name}", "turn/{name}", "since/{start}")
+    ], templates
     newest = read("apply-patch://log")["transactions"][0]
     assert newest["tool"] == "undo", newest
     assert read(f"apply-patch://transaction/{newest['id']}")["diff"].startswith("diff --git a/f b/f"), newest
+    assert read(f"apply-patch://since/{newest['id']}")["transactions"] == [newest["id"]], newest
     assert [one["name"] for one in ask("prompts/list")["prompts"]] == ["write_patches"]
     prompt = ask("prompts/get", "--prompt-name", "write_patches", "--prompt-args", "dialect=codex")
     assert "*** Begin Patch" in prompt["messages"][0]["content"]["text"], prompt
