@@ -164,6 +164,24 @@ fn what_a_later_mail_copies_is_the_file_that_an_earlier_one_left() {
 }
 
 #[test]
+fn blocks_keep_their_rules() {
+    let block = |path: &str, old: &str, new: &str| {
+        format!("File: {path}\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n")
+    };
+    let dir = place(FILES);
+    fs::write(dir.path().join("w/empty"), "").expect("a file");
+    let blocks = block("empty", "", "new\n") + &block("a", "1\n", "one\n");
+    fs::write(dir.path().join("blocks"), blocks).expect("a file");
+    let mut terminal = on_terminal(dir.path(), "$it -i --profile codex ../blocks", &[]);
+    for answer in ["y", "y"] {
+        terminal.exp_string("?] ").expect("a question");
+        terminal.send_line(answer).expect("sent");
+    }
+    terminal.exp_string("exit 0\r\n").expect("it ends");
+    assert_eq!(files(dir.path()), "a=one2345 b=b c=c empty=new");
+}
+
+#[test]
 fn a_binary_file_is_taken_or_left_as_a_whole() {
     let binary = |path: &str| {
         format!(

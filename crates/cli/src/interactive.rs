@@ -119,7 +119,10 @@ impl PatchForm {
             Self::Envelope => {
                 let mut out = Writer::default();
                 out.lines_of(patch, &sections);
-                Input::new(out.finish(), NAME)
+                let mut input = Input::new(out.finish(), NAME);
+                input.sent.exact = patch.exact;
+                input.sent.whole_files = patch.whole_files;
+                input
             }
         }
     }
