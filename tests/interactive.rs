@@ -173,7 +173,8 @@ fn blocks_keep_their_rules() {
     let blocks = block("empty", "", "new\n") + &block("a", "1\n", "one\n");
     fs::write(dir.path().join("blocks"), blocks).expect("a file");
     let mut terminal = on_terminal(dir.path(), "$it -i --profile codex ../blocks", &[]);
-    for answer in ["y", "y"] {
+    // The last question is about what is replaced.
+    for answer in ["y", "y", "y"] {
         terminal.exp_string("?] ").expect("a question");
         terminal.send_line(answer).expect("sent");
     }

@@ -197,7 +197,7 @@ test("several changes are shown as one diff, without what others changed between
   const workspace = new Workspace(place, { durability: "none" });
   const update = (from, to) => `*** Begin Patch\n*** Update File: a\n@@\n-${from}\n+${to}\n*** End Patch\n`;
   const first = await workspace.apply(update("1", "one"));
-  require("node:fs").writeFileSync(`${place}/a`, filesOf(place).a.replace("4", "four"));
+  require("node:fs").writeFileSync(`${place}/a`, String(filesOf(place).a).replace("4", "four"));
   const last = await workspace.apply(update("8", "eight"));
   for (const options of [
     { session: workspace.session },
