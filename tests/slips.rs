@@ -101,6 +101,7 @@ fn a_text_that_is_not_read_changes_nothing_and_says_so() {
     let dir = place(&[("w/a b", "1\n")]);
     let without_blank = PATCH.replace("@@\n", "@@\n 0\ndef f():\n");
     let diff = "--- a/a b\n+++ b/a b\n@@ -1,2 +1,2 @@\ndef f():\n-1\n+2\n";
+    let dots = PATCH.replace("@@\n", "@@\n 0\n...\n");
     for (text, said) in [
         ("Please make it 2.\n", "there is no patch in the text"),
         ("Please make it 2.\n", "a unified or git diff, SEARCH/REPLACE blocks or operations"),
@@ -117,6 +118,8 @@ fn a_text_that_is_not_read_changes_nothing_and_says_so() {
             "if line 4 of the patch is context, begin it with a blank, and send the whole patch \
              again:\n           def f():\n",
         ),
+        // Dots stand for lines between two hunks.
+        (&dots, "put `@@` in place of line 5 of the patch, as lines are left out there"),
     ] {
         for args in [&[][..], &["-n"], &["check"], &["explain"]] {
             let run = called(dir.path(), args, text);

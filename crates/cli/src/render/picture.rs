@@ -122,7 +122,7 @@ pub(crate) fn parse_error(input: &Input, error: &ParseError, global: &Global) {
     let remedies: Vec<_> = remedies
         .into_iter()
         .filter(|remedy| match remedy {
-            Remedy::CorrectLine { wanted, .. } => wanted.starts_with(' '),
+            Remedy::CorrectLine { wanted, .. } => wanted.starts_with(' ') || wanted == "@@",
             _ => true,
         })
         .collect();

@@ -638,7 +638,12 @@ impl Remedy {
                     vec![Self::Set(Setting::Strip(1)), correct()]
                 }
                 "no_prefix" if may_be_context(seen) => {
-                    vec![Self::CorrectLine { line: error.line, wanted: format!(" {seen}") }]
+                    // Dots stand for lines between two hunks.
+                    let wanted = match seen.trim() {
+                        "..." | "…" => "@@".to_owned(),
+                        _ => format!(" {seen}"),
+                    };
+                    vec![Self::CorrectLine { line: error.line, wanted }]
                 }
                 "no_patch" => vec![Self::SendOne],
                 "too_many_sections" => vec![Self::Split],

@@ -1134,6 +1134,12 @@ fn line_words(line: u32, wanted: &str, caller: Caller) -> String {
             block([wanted])
         );
     }
+    if wanted == "@@" {
+        return format!(
+            "put `@@` in place of line {line} of the {sent}, as lines are left out there and \
+             another hunk begins, and send the whole {sent} again"
+        );
+    }
     format!("correct line {line} of the {sent} and send the whole {sent} again")
 }
 
