@@ -78,6 +78,34 @@ pub(super) fn push_file(out: &mut Writer, path: &str, content: &str) {
     }
 }
 
+/// The text of a fence, and what stands around it.
+pub(super) struct LoneFence {
+    /// The text, below an empty line for each line above it.
+    pub(super) text: String,
+    /// The notes on what was left out.
+    pub(super) notes: Vec<String>,
+}
+
+/// Finds the fences of a text whose own text is wanted; none where a part of a patch stands beside
+/// one.
+pub(super) fn fences_with(text: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<LoneFence> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = fences(&lines).unwrap_or_default();
+    found.retain(|fence| is_wanted(&fence.text.join("\n")));
+    found.iter().filter_map(|fence| lone(fence, &lines)).collect()
+}
+
+fn lone(fence: &FencedText<'_>, lines: &[&str]) -> Option<LoneFence> {
+    let mut around = vec![0..fence.lines.start, fence.lines.end..lines.len()];
+    let outside: Vec<&str> = around.iter().cloned().flatten().map(|at| lines[at]).collect();
+    if has_part_of_patch(outside.join("\n").as_bytes()) {
+        return None;
+    }
+    around.retain(|range| range.clone().any(|at| !lines[at].trim().is_empty()));
+    let text = "\n".repeat(fence.inside.start) + &fence.text.join("\n");
+    Some(LoneFence { text, notes: left_out(around).into_iter().collect() })
+}
+
 /// Reads the files of a text; `None` if no fence has a path.
 pub(super) fn of(text: &str) -> Result<Option<WholeText>, NotReceived> {
     let lines: Vec<&str> =

@@ -428,7 +428,7 @@ fn in_blocks(
     if !blocks::are_in(&text) {
         unfound(&String::from_utf8_lossy(&text))?;
         let files = std::str::from_utf8(&text).map_or(Ok(None), files::of)?;
-        let Some(mut found) = files else { return Err(NotReceived::Nothing) };
+        let Some(mut found) = files else { return in_fence(&text, part, notes) };
         notes.append(&mut found.notes);
         let form = ReceivedForm::Files { found, text: text.into_owned() };
         return only(Received { form, notes }, part);
@@ -437,6 +437,28 @@ fn in_blocks(
     let mut found = found.map_err(|error| NotReceived::parse(&text, error))?;
     notes.append(&mut found.notes);
     let form = ReceivedForm::Blocks { found, text: text.into_owned() };
+    only(Received { form, notes }, part)
+}
+
+/// Reads the calls of edit tools in the one fence of a text that has some.
+fn in_fence(text: &[u8], part: Part, mut notes: Vec<String>) -> Result<Received, NotReceived> {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let are_edits =
+        |inside: &str| matches!(json_layer(inside.as_bytes()), Ok(Some(JsonLayer::Edits(_))));
+    let mut fences = files::fences_with(text, are_edits);
+    if fences.len() > 1 {
+        return wrapped(
+            "there are calls of edit tools in several fences",
+            "send the one that is meant, or all of them in one list",
+        );
+    }
+    let Some(fence) = fences.pop() else { return Err(NotReceived::Nothing) };
+    let Some(JsonLayer::Edits(edits)) = json_layer(fence.text.as_bytes())? else {
+        return Err(NotReceived::Nothing);
+    };
+    notes.push(edits::note(&edits));
+    notes.extend(fence.notes);
+    let form = ReceivedForm::Edits { edits, text: fence.text.into_bytes() };
     only(Received { form, notes }, part)
 }
 
