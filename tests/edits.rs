@@ -1,9 +1,8 @@
 //! Calls of tools that edit files, as JSON: what they change, and what is refused.
 
 use serde_json::{Value, json};
-use testutils::temp::temp;
 
-use crate::program::{Run, run};
+use crate::program::{Run, apply_in, place};
 
 /// The files that all cases begin with.
 const BEFORE: [(&str, &str); 3] = [
@@ -14,13 +13,7 @@ const BEFORE: [(&str, &str); 3] = [
 
 /// Gives a text to the program, and returns what a file is afterwards.
 fn applied(args: &[&str], sent: &str, file: &str) -> (Run, Option<String>) {
-    let dir = temp();
-    let home = temp();
-    for (path, text) in BEFORE {
-        std::fs::write(dir.path().join(path), text).expect("a file");
-    }
-    let run = run("apply-patch", dir.path(), home.path(), args, sent.as_bytes());
-    (run, std::fs::read_to_string(dir.path().join(file)).ok())
+    apply_in(&place(&BEFORE), args, sent, file)
 }
 
 fn edit(path: &str, old: &str, new: &str) -> Value {

@@ -3,7 +3,7 @@
 
 use testutils::temp::temp;
 
-use crate::program::{Run, run};
+use crate::program::{Run, apply_in, place, run};
 
 const BEFORE: [(&str, &str); 4] = [
     ("a.txt", "one\ntwo\nthree\n"),
@@ -14,13 +14,7 @@ const BEFORE: [(&str, &str); 4] = [
 
 /// Gives a text to the program, and returns what a file is afterwards.
 fn applied(args: &[&str], sent: &str, file: &str) -> (Run, Option<String>) {
-    let dir = temp();
-    let home = temp();
-    for (path, text) in BEFORE {
-        std::fs::write(dir.path().join(path), text).expect("a file");
-    }
-    let run = run("apply-patch", dir.path(), home.path(), args, sent.as_bytes());
-    (run, std::fs::read_to_string(dir.path().join(file)).ok())
+    apply_in(&place(&BEFORE), args, sent, file)
 }
 
 fn before(file: &str) -> &'static str {

@@ -103,6 +103,18 @@ pub(crate) fn place(files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
+/// Gives a text to the program in `dir`, and returns what a file is afterwards.
+pub(crate) fn apply_in(
+    dir: &TempDir,
+    args: &[&str],
+    sent: &str,
+    file: &str,
+) -> (Run, Option<String>) {
+    let home = temp();
+    let run = run("apply-patch", dir.path(), home.path(), args, sent.as_bytes());
+    (run, fs::read_to_string(dir.path().join(file)).ok())
+}
+
 /// The program on a terminal, in `dir/w`. `line` is shell, in which `$it` is the program, so that
 /// its input and output can be redirected; at the end it prints `exit` and the code.
 pub(crate) fn on_terminal(dir: &Path, line: &str, environment: &[(&str, &str)]) -> Terminal {
