@@ -78,32 +78,51 @@ pub(super) fn push_file(out: &mut Writer, path: &str, content: &str) {
     }
 }
 
-/// The text of a fence, and what stands around it.
-pub(super) struct LoneFence {
+/// The content of a fence, and what stands around it.
+pub(super) struct LoneFence<T> {
+    /// What was read.
+    pub(super) content: T,
     /// The text, below an empty line for each line above it.
     pub(super) text: String,
-    /// The notes on what was left out.
-    pub(super) notes: Vec<String>,
+    /// The note on what was left out.
+    pub(super) left_out: Option<String>,
 }
 
-/// Finds the fences of a text whose own text is wanted; none where a part of a patch stands beside
-/// one.
-pub(super) fn fences_with(text: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<LoneFence> {
+/// Finds the fences of a text in which `read` finds something; none where a part of a patch stands
+/// beside one.
+pub(super) fn fences_with<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Vec<LoneFence<T>> {
     let lines: Vec<&str> = text.lines().collect();
-    let mut found = fences(&lines).unwrap_or_default();
-    found.retain(|fence| is_wanted(&fence.text.join("\n")));
-    found.iter().filter_map(|fence| lone(fence, &lines)).collect()
+    let found = fences(&lines).unwrap_or_default();
+    let lone = |fence: &FencedText<'_>| {
+        let inside = fence.text.join("\n");
+        let content = read(&inside)?;
+        let left_out = beside([fence], &lines).ok()?;
+        Some(LoneFence { content, text: "\n".repeat(fence.inside.start) + &inside, left_out })
+    };
+    found.iter().filter_map(lone).collect()
 }
 
-fn lone(fence: &FencedText<'_>, lines: &[&str]) -> Option<LoneFence> {
-    let mut around = vec![0..fence.lines.start, fence.lines.end..lines.len()];
+/// A part of a patch stands beside fences.
+struct PartOfPatch;
+
+/// Returns the note on the lines beside fences, if they are not empty.
+fn beside<'f>(
+    fences: impl IntoIterator<Item = &'f FencedText<'f>>,
+    lines: &[&str],
+) -> Result<Option<String>, PartOfPatch> {
+    let mut around = Vec::new();
+    let mut end = 0;
+    for fence in fences {
+        around.push(end..fence.lines.start.max(end));
+        end = fence.lines.end;
+    }
+    around.push(end..lines.len());
     let outside: Vec<&str> = around.iter().cloned().flatten().map(|at| lines[at]).collect();
     if has_part_of_patch(outside.join("\n").as_bytes()) {
-        return None;
+        return Err(PartOfPatch);
     }
     around.retain(|range| range.clone().any(|at| !lines[at].trim().is_empty()));
-    let text = "\n".repeat(fence.inside.start) + &fence.text.join("\n");
-    Some(LoneFence { text, notes: left_out(around).into_iter().collect() })
+    Ok(left_out(around))
 }
 
 /// Reads the files of a text; `None` if no fence has a path.
@@ -114,25 +133,16 @@ pub(super) fn of(text: &str) -> Result<Option<WholeText>, NotReceived> {
     if fences.iter().all(|fence| fence.path.is_none()) {
         return Ok(None);
     }
-    let mut around = Vec::new();
-    let mut end = 0;
-    for fence in fences.iter().filter(|fence| fence.path.is_some()) {
-        around.push(end..fence.lines.start.max(end));
-        end = fence.lines.end;
-    }
-    around.push(end..lines.len());
-    let outside: Vec<&str> = around.iter().cloned().flatten().map(|at| lines[at]).collect();
-    if has_part_of_patch(outside.join("\n").as_bytes()) {
+    let Ok(left_out) = beside(fences.iter().filter(|fence| fence.path.is_some()), &lines) else {
         return wrapped(
             "a part of a patch stands beside the whole files, and would be lost",
             "send the patch and the files one after the other",
         );
-    }
+    };
     check_others(&fences)?;
     let files = files(&fences)?;
     let mut notes = vec![format!("read {} in full", counted(files.len(), "file", "files"))];
-    around.retain(|range| range.clone().any(|at| !lines[at].trim().is_empty()));
-    notes.extend(left_out(around));
+    notes.extend(left_out);
     Ok(Some(written(&files, notes)))
 }
 

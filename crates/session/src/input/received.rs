@@ -443,9 +443,10 @@ fn in_blocks(
 /// Reads the calls of edit tools in the one fence of a text that has some.
 fn in_fence(text: &[u8], part: Part, mut notes: Vec<String>) -> Result<Received, NotReceived> {
     let text = std::str::from_utf8(text).unwrap_or_default();
-    let are_edits =
-        |inside: &str| matches!(json_layer(inside.as_bytes()), Ok(Some(JsonLayer::Edits(_))));
-    let mut fences = files::fences_with(text, are_edits);
+    let mut fences = files::fences_with(text, |inside| match json_layer(inside.as_bytes()) {
+        Ok(Some(JsonLayer::Edits(edits))) => Some(edits),
+        _ => None,
+    });
     if fences.len() > 1 {
         return wrapped(
             "there are calls of edit tools in several fences",
@@ -453,12 +454,9 @@ fn in_fence(text: &[u8], part: Part, mut notes: Vec<String>) -> Result<Received,
         );
     }
     let Some(fence) = fences.pop() else { return Err(NotReceived::Nothing) };
-    let Some(JsonLayer::Edits(edits)) = json_layer(fence.text.as_bytes())? else {
-        return Err(NotReceived::Nothing);
-    };
-    notes.push(edits::note(&edits));
-    notes.extend(fence.notes);
-    let form = ReceivedForm::Edits { edits, text: fence.text.into_bytes() };
+    notes.push(edits::note(&fence.content));
+    notes.extend(fence.left_out);
+    let form = ReceivedForm::Edits { edits: fence.content, text: fence.text.into_bytes() };
     only(Received { form, notes }, part)
 }
 
