@@ -599,7 +599,10 @@ impl<'u, 's> Undo<'u, 's> {
         if before.link || after.link || now.metadata.kind != FileKind::File {
             return Ok(None);
         }
-        let Some(mode) = mode_back(before, after, now) else { return Ok(None) };
+        let (old, new) = (before.mode & 0o777, after.mode & 0o777);
+        let Some(mode) = apart::reverted_mode(old, new, now.metadata.kept_mode()) else {
+            return Ok(None);
+        };
         let wanted = match source.gap {
             None => kept(self.log.store, source.first, record.slot, before.sha256)?,
             Some(_) => self.before_without_others(source)?,
@@ -640,7 +643,7 @@ impl<'u, 's> Undo<'u, 's> {
     /// with the changes that something else made between them, where these can be told apart.
     fn before_without_others(&self, source: &Displaced) -> Result<Option<Vec<u8>>, Error> {
         let mut base: Option<Vec<u8>> = None;
-        let mut ours: Option<Vec<u8>> = None;
+        let mut previous: Option<(&LastChange, Sha256)> = None;
         for change in source.earlier.iter().rev().chain([&source.last]) {
             let Some((before, after)) =
                 change.record.before.as_ref().zip(change.record.after.as_ref())
@@ -652,14 +655,17 @@ impl<'u, 's> Undo<'u, 's> {
             }
             let found = kept(self.log.store, change.id, change.record.slot, before.sha256)?;
             let Some(found) = found else { return Ok(None) };
-            base = match base.zip(ours) {
+            base = match base.zip(previous) {
                 None => Some(found),
-                Some((base, ours)) => apart::reverted(&base, &ours, &found),
+                Some((base, (previous, sha256))) => {
+                    let ours = self.left(previous, sha256)?;
+                    ours.and_then(|ours| apart::reverted(&base, &ours, &found))
+                }
             };
-            ours = self.left(change, after.sha256)?;
-            if base.is_none() || ours.is_none() {
+            if base.is_none() {
                 return Ok(None);
             }
+            previous = Some((change, after.sha256));
         }
         Ok(base)
     }
@@ -678,16 +684,6 @@ impl<'u, 's> Undo<'u, 's> {
             None => self.kept.left_by(last.id, &last.record, self.how.trust)?,
         };
         Ok(found.filter(|bytes| Sha256::of(bytes) == sha256))
-    }
-}
-
-/// Returns the mode to bring back by a three-way merge: only one side changed, or both changed
-/// alike.
-fn mode_back(before: &FileState, after: &FileState, now: &Disk) -> Option<u32> {
-    match (before.mode & 0o777, after.mode & 0o777, now.metadata.kept_mode()) {
-        (before, after, now) if now == after || now == before => Some(before),
-        (before, after, now) if before == after => Some(now),
-        _ => None,
     }
 }
 

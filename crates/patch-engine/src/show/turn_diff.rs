@@ -84,11 +84,7 @@ impl TurnFile {
     /// Returns the file `theirs`, made of this one by something else, without the change from
     /// `base` to this one; `None` where that is not certain.
     fn reverted(&self, base: &Self, theirs: &Self) -> Option<Self> {
-        let mode = match theirs.mode {
-            mode if mode == self.mode => base.mode,
-            mode if base.mode == self.mode || base.mode == mode => mode,
-            _ => return None,
-        };
+        let mode = apart::reverted_mode(base.mode, self.mode, theirs.mode)?;
         let old = base.bytes.as_deref()?;
         let ours = self.bytes.as_deref()?;
         let current = theirs.bytes.as_deref()?;
@@ -398,7 +394,7 @@ impl<'s> HistoryDiffs<'s> {
     ///
     /// Those of [`Workspace::turn_diff`].
     pub fn net(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
-        self.of(&standing_changes(newest_first))
+        self.together(&standing_changes(newest_first))
     }
 
     /// Does what [`Workspace::turn_diff`] does.
@@ -407,6 +403,10 @@ impl<'s> HistoryDiffs<'s> {
     ///
     /// Its errors.
     pub fn of(&self, newest_first: &[LogEntry]) -> Result<TurnDiff, commit::Error> {
+        self.together(&newest_first.iter().collect::<Vec<_>>())
+    }
+
+    fn together(&self, newest_first: &[&LogEntry]) -> Result<TurnDiff, commit::Error> {
         let mut turn = TurnDiff::new();
         let Some(kept) = &self.kept else { return Ok(turn) };
         let mut last = BTreeMap::new();
@@ -453,7 +453,7 @@ impl<'s> HistoryDiffs<'s> {
 
 /// Returns the transactions whose changes stand: without those that were rolled back or undone, and
 /// without the undos whose transactions are all among those given.
-fn standing_changes(newest_first: &[LogEntry]) -> Vec<LogEntry> {
+fn standing_changes(newest_first: &[LogEntry]) -> Vec<&LogEntry> {
     let ids: BTreeSet<_> = newest_first.iter().map(|entry| entry.journal.header.id).collect();
     let undoes_given = |entry: &&LogEntry| {
         let header = &entry.journal.header;
@@ -462,12 +462,10 @@ fn standing_changes(newest_first: &[LogEntry]) -> Vec<LogEntry> {
     };
     let undos = newest_first.iter().filter(undoes_given);
     let undos: BTreeSet<_> = undos.map(|entry| entry.journal.header.id).collect();
-    let stands = |entry: &&LogEntry| {
-        // A transaction stays beside an undo that stays.
-        let is_undone = entry.undone_by.is_some_and(|by| !ids.contains(&by) || undos.contains(&by));
-        !entry.aborted && !is_undone && !undos.contains(&entry.journal.header.id)
-    };
-    newest_first.iter().filter(stands).cloned().collect()
+    // A transaction stays beside an undo that stays.
+    let stay = |entry: &LogEntry| !undos.contains(&entry.journal.header.id);
+    let standing: BTreeSet<_> = commit::standing(newest_first, stay).into_iter().collect();
+    newest_first.iter().filter(|entry| standing.contains(&entry.journal.header.id)).collect()
 }
 
 /// Returns the file that a transition leaves.
