@@ -98,17 +98,17 @@ pub(crate) struct ShowArgs {
     pub(crate) format: args::DiffFormat,
 }
 
-/// Several transactions, as one diff: without those that are undone, and without what others
-/// changed between them.
+/// Several transactions that are taken as one.
 #[derive(Debug, Args)]
 pub(crate) struct SpanArgs {
-    /// All that was changed in this turn
+    /// All that was changed in this turn, as one
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "session", "since"])]
     pub(crate) turn: Option<String>,
-    /// All that this session changed: its name or the beginning of it, as `log` prints it
+    /// All that this session changed, as one: its name or the beginning of it, as `log` prints it
     #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "since"])]
     pub(crate) session: Option<String>,
-    /// A transaction and all that followed it, or all since a time (`2h`, `9am`, `2026-11-26`)
+    /// A transaction and all that followed it, or all since a time (`2h`, `9am`, `2026-11-26`),
+    /// as one
     #[arg(long, value_name = "ID|TIME", conflicts_with = "id")]
     pub(crate) since: Option<String>,
 }
@@ -422,13 +422,13 @@ fn show_net(
     format: DiffFormat,
 ) -> Result<Exit, Failure> {
     let entries = span.entries(session.workspace())?;
-    let NetDiff { data, times, diff } = session.net_changes(&entries)?;
+    let NetDiff { data, diff } = session.net_changes(&entries)?;
     if global.json {
         let output = render::count(entries.len(), "transaction");
         json::done(output, data);
         return Ok(Exit::Done);
     }
-    let headline = net_headline(&entries, times);
+    let headline = net_headline(&entries);
     if format == DiffFormat::Html {
         let between: Vec<_> = data.changed_between.iter().map(|one| format!(". {one}")).collect();
         let headline = headline + &between.concat();
@@ -453,13 +453,14 @@ fn show_net(
 }
 
 /// Several transactions in one line: how many, when, and in which sessions.
-fn net_headline(entries: &[LogEntry], times: Option<(SystemTime, SystemTime)>) -> String {
+fn net_headline(entries: &[LogEntry]) -> String {
     let undone = entries.iter().filter(|entry| entry.undone_by.is_some()).count();
     let mut line = render::count(entries.len(), "transaction");
     if undone > 0 {
         line += &format!(" ({undone} undone)");
     }
-    if let Some((from, to)) = times {
+    let time = |entry: &LogEntry| entry.journal.header.id.time();
+    if let Some((from, to)) = entries.last().map(time).zip(entries.first().map(time)) {
         line += &format!(", {}", format_local_time(from));
         if from != to {
             line += &format!(" to {}", format_local_time(to));

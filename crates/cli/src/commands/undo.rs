@@ -6,10 +6,11 @@ use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
 use apply_patch_api::files::{Access, RelPath};
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::{DiffDetail, restored};
-use apply_patch_api::tools::{Named, Session, Span, SpanNames, hints, history};
+use apply_patch_api::tools::{Named, Session, Span, hints, history};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
+use super::history::SpanArgs;
 use super::workspace;
 use crate::approve::{Prompt, preset};
 use crate::args;
@@ -38,28 +39,20 @@ pub(crate) struct UndoArgs {
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Restore only these paths
-    #[arg(value_name = "PATH", last = true)]
-    pub(crate) paths: Vec<String>,
-    /// All that was changed in this turn, as one: all of it or nothing
     #[arg(
-        long, value_name = "NAME",
-        conflicts_with_all = ["id", "paths", "session", "since", "trust"],
+        value_name = "PATH", last = true,
+        conflicts_with_all = ["turn", "session", "since"],
     )]
-    pub(crate) turn: Option<String>,
-    /// All that this session changed, as one: its name or the beginning of it, as `log` prints it
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["id", "paths", "since", "trust"])]
-    pub(crate) session: Option<String>,
-    /// A transaction and all that followed it, or all since a time (`2h`, `9am`, `2026-11-26`),
-    /// as one
-    #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "paths", "trust"])]
-    pub(crate) since: Option<String>,
+    pub(crate) paths: Vec<String>,
+    #[command(flatten)]
+    pub(crate) span: SpanArgs,
     /// Carry what is undone to files that have changed since, where that is certain
     #[arg(long)]
     pub(crate) carry: bool,
     /// Undo a change that was signed with a key that is not here, or not signed: made in a
     /// sandbox, or with another XDG_STATE_HOME. At a terminal you are asked. Paths are checked as
     /// those of a patch
-    #[arg(long, requires = "id")]
+    #[arg(long, requires = "id", conflicts_with_all = ["turn", "session", "since"])]
     pub(crate) trust: bool,
     /// Print the diff; nothing is written
     #[arg(short = 'n', long)]
@@ -219,9 +212,7 @@ fn plan_last(session: &Session) -> Result<Plan, commit::Error> {
 
 /// Returns the transactions to undo as one, if several are named.
 fn span(workspace: &Workspace, args: &UndoArgs) -> Result<Option<Span>, Failure> {
-    let session = args.session.as_deref();
-    let names = SpanNames { session, since: args.since.as_deref(), turn: args.turn.as_deref() };
-    match names.find(workspace).map_err(|error| Failure::Tool(Box::new(error)))? {
+    match args.span.find(workspace)? {
         Some(span) => Ok(Some(span)),
         None => span_of_id(workspace, args),
     }

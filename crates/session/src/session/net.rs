@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::time::SystemTime;
 
 use patch_engine::commit::{self, LogEntry, TransactionId};
 use patch_engine::{ChangeBetween, HistoryDiffs};
@@ -62,13 +61,11 @@ impl fmt::Display for ChangedBetween {
     }
 }
 
-/// The first and the last time, and the diff, before they are written as text.
+/// The net changes of several transactions, and their diff before it is written as text.
 #[derive(Debug)]
 pub struct NetDiff {
-    /// The same as data.
+    /// The net changes.
     pub data: NetChanges,
-    /// The beginning of the first and of the last transaction.
-    pub times: Option<(SystemTime, SystemTime)>,
     /// The diff, in git's form.
     pub diff: Vec<u8>,
 }
@@ -85,8 +82,7 @@ impl Session {
         let store = workspace.store()?;
         let net = HistoryDiffs::new(workspace, store.as_ref()).net(newest_first)?;
         let diff = net.diff();
-        let time = |entry: &LogEntry| entry.journal.header.id.time();
-        let times = newest_first.last().map(time).zip(newest_first.first().map(time));
+        let time = |entry: &LogEntry| format_time(entry.journal.header.id.time());
         let mut sessions: Vec<String> =
             newest_first.iter().filter_map(|entry| entry.journal.header.session.clone()).collect();
         sessions.sort_unstable();
@@ -95,13 +91,13 @@ impl Session {
         let data = NetChanges {
             transactions: ids.map(|id| id.to_string()).collect(),
             sessions,
-            since: times.map(|(since, _)| format_time(since)),
-            until: times.map(|(_, until)| format_time(until)),
+            since: newest_first.last().map(time),
+            until: newest_first.first().map(time),
             changed_files: net.changes().into_iter().map(ChangedFile::of_turn).collect(),
             changed_between: self.changed_between(net.between(), newest_first)?,
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
-        Ok(NetDiff { data, times, diff })
+        Ok(NetDiff { data, diff })
     }
 
     /// Finds who changed files between transactions of these.
