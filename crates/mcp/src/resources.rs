@@ -80,25 +80,30 @@ pub(crate) fn listed(proposals: &Proposals) -> Vec<Resource> {
 
 /// Lists the kinds of resources with an id.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
-    let transaction = ResourceTemplate::new(format!("{TRANSACTION}{{id}}"), "transaction")
-        .with_title("One change")
-        .with_description("The files of a transaction and its diff; `last` is the newest")
-        .with_mime_type(JSON);
-    let session = ResourceTemplate::new(format!("{OF_SESSION}{{name}}"), "session")
-        .with_title("What a session changed")
-        .with_description("All of it as one diff, without what others changed between")
-        .with_mime_type(JSON);
-    let turn = ResourceTemplate::new(format!("{OF_TURN}{{name}}"), "turn")
-        .with_title("What a turn changed")
-        .with_description("All of it as one diff, without what others changed between")
-        .with_mime_type(JSON);
-    let since = ResourceTemplate::new(format!("{SINCE}{{start}}"), "since")
-        .with_title("What was changed since")
-        .with_description(
+    let as_one = "All of it as one diff, without what others changed between";
+    [
+        (
+            format!("{TRANSACTION}{{id}}"),
+            "transaction",
+            "One change",
+            "The files of a transaction and its diff; `last` is the newest",
+        ),
+        (format!("{OF_SESSION}{{name}}"), "session", "What a session changed", as_one),
+        (format!("{OF_TURN}{{name}}"), "turn", "What a turn changed", as_one),
+        (
+            format!("{SINCE}{{start}}"),
+            "since",
+            "What was changed since",
             "As one diff: a transaction and all that followed it, or all since a time such as `2h`",
-        )
-        .with_mime_type(JSON);
-    vec![transaction, session, turn, since]
+        ),
+    ]
+    .map(|(uri, name, title, description)| {
+        ResourceTemplate::new(uri, name)
+            .with_title(title)
+            .with_description(description)
+            .with_mime_type(JSON)
+    })
+    .into()
 }
 
 /// Finds the transactions of a URI that names several; `None` if it names none.
@@ -111,7 +116,8 @@ fn span(session: &Session, uri: &str) -> Result<Option<Span>, ToolError> {
     names.find(session.workspace())
 }
 
-/// Reads the log, the turn, a transaction or several as one, in about `max` bytes; `None` if the URI is of none.
+/// Reads the log, the turn, a transaction or several as one, in about `max` bytes; `None` if the
+/// URI is of none.
 pub(crate) fn read(
     session: &Session,
     uri: &str,

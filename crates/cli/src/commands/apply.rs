@@ -247,9 +247,7 @@ pub(super) fn no_terminal() -> Failure {
 
 pub(crate) fn check(global: &Global, args: &CheckArgs) -> Result<Exit, Failure> {
     looked(global, args, |options, _, plan| {
-        if global.verbose && !global.json {
-            render::placements(plan, options.placement.order);
-        }
+        placements(global, plan, options.placement.order);
         applies(global, plan, !args.parts.no_atomic, None, global.quiet)
     })
 }
@@ -467,9 +465,7 @@ fn preview(
     plan: &Plan,
     order: Order,
 ) -> Result<(), apply_patch_api::files::Error> {
-    if global.verbose && !global.json {
-        render::placements(plan, order);
-    }
+    placements(global, plan, order);
     if global.json && args.statistics.are_wanted() {
         json::print(&json::planned_counted(plan, !args.parts.no_atomic, args.detail.diff)?);
     } else if global.json || (args.check && !args.statistics.are_wanted()) {
@@ -499,6 +495,13 @@ fn count(global: &Global, args: &ApplyArgs, patch: &Patch) {
     render::statistics(&files, &args.statistics);
 }
 
+/// Says with `--verbose` where each hunk stands.
+fn placements(global: &Global, plan: &Plan, order: Order) {
+    if global.verbose && !global.json {
+        render::placements(plan, order);
+    }
+}
+
 fn report(global: &Global, args: &ApplyArgs, reports: &[Report], order: Order) {
     if global.json && args.statistics.are_wanted() {
         json::print(&json::applied_counted(reports, !args.parts.no_atomic, args.detail.diff));
@@ -512,9 +515,7 @@ fn report(global: &Global, args: &ApplyArgs, reports: &[Report], order: Order) {
         if !global.quiet {
             render::notes(&report.plan);
         }
-        if global.verbose {
-            render::placements(&report.plan, order);
-        }
+        placements(global, &report.plan, order);
         // The commit is done, but a file was changed again since: then the names have to do.
         let wanted = args.statistics.are_wanted();
         match wanted.then(|| FileStatistics::of_plan(report.images())) {

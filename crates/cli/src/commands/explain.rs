@@ -45,9 +45,8 @@ fn words(patch: &Patch, plan: &Plan, order: Order, atomic: bool) -> Vec<String> 
         lines.push(section_words(place, section));
         for placed in plan.placed_in(index) {
             let carried = carried.get(&(&*section.path.text, section.place_in_text(placed.hunk)));
-            lines.push(
-                render::placement(section, placed, order) + carried.map_or("", String::as_str),
-            );
+            let words = render::placement(section, placed, order);
+            lines.push(format!("  {words}{}", carried.map_or("", String::as_str)));
         }
     }
     for directory in plan.create_dirs() {

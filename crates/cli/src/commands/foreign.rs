@@ -40,11 +40,18 @@ pub(super) const FLAGS: &[Foreign] = &[
     (&["--input"], "name the file of the patch alone: `apply-patch FILE`"),
     (&["-o", "--output"], "files are changed in place; `-n` prints the diff, and writes nothing"),
     (
-        &["-b", "-B", "-Y", "--backup", "--prefix", "--suffix", "--basename-prefix"],
-        "not needed: `apply-patch undo` brings back the files as they were",
-    ),
-    (
-        &["--backup-if-mismatch", "--no-backup-if-mismatch", "--version-control"],
+        &[
+            "-b",
+            "-B",
+            "-Y",
+            "--backup",
+            "--backup-if-mismatch",
+            "--basename-prefix",
+            "--no-backup-if-mismatch",
+            "--prefix",
+            "--suffix",
+            "--version-control",
+        ],
         "not needed: `apply-patch undo` brings back the files as they were",
     ),
     (&["-E", "--remove-empty-files"], "not needed: a diff that deletes a file says so"),

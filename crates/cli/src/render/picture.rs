@@ -217,8 +217,8 @@ fn draw(input: &Input, text: &str, reject: &Reject, root: Option<&Root>, global:
     let help = help(reject, global);
     let in_patch = PatchExcerpt::of(input, text, reject);
     let in_file = root.map(|root| file_excerpts(root, reject)).unwrap_or_default();
-    let path = match reject.after_section {
-        Some(_) => format!("{} ({})", reject.path, reject.state()),
+    let path = match reject.state() {
+        Some(state) => format!("{} ({state})", reject.path),
         None => reject.path.clone(),
     };
     let path = sanitize(&path).into_owned();
@@ -236,8 +236,8 @@ fn title(reject: &Reject) -> String {
     let title = match reject.hunk {
         Some(hunk) => {
             let title = format!("{}: hunk {}: {}", quoted(&reject.path), hunk + 1, reject.problem);
-            match reject.after_section {
-                Some(_) => format!("{title} ({})", reject.state()),
+            match reject.state() {
+                Some(state) => format!("{title} ({state})"),
                 None => title,
             }
         }

@@ -13,7 +13,7 @@ pub(crate) fn placements(plan: &Plan, order: Order) {
     for (index, section) in patch.sections().iter().enumerate() {
         for placed in plan.placed_in(index) {
             let words = placement(section, placed, order);
-            message(&format!("{}: {}", section.path.text, words.trim_start()));
+            message(&format!("{}: {}", section.path.text, words));
         }
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn placement(section: &Section<'_>, placed: &Placed, order: Order) ->
     if placed.notes.contains(&Note::AlreadyApplied) {
         let last = placed.first_line + placed.line_count - 1;
         return format!(
-            "  Hunk {} (patch line {}) is applied already, and is left out: its new lines are at \
+            "Hunk {} (patch line {}) is applied already, and is left out: its new lines are at \
              lines {}-{last}.",
             section.place_in_text(placed.hunk) + 1,
             hunk.line,
@@ -75,7 +75,7 @@ pub(crate) fn placement(section: &Section<'_>, placed: &Placed, order: Order) ->
         )
     };
     let mut words = format!(
-        "  Hunk {} (patch line {}) {what} {place}: {why}.",
+        "Hunk {} (patch line {}) {what} {place}: {why}.",
         section.place_in_text(placed.hunk) + 1,
         hunk.line
     );

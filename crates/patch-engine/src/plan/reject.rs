@@ -669,16 +669,12 @@ impl Reject {
                 let skip = Remedy::Set(Setting::SkipApplied);
                 return vec![Remedy::LeaveOut(Part::Section), skip];
             }
-            Problem::Submodule(problem) => {
-                let excluded = match problem {
-                    SubmoduleProblem::Directory { to } => to,
+            Problem::Submodule(_) | Problem::NotShown { .. } => {
+                let excluded = match &self.problem {
+                    Problem::Submodule(SubmoduleProblem::Directory { to }) => to,
                     _ => path,
                 };
                 let exclude = Remedy::Set(Setting::Exclude(excluded.clone()));
-                return vec![exclude, Remedy::LeaveOut(Part::Section)];
-            }
-            Problem::NotShown { .. } => {
-                let exclude = Remedy::Set(Setting::Exclude(path.clone()));
                 return vec![exclude, Remedy::LeaveOut(Part::Section)];
             }
             Problem::BinaryPatch(_) | Problem::Irreversible(_) => Remedy::LeaveOut(Part::Section),
@@ -783,19 +779,19 @@ impl fmt::Display for Reject {
             write!(f, " (patch line {line})")?;
         }
         write!(f, ": {}", self.problem)?;
-        match self.after_section {
-            Some(_) => write!(f, " ({})", self.state()),
+        match self.state() {
+            Some(state) => write!(f, " ({state})"),
             None => Ok(()),
         }
     }
 }
 
 impl Reject {
-    /// Says which state of the file a hunk was compared with; empty for the file as it is.
+    /// Says which state of the file a hunk was compared with; `None` for the file as it is.
     #[must_use]
-    pub fn state(&self) -> String {
-        let after = self.after_section.map(|section| section + 1);
-        after.map_or_else(String::new, |section| format!("as section {section} leaves the file"))
+    pub fn state(&self) -> Option<String> {
+        let section = self.after_section? + 1;
+        Some(format!("as section {section} leaves the file"))
     }
 }
 

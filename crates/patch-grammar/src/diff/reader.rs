@@ -274,6 +274,7 @@ pub(super) struct Reader<'l, 't> {
     quiet: bool,
     /// Binary files without their bytes are left out.
     pub(super) skip_binary: bool,
+    /// A binary file without its bytes is a change: the diff is only counted.
     pub(super) counted: bool,
     /// Numbers of hunks that do not fit their lines are ignored.
     pub(super) recount: bool,
@@ -702,10 +703,11 @@ impl<'l, 't> Reader<'l, 't> {
         let shown = named.clone().unwrap_or_else(|| header.to_vec());
         let head = self.git_header()?;
         let line = self.lines.get(self.at);
-        let is_counted = self.counted && !self.skip_binary && binary_file(line).is_some();
+        let without_bytes = binary_file(line);
+        let is_counted = self.counted && !self.skip_binary && without_bytes.is_some();
         if is_counted {
             self.take();
-        } else if let Some(path) = binary_file(line) {
+        } else if let Some(path) = without_bytes {
             let path = named.as_deref().unwrap_or(path);
             return self.without_bytes(String::from_utf8_lossy(path).into_owned());
         }
