@@ -176,7 +176,7 @@ fn all_code() -> BTreeMap<String, String> {
 
 /// The crates of the workspace by folder, and which of the others each may depend on. First the
 /// trunk, then its branches, which do not know each other.
-const BELOW: [(&str, &[&str]); 20] = [
+const BELOW: [(&str, &[&str]); 21] = [
     ("patch-grammar", &[]),
     ("fs-guard", &[]),
     ("trash", &["fs_guard"]),
@@ -191,6 +191,7 @@ const BELOW: [(&str, &[&str]); 20] = [
     ("musl-memory", &[]),
     ("constrain", &["fs_guard", "patch_engine", "patch_grammar"]),
     ("git", &["fs_guard", "git_object_tree", "patch_engine", "patch_grammar", "patch_session"]),
+    ("review", &["fs_guard", "patch_engine", "patch_session", "patch_text"]),
     ("tools", &["fs_guard", "patch_engine", "patch_grammar", "patch_session", "workspace_trash"]),
     (
         "api",
@@ -201,6 +202,7 @@ const BELOW: [(&str, &[&str]); 20] = [
             "patch_engine",
             "patch_git",
             "patch_grammar",
+            "patch_review",
             "patch_session",
             "workspace_trash",
         ],

@@ -95,6 +95,15 @@ pub mod engine {
     };
 }
 
+/// The review of what was changed, hunk by hunk.
+#[cfg(feature = "review")]
+pub mod review {
+    pub use patch_review::{
+        Choice, Choices, Decision, HunkKind, HunkState, Kept, Note, Review, ReviewFile, ReviewHunk,
+        notes_text,
+    };
+}
+
 /// The trash with the displaced files.
 #[cfg(feature = "workspace")]
 pub mod trash {

@@ -174,6 +174,7 @@ pub use plan::submodules::{
     line_of as submodule_line,
 };
 pub use plan::syntax::{Formats, Syntax, SyntaxFault};
+pub use plan::version::FileVersion;
 pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};

@@ -422,7 +422,7 @@ fn show_net(
     format: DiffFormat,
 ) -> Result<Exit, Failure> {
     let entries = span.entries(session.workspace())?;
-    let NetDiff { data, diff } = session.net_changes(&entries)?;
+    let NetDiff { data, diff, .. } = session.net_changes(&entries)?;
     if global.json {
         let output = render::count(entries.len(), "transaction");
         json::done(output, data);

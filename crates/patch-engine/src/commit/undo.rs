@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fs_guard::{Access, Cancellation, FileKind, RelPath, Sha256};
 use patch_grammar::binary::is_binary;
 use patch_text::carry::{Carried, Conflict, carry, difference};
-use patch_text::text::lines::{Lines, with_crlf, with_lf};
+use patch_text::text::lines::{ends_converted, with_ends};
 use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
 
 use super::apart;
@@ -619,12 +619,11 @@ impl<'u, 's> Undo<'u, 's> {
         {
             return Ok(None);
         }
-        let ends = Lines::new(&current).terminators();
-        let line_ends =
-            !(ends.crlf && ends.lf) && *current != *base && *current == with_ends(&base, ends.crlf);
-        if line_ends {
-            base = with_ends(&base, ends.crlf);
-            wanted = with_ends(&wanted, ends.crlf);
+        let converted = ends_converted(&base, &current);
+        let line_ends = converted.is_some();
+        if let Some(crlf) = converted {
+            base = with_ends(&base, crlf);
+            wanted = with_ends(&wanted, crlf);
         }
         let made = carry(&base, &current, &difference(&base, &wanted));
         let made = made.map(|Carried { splices, hunks }| {
@@ -685,12 +684,6 @@ impl<'u, 's> Undo<'u, 's> {
         };
         Ok(found.filter(|bytes| Sha256::of(bytes) == sha256))
     }
-}
-
-/// Returns a text with one kind of line ends.
-fn with_ends(text: &[u8], crlf: bool) -> Vec<u8> {
-    let text = with_lf(text);
-    if crlf { with_crlf(&text) } else { text }
 }
 
 /// The journals of transactions to undo as one.

@@ -26,6 +26,7 @@ use crate::plan::origins::Origins;
 use crate::plan::overlay::{EntryState, Lifted, Loaded, New, Overlay, OverlayEntry, loses_all};
 use crate::plan::paths::Named;
 use crate::plan::reject::{Checked, Problem, Reject, Rejects};
+use crate::plan::version::FileVersion;
 
 /// The most files of a directory to delete in one plan.
 pub const MAX_DELETED: usize = 10_000;
@@ -133,6 +134,26 @@ impl<'o> PlanBuilder<'o> {
     /// a directory is missing (and the options do not create it).
     pub fn create(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Reject> {
         self.create_from(path, PostImage::kept(bytes))
+    }
+
+    /// Plans a file or symbolic link as it was at one time, with its permission bits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create).
+    ///
+    /// # Panics
+    ///
+    /// When the bytes of the file are not known.
+    pub fn bring_back(&mut self, path: &str, file: &FileVersion) -> Result<(), Reject> {
+        let bytes = file.bytes.as_ref().expect("the bytes are known");
+        let post = PostImage {
+            mode: Mode::Exactly(file.mode),
+            link: file.link,
+            rewritten: false,
+            ..PostImage::new(Image::Kept(Arc::clone(bytes)), file.sha256, bytes.len() as u64)
+        };
+        self.create_from(path, post)
     }
 
     /// The same, with an image.
@@ -329,14 +350,14 @@ impl<'o> PlanBuilder<'o> {
 
     /// Sets the permissions of a new directory; with `always` the directory is created even if no
     /// file needs one.
-    pub(crate) fn restore_dir(&mut self, path: RelPath, mode: u32, always: bool) {
+    pub fn restore_dir(&mut self, path: RelPath, mode: u32, always: bool) {
         if always || self.overlay.creates(&path) {
             self.restored_dirs.push(NewDir { path, mode: Some(mode) });
         }
     }
 
     /// Removes a directory at the end, if empty then. Inner directories come first.
-    pub(crate) fn remove_dir(&mut self, path: RelPath) {
+    pub fn remove_dir(&mut self, path: RelPath) {
         self.remove_dirs.push(path);
     }
 

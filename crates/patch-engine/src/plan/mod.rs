@@ -41,6 +41,7 @@ pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;
 mod texts;
+pub(crate) mod version;
 pub(crate) mod whitespace;
 
 use std::collections::{BTreeSet, HashMap};

@@ -15,6 +15,7 @@ use crate::commit::{self, LogEntry, Workspace};
 use crate::files::Files;
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
+use crate::plan::version::FileVersion;
 use crate::plan::{ChangeKind, Plan, PostImage, Transition};
 use crate::show::diff::{self, LINK, Side, kind_bits, left_bytes};
 
@@ -33,6 +34,10 @@ pub struct TurnDiff {
     /// The file there now, for the same paths.
     now: BTreeMap<String, Option<LocatedFile>>,
     between: Vec<ChangeBetween>,
+    /// The directories that were made, outermost first.
+    made_dirs: Vec<String>,
+    /// The directories that were removed, with their permission bits.
+    removed_dirs: Vec<(String, u32)>,
 }
 
 /// A change of a file by something else, between two transactions of a diff.
@@ -280,6 +285,46 @@ impl TurnDiff {
         self.pairs().into_iter().filter_map(|(old, new)| turn_change(old, new)).collect()
     }
 
+    /// Returns each changed file before and after, in the order of the diff; `None` where there was
+    /// or is no file.
+    #[must_use]
+    pub fn files(&self) -> Vec<(Option<FileVersion>, Option<FileVersion>)> {
+        let pairs = self.pairs().into_iter();
+        pairs.map(|(old, new)| (old.map(version), new.map(version))).collect()
+    }
+
+    /// Returns the directories that were made and not removed again, outermost first. Only finished
+    /// transactions tell.
+    #[must_use]
+    pub fn made_dirs(&self) -> &[String] {
+        &self.made_dirs
+    }
+
+    /// Returns the directories that were removed and not made again, with their permission bits.
+    /// Only finished transactions tell.
+    #[must_use]
+    pub fn removed_dirs(&self) -> &[(String, u32)] {
+        &self.removed_dirs
+    }
+
+    /// Adds the directories that a transaction made and removed.
+    fn change_dirs(&mut self, journal: &Journal) {
+        for (dir, mode) in &journal.removed_dirs {
+            let made = self.made_dirs.len();
+            self.made_dirs.retain(|one| one != dir);
+            if self.made_dirs.len() == made {
+                self.removed_dirs.push((dir.clone(), *mode));
+            }
+        }
+        for (dir, _) in &journal.created_dirs {
+            let removed = self.removed_dirs.len();
+            self.removed_dirs.retain(|(one, _)| one != dir);
+            if self.removed_dirs.len() == removed && !self.made_dirs.contains(dir) {
+                self.made_dirs.push(dir.clone());
+            }
+        }
+    }
+
     /// Pairs each old file with the one that it became: with itself when it is unchanged, else with
     /// the file that it moved to, else with the one in its place. Those that are unchanged are left
     /// out.
@@ -446,6 +491,7 @@ impl<'s> HistoryDiffs<'s> {
                 (&*record.path, file, *from.get(&record.slot).unwrap_or(&&*record.path))
             });
             turn.leave(left);
+            turn.change_dirs(&entry.journal);
         }
         Ok(turn)
     }
@@ -498,6 +544,16 @@ fn bytes_of(file: Option<Placed<'_>>) -> Option<&[u8]> {
     match file {
         Some((_, file)) => file.bytes.as_ref().map(|bytes| &bytes[..]),
         None => Some(&[]),
+    }
+}
+
+fn version((path, file): Placed<'_>) -> FileVersion {
+    FileVersion {
+        path: path.clone(),
+        sha256: file.sha256,
+        mode: file.mode & 0o777,
+        link: file.is_link(),
+        bytes: file.bytes.clone(),
     }
 }
 

@@ -45,7 +45,24 @@ pub fn whole(out: &mut Vec<u8>, before: &[u8], after: &[u8]) -> Option<()> {
     Some(())
 }
 
+/// Writes one hunk: a stretch of lines of a file before and after a change. `file` is the file
+/// after the change, `at` the place of the stretch in it, `old` what the stretch was, and `old_line`
+/// how many lines of the file before stand above it.
+pub fn stretch(out: &mut Vec<u8>, file: &[u8], at: Range<usize>, old: &[u8], old_line: usize) {
+    let new_line = memchr::memchr_iter(b'\n', &file[..at.start]).count();
+    let mut functions = Functions::new(file);
+    functions.seek(at.start);
+    let old_lines = lines(old);
+    let new_lines = lines(&file[at]);
+    let ops = compared(&old_lines, 0..old_lines.len(), &new_lines, 0..new_lines.len());
+    let old_range = HunkRange { before: old_line, count: old_lines.len() };
+    let new_range = HunkRange { before: new_line, count: new_lines.len() };
+    hunk_header(out, old_range, new_range, functions.above());
+    write_ops(out, &ops, &old_lines, &new_lines);
+}
+
 /// Returns the lines in which two files differ, as replacements in the first.
+#[must_use]
 pub fn splices(before: &[u8], after: &[u8]) -> Vec<Splice> {
     let old = lines(before);
     let new = lines(after);
@@ -256,14 +273,19 @@ fn write_hunks(
         let line = first.old_range().start;
         functions.pass(&old[std::mem::replace(&mut passed, line)..line]);
         hunk_header(out, old_range, new_range, functions.above());
-        for op in &group {
-            let (tag, old_lines, new_lines) = op.as_tag_tuple();
-            match tag {
-                DiffTag::Equal => write_lines(out, b' ', &old[old_lines]),
-                DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
-                    write_lines(out, b'-', &old[old_lines]);
-                    write_lines(out, b'+', &new[new_lines]);
-                }
+        write_ops(out, &group, old, new);
+    }
+}
+
+/// Writes the lines of a hunk.
+fn write_ops(out: &mut Vec<u8>, ops: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) {
+    for op in ops {
+        let (tag, old_lines, new_lines) = op.as_tag_tuple();
+        match tag {
+            DiffTag::Equal => write_lines(out, b' ', &old[old_lines]),
+            DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
+                write_lines(out, b'-', &old[old_lines]);
+                write_lines(out, b'+', &new[new_lines]);
             }
         }
     }

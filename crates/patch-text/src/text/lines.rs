@@ -260,6 +260,22 @@ pub fn with_lf(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Returns a text with one kind of line ends.
+#[must_use]
+pub fn with_ends(text: &[u8], crlf: bool) -> Vec<u8> {
+    let text = with_lf(text);
+    if crlf { with_crlf(&text) } else { text }
+}
+
+/// Returns whether `now` is the text `before` with other line ends, all of one kind: `Some(true)`
+/// for CRLF, `Some(false)` for LF.
+#[must_use]
+pub fn ends_converted(before: &[u8], now: &[u8]) -> Option<bool> {
+    let ends = Lines::new(now).terminators();
+    let is_pure = !(ends.crlf && ends.lf);
+    (is_pure && now != before && now == with_ends(before, ends.crlf)).then_some(ends.crlf)
+}
+
 /// Lines, one after the other, with their terminators.
 #[derive(Debug)]
 pub(crate) struct Walk<'f> {

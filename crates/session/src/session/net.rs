@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use patch_engine::commit::{self, LogEntry, TransactionId};
-use patch_engine::{ChangeBetween, HistoryDiffs};
+use patch_engine::{ChangeBetween, HistoryDiffs, TurnDiff};
 use serde::Serialize;
 use workspace_trash::format_time;
 
@@ -68,6 +68,8 @@ pub struct NetDiff {
     pub data: NetChanges,
     /// The diff, in git's form.
     pub diff: Vec<u8>,
+    /// The diff with the files that it is made of.
+    pub turn: TurnDiff,
 }
 
 impl Session {
@@ -97,7 +99,7 @@ impl Session {
             changed_between: self.changed_between(net.between(), newest_first)?,
             diff: String::from_utf8_lossy(&diff).into_owned(),
         };
-        Ok(NetDiff { data, diff })
+        Ok(NetDiff { data, diff, turn: net })
     }
 
     /// Finds who changed files between transactions of these.

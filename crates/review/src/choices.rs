@@ -1,0 +1,35 @@
+//! What a person decided to change.
+
+use std::collections::BTreeMap;
+
+/// What becomes of a hunk that is not kept as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// It is reverted.
+    Revert,
+    /// The lines that its diff shows of the current file become these.
+    Replace(Vec<u8>),
+}
+
+/// What becomes of the hunks of a review, by their ids. All others are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choices(pub(crate) BTreeMap<String, Choice>);
+
+impl Choices {
+    /// Reverts the hunks with these ids.
+    #[must_use]
+    pub fn revert<'i>(ids: impl IntoIterator<Item = &'i str>) -> Self {
+        Self(ids.into_iter().map(|id| (id.to_owned(), Choice::Revert)).collect())
+    }
+
+    /// Sets what becomes of a hunk.
+    pub fn set(&mut self, id: &str, choice: Choice) {
+        self.0.insert(id.to_owned(), choice);
+    }
+
+    /// Returns whether nothing is changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

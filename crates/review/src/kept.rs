@@ -1,0 +1,113 @@
+//! Decisions and notes, kept until a review is done.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fs_guard::Error;
+use patch_engine::commit::Workspace;
+use serde::{Deserialize, Serialize};
+
+/// The folder in the state directory, and the file in it.
+const FOLDER: &str = "reviews";
+const FILE: &str = "decisions.json";
+
+/// The longest file of decisions, in bytes.
+const MAX_SIZE: u64 = 8 << 20;
+
+/// The most notes to keep, the newest ones.
+const MAX_NOTES: usize = 1000;
+
+/// What a person decided about a hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Decision {
+    /// It stays.
+    Keep,
+    /// It is reverted.
+    Revert,
+    /// The lines that its diff shows of the file become these bytes.
+    Replace(Vec<u8>),
+}
+
+/// A remark about a hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Note {
+    /// The hunk.
+    pub hunk: String,
+    /// The file, as the transactions left it.
+    pub path: String,
+    /// The first line that the hunk changes, in the file as it was when the note was written; 0 for
+    /// a change of the file as a whole.
+    pub line: usize,
+    /// The hunk in the form of a diff.
+    pub diff: String,
+    /// The person's words.
+    pub words: String,
+    /// When it was written, in seconds since 1970.
+    pub at: u64,
+}
+
+/// The decisions and notes of a workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Kept {
+    /// What was decided, by the id of the hunk.
+    pub decisions: BTreeMap<String, Decision>,
+    /// The notes, the oldest first.
+    pub notes: Vec<Note>,
+}
+
+impl Kept {
+    /// Reads what is kept. What cannot be read as such counts as nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the state directory cannot be read, or is not trusted.
+    pub fn read(workspace: &Workspace) -> Result<Self, Error> {
+        let Some(state) = workspace.state_dir()? else { return Ok(Self::default()) };
+        let Some(folder) = state.open_dir(FOLDER)? else { return Ok(Self::default()) };
+        match folder.spot(FILE).read(MAX_SIZE) {
+            Ok((bytes, _)) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+            Err(Error::NotFound { .. } | Error::NotAFile { .. } | Error::TooLarge { .. }) => {
+                Ok(Self::default())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes it down.
+    ///
+    /// # Errors
+    ///
+    /// When the state directory cannot be written.
+    pub fn write(&mut self, workspace: &Workspace) -> Result<(), Error> {
+        let surplus = self.notes.len().saturating_sub(MAX_NOTES);
+        self.notes.drain(..surplus);
+        let text = serde_json::to_vec(self).expect("plain data is JSON");
+        let folder = workspace.create_state_dir()?.open_or_create_dir(FOLDER)?;
+        folder.spot(FILE).write(&text, false)
+    }
+
+    /// Adds a note.
+    pub fn note(&mut self, hunk: &str, path: &str, diff: &[u8], words: &str) {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.notes.push(Note {
+            hunk: hunk.to_owned(),
+            path: path.to_owned(),
+            line: first_changed_line(diff),
+            diff: String::from_utf8_lossy(diff).into_owned(),
+            words: words.to_owned(),
+            at: since.as_secs(),
+        });
+    }
+}
+
+/// Returns the first changed line of a hunk, by the numbers of the file after the change.
+fn first_changed_line(diff: &[u8]) -> usize {
+    let mut lines = diff.split(|&byte| byte == b'\n');
+    let header = String::from_utf8_lossy(lines.next().unwrap_or_default());
+    let new = header.split(" +").nth(1).and_then(|rest| rest.split([',', ' ']).next());
+    let first: usize = new.and_then(|number| number.parse().ok()).unwrap_or(0);
+    first + lines.take_while(|line| line.starts_with(b" ")).count()
+}

@@ -1,0 +1,107 @@
+//! A review: the net changes of several transactions, in the files as they are now.
+
+use std::path::Path;
+
+use patch_engine::ErrorKind;
+use patch_engine::commit::{self, LogEntry};
+use patch_session::{FailureClass, NetChanges, Session, ToolError};
+
+use crate::file::ReviewFile;
+use crate::hunk::{HunkState, ReviewHunk};
+
+/// The net changes of several transactions, hunk by hunk, in the files as they are now.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Review {
+    /// The net changes.
+    pub net: NetChanges,
+    /// The changed files with their hunks.
+    pub files: Vec<ReviewFile>,
+    /// The directories that the transactions made, outermost first.
+    pub(crate) made_dirs: Vec<String>,
+    /// Those that they removed, with their permission bits.
+    pub(crate) removed_dirs: Vec<(String, u32)>,
+}
+
+impl Review {
+    /// Makes a review of transactions, the newest first. Those whose changes do not stand any more
+    /// are left out.
+    ///
+    /// The bytes of every changed file are held in memory: before, after and now.
+    ///
+    /// # Errors
+    ///
+    /// When the history cannot be read. A file that cannot be read makes its hunks
+    /// [unknown](HunkState::Unknown).
+    pub fn new(session: &Session, newest_first: &[LogEntry]) -> Result<Self, commit::Error> {
+        let found = session.net_changes(newest_first)?;
+        let root = session.workspace().root();
+        let pairs = found.turn.files().into_iter();
+        let files = pairs.map(|(before, after)| ReviewFile::new(root, before, after)).collect();
+        Ok(Self {
+            net: found.data,
+            files,
+            made_dirs: found.turn.made_dirs().to_vec(),
+            removed_dirs: found.turn.removed_dirs().to_vec(),
+        })
+    }
+
+    /// Leaves only the files at these paths, or beneath them.
+    pub fn only(&mut self, paths: &[String]) {
+        let is_beneath = |path: &str| paths.iter().any(|one| Path::new(path).starts_with(one));
+        self.files.retain(|file| {
+            is_beneath(&file.path) || file.to_path.as_deref().is_some_and(is_beneath)
+        });
+    }
+
+    /// Returns all hunks.
+    pub fn hunks(&self) -> impl Iterator<Item = &ReviewHunk> {
+        self.files.iter().flat_map(|file| &file.hunks)
+    }
+
+    /// Returns the hunks that stand in the current files, and can be reverted.
+    pub fn standing(&self) -> impl Iterator<Item = &ReviewHunk> {
+        self.hunks().filter(|hunk| hunk.state == HunkState::Standing)
+    }
+
+    /// Finds a hunk that can be reverted by its id, or by the beginning of it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such hunk, or there are several, or it does not stand in the current file.
+    pub fn find(&self, id: &str) -> Result<&ReviewHunk, ToolError> {
+        let named = |hunk: &&ReviewHunk| id.len() > 2 && hunk.id.starts_with(id);
+        let found: Vec<_> = self.hunks().filter(named).collect();
+        let (class, kind, message) = match &found[..] {
+            [hunk] => match hunk.state {
+                HunkState::Standing => return Ok(hunk),
+                HunkState::Reverted => (
+                    FailureClass::DoesNotApply,
+                    ErrorKind::NotFound,
+                    format!("hunk {} is reverted already", hunk.id),
+                ),
+                HunkState::Changed => (
+                    FailureClass::Stale,
+                    ErrorKind::StaleFile,
+                    format!("hunk {} was changed since; edit the file by hand", hunk.id),
+                ),
+                HunkState::Unknown => (
+                    FailureClass::DoesNotApply,
+                    ErrorKind::NotFound,
+                    format!("the bytes of hunk {} are not kept any more", hunk.id),
+                ),
+            },
+            [] => (
+                FailureClass::DoesNotApply,
+                ErrorKind::NotFound,
+                format!("there is no hunk {id:?} in this review"),
+            ),
+            several => {
+                let ids: Vec<_> = several.iter().map(|hunk| &*hunk.id).collect();
+                let message = format!("{id:?} is the beginning of several: {}", ids.join(", "));
+                (FailureClass::Usage, ErrorKind::CommandFailed, message)
+            }
+        };
+        Err(ToolError::new(class, kind, message))
+    }
+}
