@@ -283,7 +283,7 @@ fn patterns_are_compiled_in_one_place() {
         }
     }
     let wanted = [
-        "cli/interactive regex",
+        "cli/interactive/asking regex",
         "tools/tools/query grep_regex",
         "tools/tools/walk ignore",
         "fs-guard/convention_globs regex",
@@ -307,8 +307,18 @@ fn only_these_commands_are_a_persons() {
     };
     let found: BTreeSet<_> =
         all_code().into_iter().filter(|(_, code)| opens(code)).map(|(module, _)| module).collect();
-    let commands =
-        ["apply", "convert", "history", "ops", "recover", "status", "trash", "undo", "workspace"];
+    let commands = [
+        "apply",
+        "convert",
+        "history",
+        "ops",
+        "recover",
+        "review",
+        "status",
+        "trash",
+        "undo",
+        "workspace",
+    ];
     let mut wanted: BTreeSet<_> =
         commands.iter().map(|name| format!("cli/commands/{name}")).collect();
     wanted.extend(["cli/drop_in", "patch-engine/commit/workspace"].map(str::to_owned));

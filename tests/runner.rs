@@ -56,6 +56,7 @@ mod places;
 mod program;
 mod races;
 mod replay;
+mod review;
 mod run;
 mod sandbox;
 mod scenarios;

@@ -42,7 +42,7 @@ pub(crate) fn hunks(path: &str, before: &[u8], after: &[u8], now: &[u8]) -> Vec<
     let mut seen = HashMap::new();
     let mut shown_to = 0;
     let mut shift = 0;
-    for group in groups(&reversals, now) {
+    for group in groups(&reversals, &after, now) {
         let members = &reversals[group.clone()];
         let identity = members
             .iter()
@@ -125,12 +125,12 @@ fn reversals(before: &[u8], after: &[u8], now: &[u8]) -> (Vec<Reversal>, Vec<Con
 }
 
 /// Joins neighbouring changes to hunks.
-fn groups(reversals: &[Reversal], now: &[u8]) -> Vec<Range<usize>> {
+fn groups(reversals: &[Reversal], after: &[u8], now: &[u8]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     for (nth, reversal) in reversals.iter().enumerate() {
         let before = groups.last_mut().map(|group| (&reversals[group.end - 1], group));
         match before {
-            Some((before, group)) if are_one(before, reversal, now) => group.end = nth + 1,
+            Some((before, group)) if are_one(before, reversal, after, now) => group.end = nth + 1,
             _ => groups.push(nth..nth + 1),
         }
     }
@@ -138,12 +138,14 @@ fn groups(reversals: &[Reversal], now: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Returns whether two neighbouring changes are one hunk.
-fn are_one(one: &Reversal, next: &Reversal, now: &[u8]) -> bool {
+fn are_one(one: &Reversal, next: &Reversal, after: &[u8], now: &[u8]) -> bool {
+    let are_near = |text: &[u8]| feeds(text) <= 2 * CONTEXT;
+    let were_near = are_near(&after[one.splice.end..next.splice.start]);
     match (&one.state, &next.state) {
         (ReversalState::Standing(one), ReversalState::Standing(next)) => {
-            let between = &now[one.end..next.start];
-            feeds(between) <= 2 * CONTEXT
+            were_near && are_near(&now[one.end..next.start])
         }
+        (ReversalState::Reverted, ReversalState::Reverted) => were_near,
         (ReversalState::Changed(one), ReversalState::Changed(next)) => one == next,
         _ => false,
     }

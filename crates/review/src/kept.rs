@@ -7,6 +7,9 @@ use fs_guard::Error;
 use patch_engine::commit::Workspace;
 use serde::{Deserialize, Serialize};
 
+use crate::choices::{Choice, Choices};
+use crate::review::Review;
+
 /// The folder in the state directory, and the file in it.
 const FOLDER: &str = "reviews";
 const FILE: &str = "decisions.json";
@@ -27,6 +30,18 @@ pub enum Decision {
     Revert,
     /// The lines that its diff shows of the file become these bytes.
     Replace(Vec<u8>),
+}
+
+impl Decision {
+    /// Returns its name.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Revert => "revert",
+            Self::Replace(_) => "replace",
+        }
+    }
 }
 
 /// A remark about a hunk.
@@ -87,6 +102,29 @@ impl Kept {
         let text = serde_json::to_vec(self).expect("plain data is JSON");
         let folder = workspace.create_state_dir()?.open_or_create_dir(FOLDER)?;
         folder.spot(FILE).write(&text, false)
+    }
+
+    /// Returns what is decided about the hunks of a review that still stand.
+    #[must_use]
+    pub fn choices(&self, review: &Review) -> Choices {
+        let mut choices = Choices::default();
+        for hunk in review.standing() {
+            match self.decisions.get(&hunk.id) {
+                None | Some(Decision::Keep) => {}
+                Some(Decision::Revert) => choices.set(&hunk.id, Choice::Revert),
+                Some(Decision::Replace(text)) => {
+                    choices.set(&hunk.id, Choice::Replace(text.clone()));
+                }
+            }
+        }
+        choices
+    }
+
+    /// Forgets what is decided about the hunks of a review: it is done, or begins again.
+    pub fn forget(&mut self, review: &Review) {
+        for hunk in review.hunks() {
+            self.decisions.remove(&hunk.id);
+        }
     }
 
     /// Adds a note.

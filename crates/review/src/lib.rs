@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod answer;
 mod choices;
 mod file;
 mod found;
@@ -10,6 +11,7 @@ mod notes;
 mod plan;
 mod review;
 
+pub use answer::ReviewData;
 pub use choices::{Choice, Choices};
 pub use file::ReviewFile;
 pub use hunk::{HunkKind, HunkState, ReviewHunk};

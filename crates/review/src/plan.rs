@@ -47,6 +47,15 @@ impl Review {
         Ok(builder.finish()?)
     }
 
+    /// Returns whether nothing is left of the transactions after what was chosen.
+    #[must_use]
+    pub fn reverts_all(&self, choices: &Choices) -> bool {
+        self.hunks().all(|hunk| match hunk.state {
+            HunkState::Standing => choices.0.get(&hunk.id) == Some(&Choice::Revert),
+            state => state == HunkState::Reverted,
+        })
+    }
+
     /// Plans the directories: those made for a file that goes, and those removed with one that
     /// comes back; with all hunks, all of them.
     fn plan_dirs(
@@ -59,10 +68,7 @@ impl Review {
         if choices.is_empty() {
             return Ok(());
         }
-        let is_all = self.hunks().all(|hunk| match hunk.state {
-            HunkState::Standing => choices.0.get(&hunk.id) == Some(&Choice::Revert),
-            state => state == HunkState::Reverted,
-        });
+        let is_all = self.reverts_all(choices);
         let leaves = |file: &&&ReviewFile| {
             let kinds = [HunkKind::Create, HunkKind::Move];
             kinds.iter().any(|kind| file.chosen(*kind, choices).is_some())

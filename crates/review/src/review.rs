@@ -94,7 +94,9 @@ impl Review {
             [] => (
                 FailureClass::DoesNotApply,
                 ErrorKind::NotFound,
-                format!("there is no hunk {id:?} in this review"),
+                format!(
+                    "there is no hunk {id:?} in this review; `apply-patch review -n` lists them"
+                ),
             ),
             several => {
                 let ids: Vec<_> = several.iter().map(|hunk| &*hunk.id).collect();

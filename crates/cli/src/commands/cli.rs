@@ -22,6 +22,7 @@ use super::mcp_config::McpConfigArgs;
 use super::ops::OpsArgs;
 use super::parse::ParseArgs;
 use super::recover::RecoverArgs;
+use super::review_args::ReviewArgs;
 use super::serve::{APPROVE, ServeArgs};
 use super::status::StatusArgs;
 use super::tool::ToolArgs;
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Log(LogArgs),
     /// Show a transaction with its diff
     Show(ShowArgs),
+    /// Keep, revert or comment on what was changed, hunk by hunk
+    Review(Box<ReviewArgs>),
     /// List, show, restore or purge displaced files
     #[command(
         subcommand,
@@ -175,6 +178,7 @@ impl Command {
             self,
             Self::Undo(_)
                 | Self::Redo(_)
+                | Self::Review(_)
                 | Self::Status(_)
                 | Self::Log(_)
                 | Self::Show(_)
@@ -203,6 +207,7 @@ impl Command {
             Self::Check(args) | Self::Explain(args) => args.formatting.over(args.rules.layer()),
             Self::Convert(args) => args.rules.layer(),
             Self::Undo(args) => args.writing.over(Layer::default()),
+            Self::Review(args) => args.writing.over(Layer::default()),
             Self::Redo(args) => args.writing.over(Layer::default()),
             Self::Recover(args) => args.writing.over(Layer::default()),
             Self::Uninstall(args) => {

@@ -453,7 +453,7 @@ fn show_net(
 }
 
 /// Several transactions in one line: how many, when, and in which sessions.
-fn net_headline(entries: &[LogEntry]) -> String {
+pub(super) fn net_headline(entries: &[LogEntry]) -> String {
     let undone = entries.iter().filter(|entry| entry.undone_by.is_some()).count();
     let mut line = render::count(entries.len(), "transaction");
     if undone > 0 {

@@ -4,6 +4,7 @@ mod apply;
 mod cli;
 mod convert;
 mod doctor;
+mod execute;
 mod explain;
 #[cfg(feature = "constrain")]
 mod fit;
@@ -28,6 +29,12 @@ mod mcp_config;
 mod ops;
 mod parse;
 mod recover;
+#[cfg(feature = "review")]
+mod review;
+#[cfg(not(feature = "review"))]
+#[path = "no_review.rs"]
+mod review;
+mod review_args;
 #[cfg(feature = "git")]
 mod revision;
 #[cfg(not(feature = "git"))]
@@ -275,6 +282,7 @@ fn dispatch(global: &mut Global, command: Command) -> Result<Exit, Failure> {
         Command::Status(_) => status::status(global),
         Command::Log(args) => history::log(global, &args),
         Command::Show(args) => history::show(global, &args),
+        Command::Review(args) => review::review(global, &args),
         Command::Trash(command) => trash::trash(global, &command),
         Command::Tool(args) => tool::tool(global, &args),
         Command::Recover(_) => recover::recover(global),

@@ -9,7 +9,7 @@ use apply_patch_api::trash::{Purged, Retention};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{undo, workspace};
+use super::{execute, workspace};
 use crate::approve::{self, preset};
 use crate::args;
 use crate::exit::Exit;
@@ -89,9 +89,15 @@ pub(crate) fn trash(global: &Global, command: &TrashCommand) -> Result<Exit, Fai
             {
                 session = workspace::project(&session);
             }
-            undo::execute(global, &session, "restore", false, None, ApprovalPolicy::Never, |_| {
-                session.workspace().plan_restore(id, &files)
-            })
+            execute::execute(
+                global,
+                &session,
+                "restore",
+                false,
+                None,
+                ApprovalPolicy::Never,
+                |_| session.workspace().plan_restore(id, &files),
+            )
         }
         TrashCommand::Purge(args) => purge(global, args),
     }

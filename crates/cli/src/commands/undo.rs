@@ -1,24 +1,22 @@
 //! `apply-patch undo` and `apply-patch redo`.
 
-use apply_patch_api::engine::commit::approval::{ApprovalPolicy, Approvals};
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::engine::commit::{self, TransactionId, Workspace};
-use apply_patch_api::engine::{Cancellation, Files, Plan, Report};
+use apply_patch_api::engine::{Cancellation, Plan};
 use apply_patch_api::files::{Access, RelPath};
-use apply_patch_api::tools::audit::Operation;
-use apply_patch_api::tools::changes::{DiffDetail, restored};
 use apply_patch_api::tools::{Named, Session, Span, hints, history};
 use apply_patch_api::trash::Prefix;
 use clap::Args;
 
+use super::execute::execute;
 use super::history::SpanArgs;
-use super::workspace;
-use crate::approve::{Prompt, preset};
+use super::{review, workspace};
+use crate::approve::preset;
 use crate::args;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::host::TerminalHost;
-use crate::{json, render};
+use crate::render;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -27,6 +25,7 @@ use crate::{json, render};
     apply-patch undo @2                      undo the one before it\n  \
     apply-patch undo 9f3ac1d2 -- src/a.rs    undo what a transaction did to a file\n  \
     apply-patch undo -- src/a.rs             undo the last change of a file\n  \
+    apply-patch undo -i                      ask for each hunk of the last change\n  \
     apply-patch undo --turn t-1f00d2c9       undo all that was changed in a turn\n  \
     apply-patch undo --session refactor      undo all that a session changed\n  \
     apply-patch undo --since 9f3ac1d2        undo a transaction and all that followed it\n  \
@@ -46,6 +45,9 @@ pub(crate) struct UndoArgs {
     pub(crate) paths: Vec<String>,
     #[command(flatten)]
     pub(crate) span: SpanArgs,
+    /// Ask for each hunk whether to undo it, in the files as they are now
+    #[arg(short, long, conflicts_with_all = ["carry", "trust", "json"])]
+    pub(crate) interactive: bool,
     /// Carry what is undone to files that have changed since, where that is certain
     #[arg(long)]
     pub(crate) carry: bool,
@@ -84,6 +86,11 @@ pub(crate) struct RedoArgs {
 pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut session = workspace::session(global)?;
+    if args.interactive {
+        let entries = review::entries(&session, args.id.as_deref(), &args.span)?;
+        let UndoArgs { paths, dry_run, detail, .. } = args;
+        return review::undo_some(global, session, &entries, paths, (*dry_run, detail.diff));
+    }
     let span = span(session.workspace(), args).map_err(|failure| {
         workspace::instead_of_file(global, args.id.as_deref(), failure, |root, file| {
             format!(
@@ -255,83 +262,4 @@ fn last_of(
              shows what did"
         ))
     })
-}
-
-/// Locks, plans, commits and reports; with `dry_run` only plans and shows the diff. To name a
-/// transaction of one's own is approval enough.
-pub(super) fn execute(
-    global: &Global,
-    session: &Session,
-    tool: &str,
-    dry_run: bool,
-    detail: Option<DiffDetail>,
-    approval: ApprovalPolicy,
-    plan: impl Fn(&Cancellation) -> Result<Plan, commit::Error>,
-) -> Result<Exit, Failure> {
-    if dry_run {
-        workspace::tidy(global, session);
-        let plan = plan(&Cancellation::NEVER)?;
-        session.workspace().check_commit(&plan)?;
-        if global.json {
-            json::print(&json::planned(&plan, true, detail)?);
-        } else {
-            note_project(global, session);
-            workspace::preview(global, &plan, &args::Statistics::default())?;
-        }
-        return Ok(Exit::Done);
-    }
-    let prompt = Prompt::new(false);
-    let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
-    let mut approvals = Approvals::new(approval);
-    let plan = &mut |files: &Files| plan(files.cancellation());
-    let report = match session.execute(tool, Operation::Write, &mut approvals.ask(&mut host), plan)
-    {
-        Ok(report) => report,
-        Err(commit::Error::Declined) => {
-            render::message("declined; nothing was changed");
-            return Ok(Exit::Refused);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    print_report(global, session.workspace(), &report, detail.unwrap_or_default());
-    Ok(Exit::Done)
-}
-
-/// Says what the paths of a diff are relative to, where that is not the directory that was named.
-pub(super) fn note_project(global: &Global, session: &Session) {
-    let workspace = session.workspace();
-    if !workspace.seen("").is_empty() && !global.quiet {
-        render::message(&format!(
-            "note: the paths in the diff are relative to {}",
-            workspace.home().path().display()
-        ));
-    }
-}
-
-fn print_report(global: &Global, workspace: &Workspace, report: &Report, detail: DiffDetail) {
-    let Report { transaction, plan, .. } = report;
-    let id = transaction.map(TransactionId::short);
-    if global.json {
-        let mut data = restored(report, detail);
-        for file in data["changedFiles"].as_array_mut().into_iter().flatten() {
-            for key in ["path", "toPath"] {
-                if let Some(path) = file.get(key).and_then(|path| path.as_str()) {
-                    file[key] = workspace.seen(path).into();
-                }
-            }
-        }
-        json::done(format!("{} restored", render::count(plan.changes().len(), "file")), data);
-        return;
-    }
-    if global.quiet {
-        return;
-    }
-    render::notes(plan);
-    render::names_seen(plan, &|path| workspace.seen(path));
-    match id {
-        Some(id) => {
-            render::done(&format!("; undo it with `apply-patch undo {id}`"), &id.to_string());
-        }
-        None => render::message("there was nothing to change"),
-    }
 }

@@ -16,6 +16,14 @@ const SCRIPT: &str = include_str!("page.js");
 /// The hash of the script, by which the page allows it and no other.
 const SCRIPT_HASH: &str = "eomWhO5sgIEazQZcsyUMW8HBDXL36ttApQxu54lXSek=";
 
+/// The command for what is chosen.
+#[cfg(feature = "review")]
+const CHOOSE: &str = include_str!("choose.js");
+
+/// The hash of that script.
+#[cfg(feature = "review")]
+const CHOOSE_HASH: &str = "1Ty5GdGGbw5FXUtLS33ch3VMDxK1XZ5r28ocjfVeGp4=";
+
 /// How many bytes of files are elements from the beginning. The others are in `noscript`, plain
 /// text for a browser with scripts: it would not answer for seconds while it reads thousands of
 /// files. The script makes elements of them bit by bit.
@@ -36,32 +44,87 @@ pub(crate) fn page(title: &str, diff: &[u8]) -> String {
             files.push(HtmlFile::default());
         }
         let file = files.last_mut().expect("there is one");
-        match part {
-            DiffPart::Header(text) => file.header(&text),
-            DiffPart::Hunk(text) => file.hunk(&text),
-            DiffPart::Context(line) => file.context(&line),
-            DiffPart::Change(deleted, inserted) => {
-                let (left, right) = highlighter.pieces(&deleted, &inserted);
-                file.change(
-                    &Side { lines: &deleted, pieces: &left },
-                    &Side { lines: &inserted, pieces: &right },
-                );
-            }
-        }
+        file.part(part, &highlighter);
     }
-    document(&escaped(title), &files)
+    document(&escaped(title), &files, &Extra::default())
 }
 
-fn document(title: &str, files: &[HtmlFile]) -> String {
+/// A file of a page where hunks can be chosen.
+#[cfg(feature = "review")]
+#[derive(Debug)]
+pub(crate) struct ChoiceFile {
+    /// The letter and the word for the change.
+    pub(crate) operation: (char, &'static str),
+    /// The paths.
+    pub(crate) name: String,
+    /// The hunks.
+    pub(crate) hunks: Vec<ChoiceHunk>,
+}
+
+/// A hunk of such a page.
+#[cfg(feature = "review")]
+#[derive(Debug)]
+pub(crate) struct ChoiceHunk {
+    /// The id, if it can be chosen.
+    pub(crate) id: Option<String>,
+    /// What is said of it.
+    pub(crate) words: String,
+    /// Its diff; empty for a change without lines.
+    pub(crate) diff: Vec<u8>,
+}
+
+/// The page of hunks to choose from, with the command for what is chosen, before and after its
+/// list of hunks.
+#[cfg(feature = "review")]
+pub(crate) fn choice_page(title: &str, files: &[ChoiceFile], command: (&str, &str)) -> String {
+    let highlighter = Highlighter::new();
+    let mut pages = Vec::with_capacity(files.len());
+    for file in files {
+        let mut page = HtmlFile {
+            name: escaped(&file.name),
+            operation: Some(file.operation),
+            ..HtmlFile::default()
+        };
+        for hunk in &file.hunks {
+            page.choice(hunk);
+            parts(&hunk.diff).into_iter().for_each(|part| page.part(part, &highlighter));
+        }
+        pages.push(page);
+    }
+    let (before, after) = (escaped(command.0), escaped(command.1));
+    let extra = Extra {
+        policy: format!(" 'sha256-{CHOOSE_HASH}'"),
+        head: format!(
+            "<p>Choose the hunks to revert, and run:</p>\n<pre><code id=\"command\" \
+             data-before=\"{before}\" data-after=\"{after}\">{before} --revert HUNK{after}\
+             </code></pre>\n"
+        ),
+        script: format!("<script>{CHOOSE}</script>\n"),
+    };
+    document(&escaped(title), &pages, &extra)
+}
+
+/// What a page has beside the files.
+#[derive(Debug, Default)]
+struct Extra {
+    /// More hashes of scripts.
+    policy: String,
+    /// Above the list of files.
+    head: String,
+    script: String,
+}
+
+fn document(title: &str, files: &[HtmlFile], extra: &Extra) -> String {
+    let Extra { policy, head, script } = extra;
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'\">\n\
+         'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'{policy}\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n\
          <a class=\"skip\" href=\"#changes\">Skip the list of files</a>\n\
          <header><div><h1>{title}</h1><p>{}</p></div>\n\
-         <button type=\"button\" id=\"show-keys\" hidden=\"\">Keys <kbd>?</kbd></button></header>\n\
+         <button type=\"button\" id=\"show-keys\" hidden=\"\">Keys <kbd>?</kbd></button></header>\n{head}\
          <nav aria-label=\"Files\"><details open=\"\"><summary>Files: {}</summary>\n<ol>\n",
         totals(files),
         files.len()
@@ -102,7 +165,7 @@ fn document(title: &str, files: &[HtmlFile]) -> String {
          <dt><kbd>c</kbd></dt><dd>collapse or expand the file</dd><dt><kbd>?</kbd></dt><dd>these \
          keys</dd></dl>\n\
          <form method=\"dialog\"><button>Close</button></form></dialog>\n\
-         <script>{SCRIPT}</script>\n</html>\n"
+         <script>{SCRIPT}</script>\n{script}</html>\n"
     );
     out
 }
@@ -160,6 +223,37 @@ impl HtmlFile {
              <span class=\"minus\" aria-label=\"{1} deleted\">-{1}</span>",
             self.inserted, self.deleted
         )
+    }
+
+    fn part(&mut self, part: DiffPart<'_>, highlighter: &Highlighter) {
+        match part {
+            DiffPart::Header(text) => self.header(&text),
+            DiffPart::Hunk(text) => self.hunk(&text),
+            DiffPart::Context(line) => self.context(&line),
+            DiffPart::Change(deleted, inserted) => {
+                let (left, right) = highlighter.pieces(&deleted, &inserted);
+                self.change(
+                    &Side { lines: &deleted, pieces: &left },
+                    &Side { lines: &inserted, pieces: &right },
+                );
+            }
+        }
+    }
+
+    /// A row where a hunk can be chosen, or that says why not.
+    #[cfg(feature = "review")]
+    fn choice(&mut self, hunk: &ChoiceHunk) {
+        self.group(HtmlPlace::Context);
+        let words = escaped(&hunk.words);
+        let _ = match &hunk.id {
+            Some(id) => writeln!(
+                self.out,
+                "<tr><td class=\"choice\" colspan=\"2\"><label><input type=\"checkbox\" \
+                 value=\"{0}\"> revert {0} {words}</label></td></tr>",
+                escaped(id)
+            ),
+            None => writeln!(self.out, "<tr><td class=\"choice\" colspan=\"2\">{words}</td></tr>"),
+        };
     }
 
     fn header(&mut self, text: &str) {
@@ -340,6 +434,8 @@ mod tests {
     fn the_page_allows_its_script() {
         let hash = Sha256::of(SCRIPT.as_bytes()).to_string();
         assert_eq!(hex(SCRIPT_HASH), hash, "SCRIPT_HASH is not that of page.js");
+        #[cfg(feature = "review")]
+        assert_eq!(hex(CHOOSE_HASH), Sha256::of(CHOOSE.as_bytes()).to_string(), "CHOOSE_HASH");
     }
 
     /// Base64 of 32 bytes as hexadecimal digits.

@@ -38,6 +38,8 @@ pub(crate) use history::{
     coloured, headline, holds, one_line, part_of_turn, turn_line, turn_name, turn_what, what,
 };
 pub(crate) use html::page;
+#[cfg(feature = "review")]
+pub(crate) use html::{ChoiceFile, ChoiceHunk, choice_page};
 pub(crate) use human::{age, count, cut, size};
 pub(crate) use manual::pages as manual;
 pub(crate) use pager::Pager;
