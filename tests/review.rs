@@ -211,6 +211,18 @@ fn comments_are_a_text_for_the_agent() {
     assert_eq!(program(dir.path(), &["review", "--notes"], "").stdout, wanted);
     let notes = json(dir.path(), &["review", "--notes"]);
     assert_eq!(notes["data"]["notes"][1]["words"], "Why `two`?", "{notes}");
+    // Without a terminal.
+    let id = hunk(&review, "+ten");
+    for (given, exit, wanted) in [
+        (format!("{id}=ten = 10?"), 0, "1 comment kept; `apply-patch review --notes` prints them"),
+        (format!("{id}="), 2, "is no comment: write HUNK=TEXT"),
+        ("h-00000000=x".to_owned(), 1, "there is no hunk \"h-00000000\" in this review"),
+    ] {
+        let done = program(dir.path(), &["review", "@2", "--note", &given], "");
+        assert!(done.code == exit && done.stderr.contains(wanted), "{given}: {done:?}");
+    }
+    let notes = program(dir.path(), &["review", "--notes"], "").stdout;
+    assert!(notes.contains(&format!("## a:10 ({id})\n\nten = 10?\n")), "{notes}");
 }
 
 #[test]
@@ -250,4 +262,25 @@ fn the_page_has_the_ids_and_the_command() {
         assert!(page.contains(wanted), "{wanted} in {page}");
     }
     assert!(!page.contains("n/new"), "only what was named: {page}");
+}
+
+#[test]
+fn to_choose_a_hunk_approves_its_file_in_every_directory() {
+    let old = "on: push\n";
+    let file = "w/.github/workflows/[ci].yml";
+    let dir = place(&[(file, old), ("w/sub/f", "1\n"), ("w/.git/HEAD", "ref: refs/heads/x\n")]);
+    let patch = "*** Begin Patch\n*** Update File: .github/workflows/[ci].yml\n@@\n-on: push\n\
+                 +on: pull\n*** Update File: sub/f\n@@\n-1\n+2\n*** End Patch\n";
+    let allow = ["--allow", ".github/workflows/[[]ci[]].yml"];
+    assert_eq!(program(dir.path(), &allow, patch).code, 0);
+    let below =
+        |args: &[&str]| run("apply-patch", &dir.path().join("w/sub"), dir.path(), args, b"");
+    let only = below(&["review", "--revert", "all", "-n", "--", "f"]);
+    assert!(only.stdout.contains("b/sub/f") && !only.stdout.contains(".github"), "{only:?}");
+    let none = below(&["review", "--revert", "all", "--", "g"]);
+    assert!(none.code == 2 && none.stderr.contains("none of these files was changed"), "{none:?}");
+    let done = below(&["review", "--revert", "all"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(fs::read_to_string(dir.path().join(file)).expect("text"), old);
+    assert_eq!(fs::read_to_string(dir.path().join("w/sub/f")).expect("text"), "1\n");
 }

@@ -47,6 +47,12 @@ impl Review {
         Ok(builder.finish()?)
     }
 
+    /// Returns the paths of the files that a choice changes: before and after the transactions.
+    pub fn paths<'r>(&'r self, choices: &'r Choices) -> impl Iterator<Item = &'r str> {
+        let touched = self.files.iter().filter(|file| file.is_chosen(choices));
+        touched.flat_map(|file| [Some(&*file.path), file.to_path.as_deref()]).flatten()
+    }
+
     /// Returns whether nothing is left of the transactions after what was chosen.
     #[must_use]
     pub fn reverts_all(&self, choices: &Choices) -> bool {

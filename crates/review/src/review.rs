@@ -64,46 +64,54 @@ impl Review {
         self.hunks().filter(|hunk| hunk.state == HunkState::Standing)
     }
 
-    /// Finds a hunk that can be reverted by its id, or by the beginning of it.
+    /// Finds a hunk by its id, or by the beginning of it.
     ///
     /// # Errors
     ///
-    /// When there is no such hunk, or there are several, or it does not stand in the current file.
-    pub fn find(&self, id: &str) -> Result<&ReviewHunk, ToolError> {
+    /// When there is no such hunk, or there are several.
+    pub fn named(&self, id: &str) -> Result<&ReviewHunk, ToolError> {
         let named = |hunk: &&ReviewHunk| id.len() > 2 && hunk.id.starts_with(id);
         let found: Vec<_> = self.hunks().filter(named).collect();
-        let (class, kind, message) = match &found[..] {
-            [hunk] => match hunk.state {
-                HunkState::Standing => return Ok(hunk),
-                HunkState::Reverted => (
-                    FailureClass::DoesNotApply,
-                    ErrorKind::NotFound,
-                    format!("hunk {} is reverted already", hunk.id),
-                ),
-                HunkState::Changed => (
-                    FailureClass::Stale,
-                    ErrorKind::StaleFile,
-                    format!("hunk {} was changed since; edit the file by hand", hunk.id),
-                ),
-                HunkState::Unknown => (
-                    FailureClass::DoesNotApply,
-                    ErrorKind::NotFound,
-                    format!("the bytes of hunk {} are not kept any more", hunk.id),
-                ),
-            },
-            [] => (
+        match &found[..] {
+            [hunk] => Ok(hunk),
+            [] => Err(ToolError::new(
                 FailureClass::DoesNotApply,
                 ErrorKind::NotFound,
                 format!(
                     "there is no hunk {id:?} in this review; `apply-patch review -n` lists them"
                 ),
-            ),
+            )),
             several => {
                 let ids: Vec<_> = several.iter().map(|hunk| &*hunk.id).collect();
                 let message = format!("{id:?} is the beginning of several: {}", ids.join(", "));
-                (FailureClass::Usage, ErrorKind::CommandFailed, message)
+                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message))
             }
+        }
+    }
+
+    /// Finds a hunk that can be reverted.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`named`](Self::named), and when the hunk does not stand in the current file.
+    pub fn find(&self, id: &str) -> Result<&ReviewHunk, ToolError> {
+        let hunk = self.named(id)?;
+        let (class, kind, why) = match hunk.state {
+            HunkState::Standing => return Ok(hunk),
+            HunkState::Reverted => {
+                (FailureClass::DoesNotApply, ErrorKind::NotFound, "is reverted already")
+            }
+            HunkState::Changed => (
+                FailureClass::Stale,
+                ErrorKind::StaleFile,
+                "was changed since; edit the file by hand",
+            ),
+            HunkState::Unknown => (
+                FailureClass::DoesNotApply,
+                ErrorKind::NotFound,
+                "cannot be reverted: its bytes are not kept any more, or the file cannot be read",
+            ),
         };
-        Err(ToolError::new(class, kind, message))
+        Err(ToolError::new(class, kind, format!("hunk {} {why}", hunk.id)))
     }
 }

@@ -31,14 +31,24 @@ pub(crate) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, Failure
         return Ok(print_notes(global, &kept.notes));
     }
     let entries = entries(&session, args.id.as_deref(), &args.span)?;
+    if entries.is_empty() && !global.json {
+        render::message("there is nothing to review");
+        return Ok(Exit::Done);
+    }
     let mut review = Review::new(&session, &entries)?;
     if !paths.is_empty() {
         review.only(&paths);
+        if review.files.is_empty() {
+            return Err(Failure::Usage("none of these files was changed".to_owned()));
+        }
     }
     if args.notes {
         let of_review = |note: &Note| review.hunks().any(|hunk| hunk.id == note.hunk);
         let notes: Vec<Note> = kept.notes.iter().filter(|note| of_review(note)).cloned().collect();
         return Ok(print_notes(global, &notes));
+    }
+    if !args.note.is_empty() {
+        return note(global, &session, &review, kept, &args.note);
     }
     if args.restart {
         kept.forget(&review);
@@ -118,6 +128,37 @@ fn chosen(review: &Review, names: &[String]) -> Result<Choices, Failure> {
     Ok(Choices::revert(ids))
 }
 
+/// Keeps comments, each as `HUNK=TEXT`.
+fn note(
+    global: &Global,
+    session: &Session,
+    review: &Review,
+    mut kept: Kept,
+    given: &[String],
+) -> Result<Exit, Failure> {
+    for one in given {
+        let (id, words) = one
+            .split_once('=')
+            .filter(|(_, words)| !words.trim().is_empty())
+            .ok_or_else(|| Failure::Usage(format!("{one:?} is no comment: write HUNK=TEXT")))?;
+        let hunk = review.named(id).map_err(|error| Failure::Tool(Box::new(error)))?;
+        let file = review.files.iter().find(|file| file.hunks.iter().any(|one| one.id == hunk.id));
+        let path = file.map_or("", |file| &file.path);
+        kept.note(&hunk.id, path, &hunk.diff, words.trim());
+    }
+    kept.write(session.workspace())?;
+    let noted = &kept.notes[kept.notes.len() - given.len().min(kept.notes.len())..];
+    if global.json {
+        json::done(render::count(noted.len(), "note"), json!({ "notes": noted }));
+    } else if !global.quiet {
+        render::message(&format!(
+            "{} kept; `apply-patch review --notes` prints them",
+            render::count(noted.len(), "comment")
+        ));
+    }
+    Ok(Exit::Done)
+}
+
 /// Asks about each hunk, and carries out what was decided.
 fn ask(
     global: &Global,
@@ -165,8 +206,21 @@ fn revert(
     choices: &Choices,
     approval: ApprovalPolicy,
 ) -> Result<Exit, Failure> {
+    let session = &session_for(global, session, review, choices)?;
     let plan = |cancellation: &Cancellation| planned(session, review, choices, cancellation);
     execute(global, session, "review", args.dry_run, args.detail.diff, approval, plan)
+}
+
+/// The session for a choice. To choose a hunk is to approve the change of its file.
+fn session_for(
+    global: &Global,
+    session: &Session,
+    review: &Review,
+    choices: &Choices,
+) -> Result<Session, Failure> {
+    let chosen = workspace::session_for(global, review.paths(choices))?;
+    let is_whole = session.workspace().root().path() == chosen.workspace().root().path();
+    Ok(if is_whole { chosen } else { workspace::project(&chosen) })
 }
 
 fn planned(
@@ -196,7 +250,10 @@ pub(super) fn undo_some(
         review.only(&paths);
     }
     if review.standing().next().is_none() {
-        print(global, entries, &review, &Kept::default());
+        if review.hunks().next().is_some() {
+            print(global, entries, &review, &Kept::default());
+        }
+        render::message("there is nothing that can be undone hunk by hunk");
         return Ok(Exit::Done);
     }
     let choices = interactive::undo(&review)?;
@@ -204,6 +261,7 @@ pub(super) fn undo_some(
         render::message("nothing was chosen; nothing was changed");
         return Ok(Exit::Done);
     }
+    let session = session_for(global, &session, &review, &choices)?;
     let is_all = paths.is_empty() && review.reverts_all(&choices);
     let ids: Vec<_> = commit::standing(entries, |_| true);
     let plan = |cancellation: &Cancellation| {
@@ -324,7 +382,7 @@ fn choice_file(file: &ReviewFile) -> ChoiceFile {
     let hunks = file.hunks.iter().map(|hunk| {
         let id = (hunk.state == HunkState::Standing).then(|| hunk.id.clone());
         let words = match hunk.state {
-            HunkState::Standing => interactive::kind_words(hunk.kind).to_owned(),
+            HunkState::Standing => interactive::kind_words(hunk.kind),
             HunkState::Reverted => format!("{}: reverted already", hunk.id),
             _ => interactive::left_alone(hunk).unwrap_or_default(),
         };

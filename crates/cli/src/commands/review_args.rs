@@ -28,6 +28,9 @@ pub(crate) struct ReviewArgs {
     /// `all` (repeatable, or with commas)
     #[arg(long, value_name = "HUNK", value_delimiter = ',')]
     pub(crate) revert: Vec<String>,
+    /// Comment on a hunk without asking, as in `h-1f00d2c9=why twice?` (repeatable)
+    #[arg(long, value_name = "HUNK=TEXT", conflicts_with_all = ["revert", "notes"])]
+    pub(crate) note: Vec<String>,
     /// Print the comments on these hunks, or on all, as a text for the agent
     #[arg(long, conflicts_with_all = ["revert", "restart"])]
     pub(crate) notes: bool,

@@ -72,6 +72,34 @@ pub(crate) fn session(global: &Global) -> Result<Session, Failure> {
     in_turn(session_in(open(global)?, session_settings(global)), None)
 }
 
+/// The same in a workspace where these files need no approval: a person chose what becomes of them.
+#[cfg(feature = "review")]
+pub(super) fn session_for<'p>(
+    global: &Global,
+    paths: impl Iterator<Item = &'p str>,
+) -> Result<Session, Failure> {
+    let mut policy = global.settings.policy()?;
+    for path in paths {
+        policy.allow.push(&literal(path)).map_err(|error| Failure::Usage(error.to_string()))?;
+    }
+    let root = Root::open(global.root(), policy)?;
+    let workspace = Workspace::of(root, global.settings.state);
+    in_turn(session_in(workspace, session_settings(global)), None)
+}
+
+/// The pattern of one path.
+#[cfg(feature = "review")]
+fn literal(path: &str) -> String {
+    let mut pattern = String::new();
+    for c in path.chars() {
+        match c {
+            '*' | '?' | '[' | ']' | '{' | '}' | '!' => pattern.extend(['[', c, ']']),
+            c => pattern.push(c),
+        }
+    }
+    pattern
+}
+
 /// The same session in the turn of a flag or the environment, if any.
 pub(super) fn in_turn(session: Session, named: Option<&TurnName>) -> Result<Session, Failure> {
     let variable = std::env::var(TURN).ok().filter(|name| !name.is_empty());

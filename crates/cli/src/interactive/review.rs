@@ -149,10 +149,10 @@ fn of_whole(kind: HunkKind) -> (&'static str, &'static str) {
 }
 
 /// What is said of a hunk beside its lines.
-pub(crate) fn kind_words(kind: HunkKind) -> &'static str {
+pub(crate) fn kind_words(kind: HunkKind) -> String {
     match kind {
-        HunkKind::Lines => "",
-        kind => of_whole(kind).1,
+        HunkKind::Lines => String::new(),
+        kind => format!("({})", of_whole(kind).1),
     }
 }
 
