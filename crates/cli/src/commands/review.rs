@@ -341,7 +341,11 @@ fn hunk_line(hunk: &ReviewHunk, kept: &Kept) -> String {
     let decision = kept.decisions.get(&hunk.id).map(|decision| decision.as_str());
     let decided = decision.map(|name| format!(" ({name})")).unwrap_or_default();
     match hunk.state {
-        HunkState::Standing => format!("{}{decided}", hunk.id),
+        HunkState::Standing => {
+            let kind = interactive::kind_words(hunk.kind);
+            let blank = if kind.is_empty() { "" } else { " " };
+            format!("{}{blank}{kind}{decided}", hunk.id)
+        }
         HunkState::Reverted => format!("{}: reverted already", hunk.id),
         _ => interactive::left_alone(hunk).unwrap_or_default(),
     }
