@@ -48,6 +48,10 @@ fn used(files: &[(&str, &str)]) -> TempDir {
                  *** End Patch\n";
     assert_eq!(at(&dir, &[], patch).code, 1);
     assert_eq!(tool("create_file", &json!({ "path": "c", "content": "c\n" })).code, 0);
+    let listed = at(&dir, &["review", "--json"], "");
+    let listed: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let hunk = listed["data"]["files"][0]["hunks"][0]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(at(&dir, &["review", "--note", &format!("{hunk}=why?")], "").code, 0);
     dir
 }
 
@@ -81,7 +85,7 @@ fn the_whole_state_goes_and_the_files_stay() {
         let dir = used(config);
         let in_tree = config.is_empty();
         let state = if in_tree { state(&dir) } else { folders_of_user(&dir).remove(0) };
-        for name in ["trash", "audit", "sessions", "snapshots", "refused", "index"] {
+        for name in ["trash", "audit", "sessions", "snapshots", "refused", "reviews", "index"] {
             assert!(state.join(name).exists(), "the test has no {name}");
         }
         let before = all(dir.path());
@@ -280,7 +284,7 @@ fn another_process_is_waited_for() {
 }
 
 /// What is removed, in the order in which it is.
-const ORDER: [&str; 10] = [
+const ORDER: [&str; 11] = [
     "below",
     "trash",
     "pending",
@@ -290,6 +294,7 @@ const ORDER: [&str; 10] = [
     "sessions",
     "snapshots",
     "refused",
+    "reviews",
     "audit",
 ];
 

@@ -8,7 +8,7 @@ use patch_text::text::splices::Splices;
 use serde::Serialize;
 
 /// The digits of an id.
-const DIGITS: usize = 8;
+const DIGITS: usize = 10;
 
 /// What a hunk changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

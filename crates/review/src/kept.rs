@@ -5,14 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_guard::Error;
 use patch_engine::commit::Workspace;
+use patch_session::{DECISIONS, REVIEWS};
 use serde::{Deserialize, Serialize};
 
 use crate::choices::{Choice, Choices};
 use crate::review::Review;
-
-/// The folder in the state directory, and the file in it.
-const FOLDER: &str = "reviews";
-const FILE: &str = "decisions.json";
 
 /// The longest file of decisions, in bytes.
 const MAX_SIZE: u64 = 8 << 20;
@@ -81,8 +78,8 @@ impl Kept {
     /// When the state directory cannot be read, or is not trusted.
     pub fn read(workspace: &Workspace) -> Result<Self, Error> {
         let Some(state) = workspace.state_dir()? else { return Ok(Self::default()) };
-        let Some(folder) = state.open_dir(FOLDER)? else { return Ok(Self::default()) };
-        match folder.spot(FILE).read(MAX_SIZE) {
+        let Some(folder) = state.open_dir(REVIEWS)? else { return Ok(Self::default()) };
+        match folder.spot(DECISIONS).read(MAX_SIZE) {
             Ok((bytes, _)) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
             Err(Error::NotFound { .. } | Error::NotAFile { .. } | Error::TooLarge { .. }) => {
                 Ok(Self::default())
@@ -100,8 +97,8 @@ impl Kept {
         let surplus = self.notes.len().saturating_sub(MAX_NOTES);
         self.notes.drain(..surplus);
         let text = serde_json::to_vec(self).expect("plain data is JSON");
-        let folder = workspace.create_state_dir()?.open_or_create_dir(FOLDER)?;
-        folder.spot(FILE).write(&text, false)
+        let folder = workspace.create_state_dir()?.open_or_create_dir(REVIEWS)?;
+        folder.spot(DECISIONS).write(&text, false)
     }
 
     /// Returns what is decided about the hunks of a review that still stand.

@@ -28,7 +28,7 @@ pub use json::unique as unique_json;
 pub use patch_engine::ErrorKind;
 pub use session::net::{ChangedBetween, NetChanges, NetDiff};
 pub use session::span::{Named, Span, SpanNames};
-pub use session::store_size::{StoreSize, remove_state, size_in, store_size};
+pub use session::store_size::{DECISIONS, REVIEWS, StoreSize, remove_state, size_in, store_size};
 pub use session::turn::{OpenTurn, TurnSummary, open_turns};
 pub use session::{Session, SessionSettings, Versions};
 pub use session::{bounds, history, refused};

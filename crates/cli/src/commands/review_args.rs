@@ -10,7 +10,7 @@ use crate::args::{self, DiffFormat};
     apply-patch review                       go through the last change, with its turn\n  \
     apply-patch review --since 9am           go through all that was changed since then\n  \
     apply-patch review --session refactor --json\n  \
-    apply-patch review --revert h-1f00d2c9   revert one hunk\n  \
+    apply-patch review --revert h-1f00d2c9ab   revert one hunk\n  \
     apply-patch review --notes               print the comments, for the agent\n  \
     apply-patch review --format html > review.html")]
 pub(crate) struct ReviewArgs {
@@ -28,7 +28,7 @@ pub(crate) struct ReviewArgs {
     /// `all` (repeatable, or with commas)
     #[arg(long, value_name = "HUNK", value_delimiter = ',')]
     pub(crate) revert: Vec<String>,
-    /// Comment on a hunk without asking, as in `h-1f00d2c9=why twice?` (repeatable)
+    /// Comment on a hunk without asking, as in `h-1f00d2c9ab=why twice?` (repeatable)
     #[arg(long, value_name = "HUNK=TEXT", conflicts_with_all = ["revert", "notes"])]
     pub(crate) note: Vec<String>,
     /// Print the comments on these hunks, or on all, as a text for the agent

@@ -14,32 +14,37 @@ use crate::render;
 /// How many lines are shown of a new file.
 const SHOWN: usize = 60;
 
-/// How hunks are asked about.
+/// How hunks are asked about. The answers are those of `git add -p`.
 pub(super) struct Questions {
     /// The question, without its mark.
     pub(super) hunk: &'static str,
     /// The words for a hunk that is taken, and for one that is not.
     pub(super) decided: [&'static str; 2],
-    /// The answers, as in `git add -p`.
-    pub(super) keys: &'static [(char, &'static str)],
-    /// Whether the hunks that are undecided stay so after `q`.
-    pub(super) can_resume: bool,
+    /// What the answers `y`, `n`, `q`, `a` and `d` do.
+    pub(super) answers: [&'static str; 5],
+    /// What becomes of an edited hunk.
+    pub(super) edit: &'static str,
+    /// Whether comments are taken, and the hunks that are undecided stay so after `q`.
+    pub(super) is_review: bool,
 }
 
 /// Which parts of a patch are applied?
 pub(super) const APPLY: Questions = Questions {
     hunk: "Apply this hunk",
     decided: ["taken", "left out"],
-    keys: APPLY_KEYS,
-    can_resume: false,
+    answers: [
+        "yes, take it",
+        "no, leave it out",
+        "leave out this hunk and all that are undecided, and apply what was taken",
+        "take this hunk and all that follow in this file",
+        "leave out this hunk and all that follow in this file",
+    ],
+    edit: "edit it in $VISUAL or $EDITOR, and take what comes out",
+    is_review: false,
 };
 
-const APPLY_KEYS: &[(char, &str)] = &[
-    ('y', "yes, take it"),
-    ('n', "no, leave it out"),
-    ('q', "leave out this hunk and all that are undecided, and apply what was taken"),
-    ('a', "take this hunk and all that follow in this file"),
-    ('d', "leave out this hunk and all that follow in this file"),
+/// The answers that go elsewhere, and `s`.
+const GO: [(char, &str); 7] = [
     ('k', "leave it undecided, and go back to the previous undecided hunk"),
     ('K', "leave it undecided, and go back to the previous hunk"),
     ('j', "leave it undecided, and go on to the next undecided hunk"),
@@ -47,8 +52,19 @@ const APPLY_KEYS: &[(char, &str)] = &[
     ('g', "go to a hunk by its number, as in `g2`; alone, list the hunks first"),
     ('/', "go to the next hunk that matches a regular expression, as in `/foo`"),
     ('s', "split it where lines between its changes stay, and ask about each part"),
-    ('e', "edit it in $VISUAL or $EDITOR, and take what comes out"),
 ];
+
+const COMMENT: (char, &str) =
+    ('c', "comment on it, as in `c why twice?`; `review --notes` prints the comments");
+
+impl Questions {
+    /// Returns the answers, each with what it does.
+    fn keys(&self) -> impl Iterator<Item = (char, &'static str)> {
+        let answers = ['y', 'n', 'q', 'a', 'd'].into_iter().zip(self.answers);
+        let comment = Some(COMMENT).filter(|_| self.is_review);
+        answers.chain(GO).chain([('e', self.edit)]).chain(comment)
+    }
+}
 
 /// A hunk, or a part of a split one, with the person's decision.
 #[derive(Debug)]
@@ -110,7 +126,7 @@ impl Asker {
         let mut at = pieces.iter().position(HunkPiece::is_undecided).unwrap_or(0);
         while pieces.iter().any(HunkPiece::is_undecided) {
             if self.quit {
-                if !self.questions.can_resume {
+                if !self.questions.is_review {
                     let open = pieces.iter_mut().filter(|piece| piece.is_undecided());
                     open.for_each(HunkPiece::leave);
                 }
@@ -125,10 +141,10 @@ impl Asker {
                 }
                 Some(_) => format!("M {} ({})", piece.name, self.questions.decided[0]),
             };
-            let keys = offered_keys(self.questions.keys, pieces, at);
+            let keys = offered_keys(self.questions, pieces, at);
             let shown = text.shown(piece.parts.clone());
             let (key, rest) = self.ask(&shown, &name, self.questions.hunk, &keys)?;
-            if key == 'q' && self.questions.can_resume {
+            if key == 'q' && self.questions.is_review {
                 continue;
             }
             if key == 'c' {
@@ -284,7 +300,7 @@ impl Asker {
                     return Ok((key, rest.to_owned()));
                 }
                 _ => {
-                    let known = self.questions.keys.iter().filter(|(key, _)| keys.contains(key));
+                    let known = self.questions.keys().filter(|(key, _)| keys.contains(key));
                     let help: String =
                         known.map(|(key, what)| format!("{key} - {what}\n")).collect();
                     self.say(&format!("{help}? - show this help"))?;
@@ -331,9 +347,10 @@ pub(super) fn excerpt(shown: &[u8]) -> Vec<u8> {
 }
 
 /// The answers that make sense for the piece at `at`.
-fn offered_keys(keys: &[(char, &str)], pieces: &[HunkPiece], at: usize) -> Vec<char> {
-    keys.iter()
-        .map(|(key, _)| *key)
+fn offered_keys(questions: &Questions, pieces: &[HunkPiece], at: usize) -> Vec<char> {
+    questions
+        .keys()
+        .map(|(key, _)| key)
         .filter(|key| match key {
             'k' => undecided_before(pieces, at).is_some(),
             'K' => at > 0,

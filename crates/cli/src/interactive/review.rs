@@ -13,45 +13,30 @@ use crate::render;
 const KEEP: Questions = Questions {
     hunk: "Keep this hunk",
     decided: ["kept", "reverted"],
-    keys: &[
-        ('y', "yes, keep it"),
-        ('n', "no, revert it"),
-        ('q', "stop here: what is decided is kept, and `review` goes on with the rest"),
-        ('a', "keep this hunk and all that follow in this file"),
-        ('d', "revert this hunk and all that follow in this file"),
-        ('k', "leave it undecided, and go back to the previous undecided hunk"),
-        ('K', "leave it undecided, and go back to the previous hunk"),
-        ('j', "leave it undecided, and go on to the next undecided hunk"),
-        ('J', "leave it undecided, and go on to the next hunk"),
-        ('g', "go to a hunk by its number, as in `g2`; alone, list the hunks first"),
-        ('/', "go to the next hunk that matches a regular expression, as in `/foo`"),
-        ('s', "split it where lines between its changes stay, and ask about each part"),
-        ('e', "edit it in $VISUAL or $EDITOR: what comes out takes its place"),
-        ('c', "comment on it, as in `c why twice?`; `review --notes` prints the comments"),
+    answers: [
+        "yes, keep it",
+        "no, revert it",
+        "stop here: what is decided is kept, and `review` goes on with the rest",
+        "keep this hunk and all that follow in this file",
+        "revert this hunk and all that follow in this file",
     ],
-    can_resume: true,
+    edit: "edit it in $VISUAL or $EDITOR: what comes out takes its place",
+    is_review: true,
 };
 
 /// Which hunks are undone?
 const UNDO: Questions = Questions {
     hunk: "Undo this hunk",
     decided: ["undone", "kept"],
-    keys: &[
-        ('y', "yes, undo it"),
-        ('n', "no, keep it"),
-        ('q', "keep this hunk and all that are undecided, and undo what was chosen"),
-        ('a', "undo this hunk and all that follow in this file"),
-        ('d', "keep this hunk and all that follow in this file"),
-        ('k', "leave it undecided, and go back to the previous undecided hunk"),
-        ('K', "leave it undecided, and go back to the previous hunk"),
-        ('j', "leave it undecided, and go on to the next undecided hunk"),
-        ('J', "leave it undecided, and go on to the next hunk"),
-        ('g', "go to a hunk by its number, as in `g2`; alone, list the hunks first"),
-        ('/', "go to the next hunk that matches a regular expression, as in `/foo`"),
-        ('s', "split it where lines between its changes stay, and ask about each part"),
-        ('e', "edit it in $VISUAL or $EDITOR, and apply what comes out"),
+    answers: [
+        "yes, undo it",
+        "no, keep it",
+        "keep this hunk and all that are undecided, and undo what was chosen",
+        "undo this hunk and all that follow in this file",
+        "keep this hunk and all that follow in this file",
     ],
-    can_resume: false,
+    edit: "edit it in $VISUAL or $EDITOR, and apply what comes out",
+    is_review: false,
 };
 
 /// Asks about every hunk that is not decided yet, and keeps what is decided with `save`, after each

@@ -9,7 +9,14 @@ use crate::audit;
 
 /// The folders of sessions in a state directory, besides those of the engine. The log is removed
 /// last, as the record of applied changes.
-const FOLDERS: [&str; 4] = [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, audit::FOLDER];
+const FOLDERS: [&str; 5] =
+    [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, REVIEWS, audit::FOLDER];
+
+/// The folder of reviews, and the file in it.
+#[doc(hidden)]
+pub const REVIEWS: &str = "reviews";
+#[doc(hidden)]
+pub const DECISIONS: &str = "decisions.json";
 
 /// The sizes of the files in a state directory, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -98,6 +105,7 @@ fn is_own(path: &str) -> bool {
                 ledger::FOLDER => ledger::is_own(name),
                 snapshots::FOLDER => snapshots::is_own(name),
                 refused::FOLDER => refused::is_own(name),
+                REVIEWS => name == DECISIONS,
                 _ => audit::is_own(name),
             })
 }
