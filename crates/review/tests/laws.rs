@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use patch_engine::commit::{Error, Workspace};
+use patch_engine::commit::{Durability, Error, Workspace};
 use patch_engine::{Cancellation, Files, Options, Plan, PlanBuilder};
 use patch_review::{Choices, HunkKind, HunkState, Review};
 use patch_session::audit::{Audit, Operation};
@@ -70,7 +70,8 @@ fn step() -> impl Strategy<Value = (Who, Step)> {
 fn session(dir: &Path, name: &str) -> Session {
     let workspace = Workspace::open(dir, patch_engine::policy()).expect("a workspace");
     let name = name.parse::<SessionName>().expect("a name");
-    Session::new(workspace.for_a_person(), Audit::new(name, None), SessionSettings::default())
+    let settings = SessionSettings { durability: Durability::None, ..SessionSettings::default() };
+    Session::new(workspace.for_a_person(), Audit::new(name, None), settings)
 }
 
 /// Returns the lines of a file after an edit; `None` where nothing changes.
