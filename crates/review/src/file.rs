@@ -69,11 +69,11 @@ impl NowFile {
 
 impl ReviewFile {
     /// Looks for the changes of a file, from before the transactions to after them, in the file as
-    /// it is now. One of the two is a file.
+    /// it is now. One of the two is a file. `is_taken` tells where the transactions left files.
     pub(crate) fn new(
         root: &Root,
-        before: Option<FileVersion>,
-        after: Option<FileVersion>,
+        (before, after): (Option<FileVersion>, Option<FileVersion>),
+        is_taken: &dyn Fn(&str) -> bool,
     ) -> Self {
         let (operation, path, to_path) = match (&before, &after) {
             (None, after) => (ChangeKind::Create, path_of(after.as_ref()), None),
@@ -85,7 +85,7 @@ impl ReviewFile {
         };
         let versions = (before, after);
         let mut file = Self { operation, path, to_path, hunks: Vec::new(), versions, now: None };
-        let now = match file.look(root) {
+        let now = match file.look(root, is_taken) {
             Ok(now) => now,
             Err(_) => {
                 file.hunks.push(file.whole(HunkState::Unknown));
@@ -97,14 +97,18 @@ impl ReviewFile {
         file
     }
 
-    /// Reads the file as it is now: a moved one where it went, or where it was.
-    fn look(&self, root: &Root) -> Result<Option<NowFile>, fs_guard::Error> {
-        if let Some(to) = &self.to_path
-            && let Some(moved) = NowFile::at(root, to)?
-        {
-            return Ok(Some(moved));
+    /// Reads the file as it is now: a moved one where it went; or where it was, if no other one
+    /// took its place.
+    fn look(
+        &self,
+        root: &Root,
+        is_taken: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<NowFile>, fs_guard::Error> {
+        let Some(to) = &self.to_path else { return NowFile::at(root, &self.path) };
+        match NowFile::at(root, to)? {
+            None if !is_taken(&self.path) => NowFile::at(root, &self.path),
+            moved => Ok(moved),
         }
-        NowFile::at(root, &self.path)
     }
 
     /// Returns the path where the file is, or was left.

@@ -1,5 +1,6 @@
 //! A review: the net changes of several transactions, in the files as they are now.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use patch_engine::ErrorKind;
@@ -36,8 +37,11 @@ impl Review {
     pub fn new(session: &Session, newest_first: &[LogEntry]) -> Result<Self, commit::Error> {
         let found = session.net_changes(newest_first)?;
         let root = session.workspace().root();
-        let pairs = found.turn.files().into_iter();
-        let files = pairs.map(|(before, after)| ReviewFile::new(root, before, after)).collect();
+        let pairs = found.turn.files();
+        let left: HashSet<String> =
+            pairs.iter().filter_map(|(_, after)| Some(after.as_ref()?.path.clone())).collect();
+        let is_taken = |path: &str| left.contains(path);
+        let files = pairs.into_iter().map(|pair| ReviewFile::new(root, pair, &is_taken)).collect();
         Ok(Self {
             net: found.data,
             files,

@@ -265,6 +265,15 @@ fn run(history: &[(Who, Step)], pick: u64) -> Result<Counts, TestCaseError> {
                         .map(|(dir, _)| (dir.clone(), None)),
                 );
             }
+            // An undo brings a deleted file back as it was before all; a review with what others
+            // changed in it before it was deleted.
+            if !review.net.changed_between.is_empty() {
+                for hunk in standing.iter().filter(|hunk| hunk.kind == HunkKind::Delete) {
+                    let file = review.files.iter().find(|file| file.hunks.contains(hunk));
+                    let path = &file.expect("its file").path;
+                    by_undo.insert(path.clone(), by_review[path].clone());
+                }
+            }
             prop_assert_eq!(by_review, by_undo);
             counts.undone += 1;
         } else {
