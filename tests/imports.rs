@@ -176,7 +176,7 @@ fn all_code() -> BTreeMap<String, String> {
 
 /// The crates of the workspace by folder, and which of the others each may depend on. First the
 /// trunk, then its branches, which do not know each other.
-const BELOW: [(&str, &[&str]); 20] = [
+const BELOW: [(&str, &[&str]); 21] = [
     ("patch-grammar", &[]),
     ("fs-guard", &[]),
     ("trash", &["fs_guard"]),
@@ -191,7 +191,21 @@ const BELOW: [(&str, &[&str]); 20] = [
     ("musl-memory", &[]),
     ("constrain", &["fs_guard", "patch_engine", "patch_grammar"]),
     ("git", &["fs_guard", "git_object_tree", "patch_engine", "patch_grammar", "patch_session"]),
-    ("tools", &["fs_guard", "patch_engine", "patch_grammar", "patch_session", "workspace_trash"]),
+    (
+        "proposals",
+        &["fs_guard", "patch_engine", "patch_grammar", "patch_session", "workspace_trash"],
+    ),
+    (
+        "tools",
+        &[
+            "fs_guard",
+            "patch_engine",
+            "patch_grammar",
+            "patch_proposals",
+            "patch_session",
+            "workspace_trash",
+        ],
+    ),
     (
         "api",
         &[
@@ -201,6 +215,7 @@ const BELOW: [(&str, &[&str]); 20] = [
             "patch_engine",
             "patch_git",
             "patch_grammar",
+            "patch_proposals",
             "patch_session",
             "workspace_trash",
         ],
@@ -305,8 +320,18 @@ fn only_these_commands_are_a_persons() {
     };
     let found: BTreeSet<_> =
         all_code().into_iter().filter(|(_, code)| opens(code)).map(|(module, _)| module).collect();
-    let commands =
-        ["apply", "convert", "history", "ops", "recover", "status", "trash", "undo", "workspace"];
+    let commands = [
+        "apply",
+        "convert",
+        "history",
+        "ops",
+        "proposals",
+        "recover",
+        "status",
+        "trash",
+        "undo",
+        "workspace",
+    ];
     let mut wanted: BTreeSet<_> =
         commands.iter().map(|name| format!("cli/commands/{name}")).collect();
     wanted.extend(["cli/drop_in", "patch-engine/commit/workspace"].map(str::to_owned));

@@ -104,6 +104,15 @@ pub mod trash {
     };
 }
 
+/// Changes that wait for a person.
+#[cfg(feature = "workspace")]
+pub mod proposals {
+    pub use patch_proposals::{
+        Approval, Listed, Proposal, ProposalData, ProposalState, Proposals, ProposedFile,
+        ProposedPatch, Shown,
+    };
+}
+
 /// Sessions, the tools of agents, settings, logs and answers.
 #[cfg(feature = "workspace")]
 pub mod tools {
@@ -118,6 +127,6 @@ pub mod tools {
         NetDiff, OpenTurn, Reason, Session, SessionName, SessionSettings, Span, SpanNames,
         StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, changes, choices,
         envelope, hints, history, input, open_turns, ops, received, refused, remove_state,
-        settings, shown, size_in, statistics, store_size, unique_json,
+        settings, shown, size_in, statistics, store_size, text_form, unique_json,
     };
 }

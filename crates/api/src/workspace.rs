@@ -11,8 +11,8 @@ use patch_engine::{
 };
 use patch_session::audit::{Audit, Operation};
 use patch_session::changes::{DiffDetail, PatchData, restored};
-use patch_session::refused::RefusedForm;
 use patch_session::settings::Layers;
+use patch_session::text_form::TextForm;
 use patch_session::{BadName, Session, SessionName, Span, SpanNames, ToolError, TurnName, history};
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ impl OpenWorkspace {
         &self,
         patch: &[u8],
         options: &PatchOptions,
-    ) -> Result<(RefusedForm, Patch, Options), ToolError> {
+    ) -> Result<(TextForm, Patch, Options), ToolError> {
         let (mut text, mut rules) = options.read_part(&self.layers, patch)?;
         rules.formatter.clone_from(&self.session.settings().formatter);
         if let Some(id) = &options.amend {
@@ -135,7 +135,7 @@ impl OpenWorkspace {
         }
         let parsed = text.parse(&rules);
         let parsed = parsed.map_err(|error| error.tool_error(text.text.as_bytes()))?;
-        Ok((RefusedForm::of(&text), parsed, rules))
+        Ok((TextForm::of(&text), parsed, rules))
     }
 
     /// Applies a patch. Returns the `data` of `apply-patch --json`.

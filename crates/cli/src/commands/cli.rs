@@ -21,6 +21,7 @@ use super::manual::{CompletionsArgs, HelpArgs, ManArgs};
 use super::mcp_config::McpConfigArgs;
 use super::ops::OpsArgs;
 use super::parse::ParseArgs;
+use super::proposals::{ApproveArgs, DeclineArgs, ProposalsArgs, ProposeArgs};
 use super::recover::RecoverArgs;
 use super::serve::{APPROVE, ServeArgs};
 use super::status::StatusArgs;
@@ -41,8 +42,9 @@ use crate::outside;
     disable_help_subcommand = true,
     max_term_width = 100,
     override_usage = "apply-patch [OPTIONS] [FILE]...\n       apply-patch [OPTIONS] <COMMAND>",
-    after_help = "More commands: completions, grammar, intercept, man, ops, parse, prompt, tool,\n\
-        tool-spec. `apply-patch help COMMAND` prints the help of any.\n\
+    after_help = "More commands: approve, completions, decline, grammar, intercept, man, ops,\n\
+        parse, prompt, proposals, tool, tool-spec. `apply-patch help COMMAND` prints the\n\
+        help of any.\n\
         Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
         5 I/O or lock, 6 changed in part, 7 not a call of apply_patch (`intercept`),\n\
         8 not verified, 129/130/143 interrupted."
@@ -67,11 +69,22 @@ pub(crate) enum Command {
     Explain(Box<CheckArgs>),
     /// Apply a patch to a commit in git, without a checkout
     Git(Box<GitArgs>),
+    /// Propose a patch for a person to approve later; nothing is changed
+    Propose(Box<ProposeArgs>),
+    /// List the proposals that wait, and those that were decided
+    #[command(hide = true)]
+    Proposals(ProposalsArgs),
+    /// Approve a proposal: exactly what was shown is committed
+    #[command(hide = true)]
+    Approve(ApproveArgs),
+    /// Decline a proposal, or withdraw an own one
+    #[command(hide = true)]
+    Decline(DeclineArgs),
     /// Undo a transaction: its files get back their bytes and modes
     Undo(UndoArgs),
     /// Redo what was undone
     Redo(RedoArgs),
-    /// Show what is unfinished, the last change, and the size of the history
+    /// Show what is unfinished, the last change and the history's size
     Status(StatusArgs),
     /// List transactions, newest first
     Log(LogArgs),
@@ -138,6 +151,8 @@ impl Command {
             Self::Convert(args) => Some(args.input.file.as_deref()),
             #[cfg(feature = "git")]
             Self::Git(args) if !args.batch => Some(args.input.first()),
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => Some(args.input.first()),
             _ => None,
         }
     }
@@ -149,6 +164,8 @@ impl Command {
             Self::Check(args) | Self::Explain(args) => &args.input,
             #[cfg(feature = "git")]
             Self::Git(args) if !args.batch => &args.input,
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => &args.input,
             _ => return self.input().flatten().into_iter().collect(),
         };
         inputs.files.iter().map(PathBuf::as_path).collect()
@@ -163,6 +180,8 @@ impl Command {
             Self::Apply(args) => Some((args.input.clone(), &args.from)),
             Self::Check(args) | Self::Explain(args) => Some((args.input.clone(), &args.from)),
             Self::Convert(args) => Some((args.input.clone().into(), &args.from)),
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => Some((args.input.clone(), &args.from)),
             _ => None,
         }
     }
@@ -194,6 +213,14 @@ impl Command {
             }
             #[cfg(feature = "git")]
             Self::Git(args) => applying(args.approve, &args.rules, &args.writing),
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => args.formatting.over(args.writing.over(args.rules.layer())),
+            #[cfg(feature = "proposals")]
+            Self::Approve(args) => args.writing.over(Layer::default()),
+            #[cfg(feature = "proposals")]
+            Self::Decline(args) => {
+                Layer { lock_timeout: args.waiting.lock_timeout, ..Layer::default() }
+            }
             Self::Ops(args) => applying(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),
             Self::Tool(args) => Layer {
@@ -228,7 +255,12 @@ impl Command {
     pub(super) fn heeds(&self, key: &str) -> bool {
         let plans = matches!(
             self,
-            Self::Apply(_) | Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Ops(_)
+            Self::Apply(_)
+                | Self::Check(_)
+                | Self::Explain(_)
+                | Self::Convert(_)
+                | Self::Ops(_)
+                | Self::Propose(_)
         );
         match key {
             "profile" => plans || matches!(self, Self::Tool(_) | Self::Serve(_)),

@@ -680,6 +680,7 @@ fn command(record: Listing) -> String {
         Listing::Transaction(id) => format!("apply-patch show {}", id.short()),
         Listing::Trash => "apply-patch trash list --all".into(),
         Listing::Tools => "apply-patch tool --list".into(),
+        Listing::Proposals => "apply-patch proposals".into(),
     }
 }
 
@@ -751,6 +752,10 @@ fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
             "name the change: this session has made none that could be undone".into()
         }
         ForPerson::SayInstead => "say what to do instead".into(),
+        ForPerson::DecideAbout { proposal } => format!(
+            "decide about it: `apply-patch show {proposal}` shows it, `apply-patch approve \
+             {proposal}` commits it, and `apply-patch decline {proposal}` does not"
+        ),
         ForPerson::UseToolWith { argument } => format!("use a tool that has `{argument}`"),
         ForPerson::Own(what) => what.clone(),
     };

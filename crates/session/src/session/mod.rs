@@ -7,10 +7,12 @@ pub(crate) mod ledger;
 pub mod net;
 pub mod paths;
 pub mod printed;
+pub mod proposing;
 pub mod refused;
 pub(crate) mod snapshots;
 pub mod span;
 pub(crate) mod store_size;
+pub mod text_form;
 pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod who;
@@ -71,6 +73,9 @@ pub struct SessionSettings {
     pub max_snapshots: u64,
     /// How long to keep the files displaced by commits.
     pub retention: Retention,
+    /// How long a proposal waits for a decision, how long the decision is kept then, and how many
+    /// are kept.
+    pub proposal_keep: Retention,
     /// Whether a failed call leaves no trace if nothing was ever changed: no state directory is
     /// made for the log.
     pub traceless: bool,
@@ -102,6 +107,7 @@ impl SessionSettings {
             encodings: settings.encoding.encodings(),
             max_snapshots: settings.max_snapshots.0,
             retention: settings.trash_keep.retention(),
+            proposal_keep: settings.proposal_keep.retention(),
             max_output: None,
             traceless: false,
             verify: None,

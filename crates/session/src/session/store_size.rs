@@ -4,12 +4,13 @@ use fs_guard::{Dir, Error, FileKind, Wait};
 use patch_engine::commit::{self, Removal, State, Workspace};
 use serde::Serialize;
 
-use super::{ledger, refused, snapshots};
+use super::{ledger, proposing, refused, snapshots};
 use crate::audit;
 
 /// The folders of sessions in a state directory, besides those of the engine. The log is removed
 /// last, as the record of applied changes.
-const FOLDERS: [&str; 4] = [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, audit::FOLDER];
+const FOLDERS: [&str; 5] =
+    [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, proposing::FOLDER, audit::FOLDER];
 
 /// The sizes of the files in a state directory, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -98,6 +99,7 @@ fn is_own(path: &str) -> bool {
                 ledger::FOLDER => ledger::is_own(name),
                 snapshots::FOLDER => snapshots::is_own(name),
                 refused::FOLDER => refused::is_own(name),
+                proposing::FOLDER => proposing::is_own(name),
                 _ => audit::is_own(name),
             })
 }

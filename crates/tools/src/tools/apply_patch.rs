@@ -20,7 +20,7 @@ use patch_session::answer::reason::Reason;
 use patch_session::input::PatchText;
 use patch_session::json::Unique;
 use patch_session::session::changing::ChangingCall;
-use patch_session::session::refused::RefusedForm;
+use patch_session::session::text_form::TextForm;
 use patch_session::session::{Session, expected};
 use patch_session::settings::Layer;
 use patch_session::text::length;
@@ -215,7 +215,7 @@ impl ApplyPatch {
             return Err(ToolError::arguments(Reason::BadArguments, message)
                 .remedies([Remedy::omit("atomic")]));
         }
-        let keep = (atomicity != Atomicity::EachSection).then(|| RefusedForm::of(&text));
+        let keep = (atomicity != Atomicity::EachSection).then(|| TextForm::of(&text));
         let parsed = ParsedPatch { patch: &patch, options, atomicity, keep };
         apply_parsed(session, parsed, self.diff, call)
     }
@@ -253,7 +253,7 @@ pub(crate) struct ParsedPatch<'p> {
     pub(crate) options: Options,
     pub(crate) atomicity: Atomicity,
     /// The form in which the patch is kept to be amended if it does not apply.
-    pub(crate) keep: Option<RefusedForm>,
+    pub(crate) keep: Option<TextForm>,
 }
 
 /// Applies a patch, or only plans it if there is no call.
