@@ -35,7 +35,7 @@ pub struct ProposalData {
     /// The files that it changes.
     pub files: Vec<FileData>,
     /// Why a person is asked.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     /// The plan that was shown.
     pub digest: String,
@@ -46,7 +46,7 @@ pub struct ProposalData {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_why: Option<String>,
     /// The transactions of what was approved, for undo.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transaction_ids: Vec<String>,
 }
 

@@ -79,6 +79,20 @@ impl Proposals<'_> {
         proposed: ProposedPatch,
         why: Option<&str>,
     ) -> Result<Proposed, ToolError> {
+        self.propose_if(proposed, why, &|_| Ok(()))
+    }
+
+    /// Does the same where `check` accepts the plan.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`propose`](Self::propose) and of `check`.
+    pub fn propose_if(
+        &self,
+        proposed: ProposedPatch,
+        why: Option<&str>,
+        check: &dyn Fn(&Plan) -> Result<(), ToolError>,
+    ) -> Result<Proposed, ToolError> {
         let (workspace, mut approvals) = self.session.workspace().asking();
         let asking = self.session.reopened(workspace);
         let ProposedPatch { text, patch, options, call, tool } = proposed;
@@ -89,6 +103,7 @@ impl Proposals<'_> {
         if report.already_done || report.plan.is_empty() {
             return Err(nothing_to_propose(&report));
         }
+        check(&report.plan)?;
         let layers = self.session.settings().layers.clone().with(call);
         let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
         let mut record = self.record(&tool, why, &report.plan)?;

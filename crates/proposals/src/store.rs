@@ -166,13 +166,15 @@ impl<'s> Proposals<'s> {
         }
     }
 
-    /// Finds a proposal that this session made, by its whole id: what a tool may see.
+    /// Finds a proposal for a tool: one that this session made, unless the settings of the session
+    /// let tools be told of others.
     ///
     /// # Errors
     ///
     /// When there is none, another session made it, or it has been altered.
     pub fn own(&self, id: &str) -> Result<Proposal, ToolError> {
-        let found = self.find(id).ok().filter(|found| found.is_of(self.session));
+        let any = self.session.settings().any_proposal;
+        let found = self.find(id).ok().filter(|found| any || found.is_of(self.session));
         found.ok_or_else(|| {
             let message = format!("this session has made no proposal {id:?}");
             ToolError::new(FailureClass::DoesNotApply, ErrorKind::NotFound, message)
@@ -330,6 +332,29 @@ impl<'s> Proposals<'s> {
         Err(ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message)
             .reason(Reason::NotProposable)
             .remedies([Remedy::Ask(ForPerson::See(Listing::Proposals))]))
+    }
+
+    /// Gives up a proposal that this session made.
+    ///
+    /// # Errors
+    ///
+    /// When another session made it, or it is decided already.
+    pub fn withdraw(&self, id: &str, why: Option<&str>) -> Result<Proposal, ToolError> {
+        let own = self.own(id)?;
+        if !own.is_of(self.session) {
+            let message = format!("{id}: another session made it");
+            return Err(ToolError::new(
+                FailureClass::Refused,
+                ErrorKind::PermissionDenied,
+                message,
+            )
+            .reason(Reason::NoSuchProposal)
+            .remedies([Remedy::omit("withdraw")]));
+        }
+        match self.decline(own.id(), why)? {
+            Listed::Verified(proposal) => Ok(*proposal),
+            Listed::NotVerified { id } => Err(not_verified(&id)),
+        }
     }
 
     /// Declines a proposal. The session that made it gives it up so. One that was altered is

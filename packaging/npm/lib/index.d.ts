@@ -182,6 +182,8 @@ export interface WorkspaceSettings extends PatchSettings {
   verifyTimeout?: number;
   /** How long displaced files are kept: an age, a size, a number of transactions, or several of them, as `30d, 1GiB`. Each has its unit. */
   trashKeep?: string;
+  /** How long a proposal waits for a decision, and how long the decision is kept then: an age, a size, a number of proposals, or several of them, as `30d, 64MiB`. Each has its unit. */
+  proposalKeep?: string;
 }
 
 /** How a patch is read and planned. What is left open is as the profile has it. */

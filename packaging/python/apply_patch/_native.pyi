@@ -57,6 +57,7 @@ class WorkspaceSettings(PatchSettings, total=False):
     format_with: str | Mapping[str, str] | None
     verify_timeout: float | None
     trash_keep: str | None
+    proposal_keep: str | None
 
 class PatchOptions(PatchSettings, total=False):
     form: Literal["envelope", "unified", "openai", "blocks", "edits", "files", "auto"]

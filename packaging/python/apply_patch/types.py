@@ -1261,6 +1261,116 @@ class UndoTurnData(_UndoTurnData, total=False):
     truncated: bool
 
 
+class _ProposeArguments(TypedDict):
+    """What it always has."""
+
+    # Patch, from `*** Begin Patch` to `*** End Patch`.
+    patch: str
+
+
+class ProposeArguments(_ProposeArguments, total=False):
+    """The arguments of `propose`."""
+
+    # Files as you read them; refused if changed since.
+    expectedSha256ByPath: list[ExpectedFile]
+    # Most bytes of the answer (8192).
+    maxResultBytes: int
+    # Why it is wanted, for who decides.
+    reason: str
+
+
+class _ProposeData(TypedDict):
+    """What it always has."""
+
+    # The files that it would change, in order.
+    changedFiles: list[ChangedFile]
+    # Its id, for `proposal`.
+    proposalId: str
+    # proposed: nothing is changed yet.
+    state: str
+
+
+class ProposeData(_ProposeData, total=False):
+    """What `propose` answers."""
+
+    # What was overlooked, and what a reader should know.
+    notes: list[str]
+    # Why a person is asked, beside that it was proposed.
+    reasons: list[str]
+    # Diffs or files are left out.
+    truncated: bool
+
+
+class _ProposalArguments(TypedDict):
+    """What it always has."""
+
+    # proposalId.
+    id: str
+
+
+class ProposalArguments(_ProposalArguments, total=False):
+    """The arguments of `proposal`."""
+
+    # Why it is given up.
+    reason: str
+    # Give it up: it is not wanted any more.
+    withdraw: bool
+
+
+class _ProposedFile(TypedDict):
+    """What it always has."""
+
+    # create, update, delete or move.
+    operation: str
+    # Its path before.
+    path: str
+
+
+class ProposedFile(_ProposedFile, total=False):
+    """One of a list."""
+
+    # Where it moves to.
+    toPath: str
+
+
+class _ProposalData(TypedDict):
+    """What it always has."""
+
+    # The plan that was shown.
+    digest: str
+    # The files that it changes.
+    files: list[ProposedFile]
+    # Its id.
+    proposalId: str
+    # The session that made it.
+    session: str
+    # proposed, approved, declined, withdrawn or expired.
+    state: str
+    # When it was made.
+    time: str
+
+
+class ProposalData(_ProposalData, total=False):
+    """What `proposal` answers."""
+
+    # The agent of that session.
+    agent: str
+    # When it was decided.
+    decided: str
+    # Why it was declined.
+    decidedWhy: str
+    # The directory of the project to which its paths are relative.
+    directory: str
+    # Why a person is asked.
+    reasons: list[str]
+    # The transactions of what was approved, for undo.
+    transactionIds: list[str]
+    # The turn in which it was made.
+    turnId: str
+    # Why it was made.
+    why: str
+
+
 class _Succeeded(TypedDict):
     """What it always has."""
 
@@ -1396,6 +1506,24 @@ class UndoTurnSucceeded(Succeeded):
 
 
 UndoTurnAnswer = Union[UndoTurnSucceeded, FailedCall]
+
+
+class ProposeSucceeded(Succeeded):
+    """The answer of `propose`."""
+
+    data: ProposeData
+
+
+ProposeAnswer = Union[ProposeSucceeded, FailedCall]
+
+
+class ProposalSucceeded(Succeeded):
+    """The answer of `proposal`."""
+
+    data: ProposalData
+
+
+ProposalAnswer = Union[ProposalSucceeded, FailedCall]
 
 
 class AnySucceeded(Succeeded):

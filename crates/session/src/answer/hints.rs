@@ -332,7 +332,8 @@ fn sets_any(changes: &[ArgumentChange]) -> bool {
 
 /// Returns a remedy in the form for a caller, or `None` if the caller cannot follow the remedy.
 fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
-    let is_patch = matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
+    let is_patch =
+        matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch | Tool::Propose));
     let has_hunks = is_patch || caller == Caller::Operations;
     match (remedy, caller) {
         (Remedy::Set(Setting::Root(root)), Caller::Link) => {
@@ -561,7 +562,7 @@ impl Hint {
                 | Caller::Link
                 | Caller::Undo
                 | Caller::Program(_)
-                | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
+                | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch | Tool::Propose),
             ) => Some(Self::UseSection { section, path }),
             _ => Some(Self::UseTool { tool: tool(action, caller)?, path }),
         }
@@ -1022,7 +1023,9 @@ fn read_words(path: &str, lines: Option<(usize, usize)>, caller: Caller) -> Stri
     let copy = match caller {
         Caller::Tool(Tool::EditFile) => "copy oldText from there",
         Caller::Editor => "write the command for what is there now",
-        Caller::Tool(tool) if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch) => {
+        Caller::Tool(tool)
+            if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch | Tool::Propose) =>
+        {
             "repeat the call for what is there now"
         }
         _ if lines.is_none() => "write the change for what is there now",

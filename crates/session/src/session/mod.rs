@@ -85,6 +85,8 @@ pub struct SessionSettings {
     pub formatter: Option<Arc<dyn Formatter>>,
     /// Whether [`Tool::UndoTurn`](crate::Tool::UndoTurn) can be called.
     pub undo_turn: bool,
+    /// Whether tools may be told of proposals that other sessions have made.
+    pub any_proposal: bool,
     /// The lookup of versions in a version control system, besides snapshots and displaced files;
     /// `None` for these two only.
     pub versions: Option<Versions>,
@@ -113,6 +115,7 @@ impl SessionSettings {
             verify: None,
             formatter: None,
             undo_turn: false,
+            any_proposal: false,
             versions: None,
         }
     }

@@ -196,19 +196,7 @@ impl FileTool for ApplyPatch {
 impl ApplyPatch {
     /// Applies the patch, or only plans it if there is no call.
     fn run(&self, session: &Session, call: Option<&mut ChangingCall<'_>>) -> ToolResult<PatchData> {
-        let mut options = session.options_for(Layer {
-            profile: self.profile.map(Profile::from),
-            skip_applied: self.skip_applied,
-            create_parents: self.create_parent_directories,
-            ..Layer::default()
-        })?;
-        options.snapshots = session.snapshots_for(self.carry);
-        self.expect_given(session, &mut options)?;
-        let (mut text, mut patch) = PatchText::parsed(&self.patch, &options)?;
-        if let Some(id) = &self.amend {
-            text = session.amended(id, &text, &options)?;
-            patch = text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
-        }
+        let ReadPatch { text, patch, options, .. } = self.read(session)?;
         let atomicity = self.atomicity()?;
         if atomicity == Atomicity::EachSection && session.settings().verify.is_some() {
             let message = "changes are checked here, all of a patch at once: `atomic` is true";
@@ -218,6 +206,25 @@ impl ApplyPatch {
         let keep = (atomicity != Atomicity::EachSection).then(|| TextForm::of(&text));
         let parsed = ParsedPatch { patch: &patch, options, atomicity, keep };
         apply_parsed(session, parsed, self.diff, call)
+    }
+
+    /// Reads the patch, and its rules.
+    pub(crate) fn read(&self, session: &Session) -> Result<ReadPatch, ToolError> {
+        let call = Layer {
+            profile: self.profile.map(Profile::from),
+            skip_applied: self.skip_applied,
+            create_parents: self.create_parent_directories,
+            ..Layer::default()
+        };
+        let mut options = session.options_for(call.clone())?;
+        options.snapshots = session.snapshots_for(self.carry);
+        self.expect_given(session, &mut options)?;
+        let (mut text, mut patch) = PatchText::parsed(&self.patch, &options)?;
+        if let Some(id) = &self.amend {
+            text = session.amended(id, &text, &options)?;
+            patch = text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
+        }
+        Ok(ReadPatch { text, patch, options, call })
     }
 
     /// Sets the caller's hashes as the expected hashes of the files.
@@ -245,6 +252,15 @@ impl ApplyPatch {
                 .remedies([Remedy::omit("atomic"), Remedy::omit("partial")])
         })
     }
+}
+
+/// A patch as it was read, with its rules.
+pub(crate) struct ReadPatch {
+    pub(crate) text: PatchText,
+    pub(crate) patch: Patch,
+    pub(crate) options: Options,
+    /// The settings of the call.
+    pub(crate) call: Layer,
 }
 
 /// A patch to apply, with its rules.
@@ -304,7 +320,7 @@ pub(crate) fn apply_parsed(
 
 /// Sets the hash that the session saw as the expected hash of each file, unless the caller
 /// gives one.
-fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options) {
+pub(crate) fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options) {
     let mut seen = HashSet::new();
     for section in patch.sections() {
         let Ok(path) = session.root().check(&section.path.text, Access::Read) else { continue };
@@ -325,7 +341,7 @@ fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options)
 }
 
 /// Checks the replaced files of a plan that had no expected hash when they were planned.
-fn check_replaced(
+pub(crate) fn check_replaced(
     session: &Session,
     plan: &Plan,
     checked: &HashSet<String>,
