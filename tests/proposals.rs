@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::{self, Run, clean, on_terminal, place};
 
@@ -39,7 +39,11 @@ fn proposed(dir: &Path, args: &[&str], text: &str) -> String {
 
 fn state(dir: &Path, id: &str) -> Value {
     let (_, answer) = json(dir, &["proposals"], "");
-    let all = answer["data"]["proposals"].as_array().expect("a list").clone();
+    let data = &answer["data"];
+    if data["notVerified"].as_array().expect("a list").contains(&id.into()) {
+        return json!({ "state": "not_verified" });
+    }
+    let all = data["proposals"].as_array().expect("a list").clone();
     all.into_iter().find(|one| one["proposalId"] == id).unwrap_or(Value::Null)
 }
 

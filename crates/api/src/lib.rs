@@ -14,6 +14,8 @@ mod host;
 mod memory;
 mod options;
 mod plan;
+#[cfg(feature = "workspace")]
+mod proposals_of;
 mod stream;
 mod text;
 #[cfg(feature = "workspace")]
@@ -108,8 +110,8 @@ pub mod trash {
 #[cfg(feature = "workspace")]
 pub mod proposals {
     pub use patch_proposals::{
-        Approval, Listed, Proposal, ProposalData, ProposalState, Proposals, ProposedFile,
-        ProposedPatch, Shown,
+        Approval, Listed, PlannedProposal, Proposal, ProposalData, ProposalList, ProposalState,
+        Proposals, ProposedFile, ProposedPatch, Shown, differs,
     };
 }
 

@@ -1,12 +1,19 @@
 //! A proposal as data, for answers.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::time::{Duration, UNIX_EPOCH};
 
+use patch_engine::remedy::ForPerson;
+use patch_engine::{ErrorKind, Plan, Remedy};
+use patch_session::changes::{CarriedHunk, ChangedFile, DiffDetail, PatchData};
+use patch_session::{FailureClass, Reason, ToolError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 use workspace_trash::format_time;
 
+use crate::approve::Shown;
 use crate::proposal::{Proposal, ProposalState};
+use crate::store::Listed;
 
 /// A proposal as data.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -61,6 +68,110 @@ pub struct FileData {
     /// Where it moves to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_path: Option<String>,
+}
+
+/// All proposals as data, the newest first.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposalList {
+    /// Those that are as this program wrote them.
+    pub proposals: Vec<ProposalData>,
+    /// The ids of those that were altered, or are not signed with a key that is here.
+    pub not_verified: Vec<String>,
+}
+
+impl ProposalList {
+    /// Makes data of a list.
+    #[must_use]
+    pub fn of(listed: &[Listed]) -> Self {
+        let mut list = Self { proposals: Vec::new(), not_verified: Vec::new() };
+        for one in listed {
+            match one {
+                Listed::Verified(proposal) => list.proposals.push(proposal.data()),
+                Listed::NotVerified { id } => list.not_verified.push(id.clone()),
+            }
+        }
+        list
+    }
+}
+
+/// A proposal as data, and what it would do now.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedProposal {
+    /// The proposal.
+    #[serde(flatten)]
+    pub proposal: ProposalData,
+    /// What it would do now, if it waits and applies.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub now: Option<ProposalNow>,
+    /// Why it does not apply any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ToolError>,
+    /// Older proposals that were found to have expired.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expired: Vec<String>,
+}
+
+/// What a proposal would do to the files as they are now.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposalNow {
+    /// It is not what was shown when it was proposed: the files have changed since.
+    pub differs: bool,
+    /// The digest by which exactly this is approved.
+    pub digest_now: String,
+    /// The files, in order, with their diffs.
+    pub changed_files: Vec<ChangedFile>,
+    /// What was overlooked, and what a reader should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The hunks that were carried to files that have changed since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<CarriedHunk>,
+}
+
+impl PlannedProposal {
+    /// Takes a proposal that is not planned.
+    #[must_use]
+    pub fn of(proposal: &Proposal) -> Self {
+        Self { proposal: proposal.data(), now: None, error: None, expired: Vec::new() }
+    }
+
+    /// Takes a proposal and its plan for the files as they are now.
+    ///
+    /// # Errors
+    ///
+    /// When a file has changed since it was planned.
+    pub fn with_plan(proposal: &Proposal, plan: &Plan) -> Result<Self, fs_guard::Error> {
+        let data = PatchData::planned(plan, true, DiffDetail::Full)?;
+        let digest = plan.digest();
+        let now = ProposalNow {
+            differs: digest != proposal.digest(),
+            digest_now: digest.to_string(),
+            changed_files: data.changed_files,
+            notes: data.notes,
+            carried: data.carried,
+        };
+        Ok(Self { now: Some(now), ..Self::of(proposal) })
+    }
+}
+
+/// Makes the error of a proposal whose result is not the one that a person has seen.
+#[must_use]
+pub fn differs(proposal: &Proposal, shown: &Shown) -> ToolError {
+    let id = proposal.id();
+    let digest = shown.digest.to_string();
+    let message = format!(
+        "{id}: the files have changed since it was proposed, and so has the result; nothing was \
+         changed"
+    );
+    ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
+        .reason(Reason::PlanDiffers)
+        .details(json!({
+            "proposalId": id, "digest": digest, "changedFiles": shown.data.changed_files,
+        }))
+        .remedies([Remedy::Ask(ForPerson::ApproveResult { proposal: id.to_owned(), digest })])
 }
 
 impl Proposal {

@@ -10,7 +10,7 @@ mod proposal;
 mod propose;
 mod store;
 
-pub use answer::ProposalData;
+pub use answer::{FileData, PlannedProposal, ProposalData, ProposalList, ProposalNow, differs};
 pub use approve::{Approval, Shown};
 pub use later::{Later, proposed_later};
 pub use proposal::{Decision, Proposal, ProposalState, ProposedFile};

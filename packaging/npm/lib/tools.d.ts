@@ -1,5 +1,5 @@
 // Made of the schemas of the tools by crates/api/tests/answers.rs.
-import type { ChangedFile, CarriedHunk, Applied } from "./answers";
+import type { ChangedFile, CarriedHunk, Applied, ProposedFile } from "./answers";
 
 /** The arguments of `read_file`. */
 export interface ReadFileArguments {
@@ -504,15 +504,6 @@ export interface ProposalArguments {
   reason?: string;
   /** Give it up: it is not wanted any more. */
   withdraw?: boolean;
-}
-
-export interface ProposedFile {
-  /** create, update, delete or move. */
-  operation: string;
-  /** Its path before. */
-  path: string;
-  /** Where it moves to. */
-  toPath?: string;
 }
 
 /** What `proposal` answers. */

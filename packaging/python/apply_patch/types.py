@@ -134,6 +134,103 @@ class Applied(_Applied, total=False):
     truncated: bool
 
 
+class _ProposedFile(TypedDict):
+    """What it always has."""
+
+    operation: Literal["create", "update", "delete", "move"]
+    path: str
+
+
+class ProposedFile(_ProposedFile, total=False):
+    """A file that a proposal changes."""
+
+    # Where it moves to.
+    toPath: str
+
+
+class _KeptProposal(TypedDict):
+    """What it always has."""
+
+    proposalId: str
+    state: Literal["proposed", "approved", "declined", "withdrawn", "expired"]
+    # When it was made, in UTC.
+    time: str
+    session: str
+    files: list[ProposedFile]
+    # The plan that was shown.
+    digest: str
+
+
+class KeptProposal(_KeptProposal, total=False):
+    """A change that waits for a person, or about which one has decided."""
+
+    agent: str
+    turnId: str
+    # Why it was made.
+    why: str
+    # The directory of the project to which its paths are relative.
+    directory: str
+    # Why a person is asked.
+    reasons: list[str]
+    # When it was decided, in UTC.
+    decided: str
+    # Why it was declined.
+    decidedWhy: str
+    # The transactions of what was approved.
+    transactionIds: list[str]
+
+
+class KeptProposals(TypedDict):
+    """The proposals of a project, the newest first."""
+
+    proposals: list[KeptProposal]
+    # The ids of those that were altered, or are not signed with a key that is here.
+    notVerified: list[str]
+
+
+class _PlannedProposal(TypedDict):
+    """What it always has."""
+
+    proposalId: str
+    state: Literal["proposed", "approved", "declined", "withdrawn", "expired"]
+    # When it was made, in UTC.
+    time: str
+    session: str
+    files: list[ProposedFile]
+    # The plan that was shown.
+    digest: str
+
+
+class PlannedProposal(_PlannedProposal, total=False):
+    """A proposal, and what it would do now, if it waits."""
+
+    agent: str
+    turnId: str
+    # Why it was made.
+    why: str
+    # The directory of the project to which its paths are relative.
+    directory: str
+    # Why a person is asked.
+    reasons: list[str]
+    # When it was decided, in UTC.
+    decided: str
+    # Why it was declined.
+    decidedWhy: str
+    # The transactions of what was approved.
+    transactionIds: list[str]
+    # It is not what was shown: the files have changed since.
+    differs: bool
+    # What `approve` takes to commit exactly this.
+    digestNow: str
+    changedFiles: list[ChangedFile]
+    notes: list[str]
+    carried: list[CarriedHunk]
+    # Why it does not apply any more.
+    error: ErrorFields
+    # Older proposals that were found to have expired.
+    expired: list[str]
+
+
 class _Committed(TypedDict):
     """What it always has."""
 
@@ -1315,22 +1412,6 @@ class ProposalArguments(_ProposalArguments, total=False):
     reason: str
     # Give it up: it is not wanted any more.
     withdraw: bool
-
-
-class _ProposedFile(TypedDict):
-    """What it always has."""
-
-    # create, update, delete or move.
-    operation: str
-    # Its path before.
-    path: str
-
-
-class ProposedFile(_ProposedFile, total=False):
-    """One of a list."""
-
-    # Where it moves to.
-    toPath: str
 
 
 class _ProposalData(TypedDict):

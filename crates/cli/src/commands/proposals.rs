@@ -1,19 +1,17 @@
 //! `apply-patch propose`, `proposals`, `approve` and `decline`: changes that wait for a person.
 
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
-use apply_patch_api::engine::remedy::ForPerson;
-use apply_patch_api::engine::{Atomicity, Cancellation, Options, Plan, Remedy, Report};
+use apply_patch_api::engine::{Atomicity, Cancellation, Options, Plan, Report};
 use apply_patch_api::files::Sha256;
 use apply_patch_api::proposals::{
-    Approval, Listed, Proposal, ProposalData, ProposalState, Proposals, ProposedPatch, Shown,
+    self, Approval, Listed, PlannedProposal, Proposal, ProposalList, ProposalState, Proposals,
+    ProposedFile, ProposedPatch, Shown,
 };
-use apply_patch_api::tools::changes::{DiffDetail, PatchData};
 use apply_patch_api::tools::text_form::TextForm;
-use apply_patch_api::tools::{ErrorKind, FailureClass, Reason, Session, ToolError};
+use apply_patch_api::tools::{Session, ToolError};
 use apply_patch_api::trash::format_local_time;
 use clap::Args;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{apply, workspace};
 use crate::approve::{Prompt, confirm, preset};
@@ -89,19 +87,6 @@ pub(crate) struct DeclineArgs {
     pub(crate) waiting: args::Waiting,
 }
 
-/// A proposal as data, and what it would do now.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer<'d, D> {
-    #[serde(flatten)]
-    proposal: &'d ProposalData,
-    /// Older proposals that were found to have expired.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    expired: &'d [String],
-    #[serde(flatten)]
-    now: D,
-}
-
 fn told(error: ToolError) -> Failure {
     Failure::Tool(Box::new(error))
 }
@@ -122,9 +107,8 @@ pub(crate) fn propose(global: &Global, args: &ProposeArgs) -> Result<Exit, Failu
     let proposal = &made.proposal;
     let id = proposal.id();
     if global.json {
-        let now = PatchData::planned(&made.report.plan, true, DiffDetail::Full)?;
-        let data = Answer { proposal: &proposal.data(), expired: &made.expired, now };
-        json::done(proposal.outcome(), data);
+        let planned = PlannedProposal::with_plan(proposal, &made.report.plan)?;
+        json::done(proposal.outcome(), PlannedProposal { expired: made.expired, ..planned });
         return Ok(Exit::Done);
     }
     if !global.quiet {
@@ -181,7 +165,7 @@ fn files(proposal: &Proposal) -> String {
         "" => path.to_owned(),
         directory => format!("{directory}/{path}"),
     };
-    let name = |file: &apply_patch_api::proposals::ProposedFile| {
+    let name = |file: &ProposedFile| {
         let letter = match &*file.operation {
             "create" => "A",
             "delete" => "D",
@@ -209,14 +193,7 @@ pub(crate) fn list(global: &Global) -> Result<Exit, Failure> {
         waiting => format!("{waiting} proposals wait"),
     };
     if global.json {
-        let data: Vec<Value> = all
-            .iter()
-            .map(|one| match one {
-                Listed::Verified(proposal) => json!(proposal.data()),
-                Listed::NotVerified { id } => json!({ "proposalId": id, "state": "not_verified" }),
-            })
-            .collect();
-        json::done(output, json!({ "proposals": data }));
+        json::done(output, ProposalList::of(&all));
         return Ok(Exit::Done);
     }
     for one in &all {
@@ -274,18 +251,8 @@ fn show_plan(
 ) -> Result<(), Failure> {
     let differs = plan.digest() != proposal.digest();
     if global.json {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Now {
-            differs: bool,
-            digest_now: String,
-            #[serde(flatten)]
-            data: PatchData,
-        }
-        let data = PatchData::planned(plan, true, DiffDetail::Full)?;
-        let now = Now { differs, digest_now: plan.digest().to_string(), data };
-        let data = Answer { proposal: &proposal.data(), expired: &[], now };
-        json::done(proposal.outcome(), data);
+        let planned = PlannedProposal::with_plan(proposal, plan)?;
+        json::done(proposal.outcome(), planned);
         return Ok(());
     }
     let diff = plan.images().diffs()?;
@@ -360,23 +327,7 @@ fn agree(global: &Global, proposal: &Proposal, shown: &Shown) -> Result<Sha256, 
             return Err(Failure::Refused("not approved; nothing was changed".into()));
         }
     }
-    let id = proposal.id();
-    let message = format!(
-        "{id}: the files have changed since it was proposed, and so has the result; nothing was \
-         changed"
-    );
-    let error = ToolError::new(FailureClass::Stale, ErrorKind::StaleFile, message)
-        .reason(Reason::PlanDiffers)
-        .details(json!({
-            "proposalId": id,
-            "digest": shown.digest.to_string(),
-            "changedFiles": shown.data.changed_files,
-        }))
-        .remedies([Remedy::Ask(ForPerson::Own(format!(
-            "look at the result, and run `apply-patch approve {id} --digest {}`",
-            shown.digest
-        )))]);
-    Err(told(error))
+    Err(told(proposals::differs(proposal, shown)))
 }
 
 /// Prints what was committed.

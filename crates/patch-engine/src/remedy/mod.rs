@@ -386,6 +386,13 @@ pub enum ForPerson {
     NameChange,
     /// Say what to do instead of what was declined.
     SayInstead,
+    /// Look at what a proposal would do now, and approve that.
+    ApproveResult {
+        /// Its id.
+        proposal: String,
+        /// The digest of the result.
+        digest: String,
+    },
     /// Approve or decline a proposal.
     DecideAbout {
         /// Its id.

@@ -753,6 +753,17 @@ fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
             "name the change: this session has made none that could be undone".into()
         }
         ForPerson::SayInstead => "say what to do instead".into(),
+        ForPerson::ApproveResult { proposal, digest } => match caller {
+            Caller::Program(Language::Python) => {
+                format!("look at the result, and call approve({proposal:?}, digest={digest:?})")
+            }
+            Caller::Program(Language::JavaScript) => format!(
+                "look at the result, and call approve({proposal:?}, {{ digest: {digest:?} }})"
+            ),
+            _ => format!(
+                "look at the result, and run `apply-patch approve {proposal} --digest {digest}`"
+            ),
+        },
         ForPerson::DecideAbout { proposal } => format!(
             "decide about it: `apply-patch show {proposal}` shows it, `apply-patch approve \
              {proposal}` commits it, and `apply-patch decline {proposal}` does not"
