@@ -176,7 +176,7 @@ fn all_code() -> BTreeMap<String, String> {
 
 /// The crates of the workspace by folder, and which of the others each may depend on. First the
 /// trunk, then its branches, which do not know each other.
-const BELOW: [(&str, &[&str]); 21] = [
+const BELOW: [(&str, &[&str]); 22] = [
     ("patch-grammar", &[]),
     ("fs-guard", &[]),
     ("trash", &["fs_guard"]),
@@ -192,7 +192,21 @@ const BELOW: [(&str, &[&str]); 21] = [
     ("constrain", &["fs_guard", "patch_engine", "patch_grammar"]),
     ("git", &["fs_guard", "git_object_tree", "patch_engine", "patch_grammar", "patch_session"]),
     ("review", &["fs_guard", "patch_engine", "patch_session", "patch_text"]),
-    ("tools", &["fs_guard", "patch_engine", "patch_grammar", "patch_session", "workspace_trash"]),
+    (
+        "proposals",
+        &["fs_guard", "patch_engine", "patch_grammar", "patch_session", "workspace_trash"],
+    ),
+    (
+        "tools",
+        &[
+            "fs_guard",
+            "patch_engine",
+            "patch_grammar",
+            "patch_proposals",
+            "patch_session",
+            "workspace_trash",
+        ],
+    ),
     (
         "api",
         &[
@@ -203,6 +217,7 @@ const BELOW: [(&str, &[&str]); 21] = [
             "patch_git",
             "patch_grammar",
             "patch_review",
+            "patch_proposals",
             "patch_session",
             "workspace_trash",
         ],
@@ -314,6 +329,8 @@ fn only_these_commands_are_a_persons() {
         "ops",
         "recover",
         "review",
+        "proposals",
+        "recover",
         "status",
         "trash",
         "undo",

@@ -49,6 +49,13 @@ const CALLS: &[(&str, &str)] = &[
     ("review", "review"),
     ("review", "review --json"),
     ("review", "review --format html"),
+    ("propose", "propose ../p"),
+    ("propose", "propose --json ../p"),
+    ("proposals", "proposals"),
+    ("proposals", "proposals --json"),
+    ("approve", "approve $id"),
+    ("approve", "approve --json $id"),
+    ("decline", "decline --json $id"),
     ("trash", "trash purge --json"),
     ("trash", "trash list"),
     ("trash", "trash list --json"),
@@ -100,6 +107,9 @@ fn what_cannot_be_written_is_an_error() {
         let before = match *command {
             "git" => git,
             "redo" => "\"$it\" -q undo\n",
+            "proposals" | "approve" | "decline" => {
+                "id=$(\"$it\" -q propose ../p | head -n 1 | cut -d ' ' -f 1)\n"
+            }
             _ => "",
         };
         // A here-document comes after the line that it belongs to.

@@ -198,6 +198,13 @@ impl Bench {
             ("gone", id("delete_file", json!({ "path": "gone.txt" }))),
         ];
         let mut names = ids.map(|(name, id)| (format!("{{{name}}}"), id)).to_vec();
+        let later = "*** Begin Patch\n*** Add File: later\n+1\n*** End Patch\n";
+        for name in ["{withdrawn}", "{proposal}"] {
+            let (_, proposed) = bench.run("propose", &json!({ "patch": later }));
+            let proposed = proposed["data"]["proposalId"].as_str().expect("an id");
+            names.push((name.to_owned(), proposed.to_owned()));
+        }
+        bench.run("proposal", &json!({ "id": names[3].1, "withdraw": true }));
         let hashed = ["a.txt", "bin", "g.txt", "latin"];
         names.extend(hashed.map(|path| (format!("{{sha {path}}}"), sha(&workspace, path))));
         fs::write(workspace.join("changed.txt"), "theirs\n").expect("a file");
@@ -318,6 +325,7 @@ fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value
         range if range.starts_with("[first, last] with first at most ") => json!([1, -1]),
         "empty text, to make a new file" => "".into(),
         "the sha256 that read_file gives for the file, unchanged" => sha(workspace, path).into(),
+        "the proposalId of an answer to this session" => "{proposal}".into(),
         // The next call of the chain fills it in.
         "trashedTo of the answer that took the file away, unchanged" => "{trashedTo}".into(),
         range
@@ -561,7 +569,7 @@ pub(crate) fn obeyed(
 
 /// Whether the hint is about a patch: `obeyed.rs` obeys those, for every scenario.
 fn of_a_patch(tool: &str, args: &Value) -> bool {
-    ["apply_patch", "edit.patch"].contains(&tool) && args.get("workspace_root").is_none()
+    ["apply_patch", "edit.patch", "propose"].contains(&tool) && args.get("workspace_root").is_none()
 }
 
 /// Gives up before it begins.
@@ -774,6 +782,9 @@ impl Seen {
             Reason::NoProject,
             Reason::NoRoots,
             Reason::NoSuchPart,
+            Reason::NotProposable,
+            Reason::PlanDiffers,
+            Reason::Proposed,
             Reason::TooManyToShow,
             Reason::UnfinishedBelow,
             Reason::UntrustedState,

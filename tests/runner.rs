@@ -54,6 +54,7 @@ mod paths;
 mod pictures;
 mod places;
 mod program;
+mod proposals;
 mod races;
 mod replay;
 mod review;

@@ -43,6 +43,13 @@ def script(root: pathlib.Path):
     yield "undo", {"transactionId": patched["transactionId"]}
     yield "undo", {"transactionId": written["transactionId"]}
     assert sha256(root / "f") == edit["afterSha256"]
+    later = "*** Begin Patch\n*** Add File: later\n+later\n*** End Patch\n"
+    proposed = yield "propose", {"patch": later, "reason": "for a person"}
+    told = yield "proposal", {"id": proposed["proposalId"]}
+    assert told["state"] == "proposed", told
+    told = yield "proposal", {"id": proposed["proposalId"], "withdraw": True}
+    assert told["state"] == "withdrawn", told
+    assert not (root / "later").exists()
 
 
 #: Calls that fail in band, with the kind of their error.
@@ -54,4 +61,5 @@ FAILURES = [
     ("write_file", {"path": "f", "content": "", "expectedSha256": "0" * 64}, "stale_file"),
     ("apply_patch", {"patch": "no patch"}, "patch_parse_error"),
     ("undo", {}, "command_failed"),
+    ("proposal", {"id": "p-0"}, "not_found"),
 ]

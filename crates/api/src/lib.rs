@@ -14,6 +14,8 @@ mod host;
 mod memory;
 mod options;
 mod plan;
+#[cfg(feature = "workspace")]
+mod proposals_of;
 mod stream;
 mod text;
 #[cfg(feature = "workspace")]
@@ -113,6 +115,15 @@ pub mod trash {
     };
 }
 
+/// Changes that wait for a person.
+#[cfg(feature = "workspace")]
+pub mod proposals {
+    pub use patch_proposals::{
+        Approval, Listed, PlannedProposal, Proposal, ProposalData, ProposalList, ProposalState,
+        Proposals, ProposedFile, ProposedPatch, Shown, differs,
+    };
+}
+
 /// Sessions, the tools of agents, settings, logs and answers.
 #[cfg(feature = "workspace")]
 pub mod tools {
@@ -127,6 +138,6 @@ pub mod tools {
         NetDiff, OpenTurn, Reason, Session, SessionName, SessionSettings, Span, SpanNames,
         StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, changes, choices,
         envelope, hints, history, input, open_turns, ops, received, refused, remove_state,
-        settings, shown, size_in, statistics, store_size, unique_json,
+        settings, shown, size_in, statistics, store_size, text_form, unique_json,
     };
 }

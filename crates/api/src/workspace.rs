@@ -11,8 +11,9 @@ use patch_engine::{
 };
 use patch_session::audit::{Audit, Operation};
 use patch_session::changes::{DiffDetail, PatchData, restored};
-use patch_session::refused::RefusedForm;
+use patch_session::input::PatchText;
 use patch_session::settings::Layers;
+use patch_session::text_form::TextForm;
 use patch_session::{BadName, Session, SessionName, Span, SpanNames, ToolError, TurnName, history};
 use serde_json::{Value, json};
 
@@ -26,9 +27,9 @@ use crate::workspace_options::{NetRequest, UndoRequest, WorkspaceOptions};
 /// threads.
 #[derive(Debug)]
 pub struct OpenWorkspace {
-    session: Session,
-    approver: Approver,
-    layers: Layers,
+    pub(crate) session: Session,
+    pub(crate) approver: Approver,
+    pub(crate) layers: Layers,
 }
 
 /// Parses the name of a session.
@@ -75,7 +76,7 @@ impl OpenWorkspace {
 
     /// Completes or undoes a transaction that another process left half done, before the files are
     /// read.
-    fn tidy(&self) {
+    pub(crate) fn tidy(&self) {
         let recovered = self.session.workspace().recover_if_idle().unwrap_or_default();
         if !recovered.is_empty() {
             // If the recovery cannot be logged, the next call that writes reports it.
@@ -123,7 +124,17 @@ impl OpenWorkspace {
         &self,
         patch: &[u8],
         options: &PatchOptions,
-    ) -> Result<(RefusedForm, Patch, Options), ToolError> {
+    ) -> Result<(TextForm, Patch, Options), ToolError> {
+        let (text, parsed, rules) = self.read(patch, options)?;
+        Ok((TextForm::of(&text), parsed, rules))
+    }
+
+    /// Does the same, and returns the text.
+    pub(crate) fn read(
+        &self,
+        patch: &[u8],
+        options: &PatchOptions,
+    ) -> Result<(PatchText, Patch, Options), ToolError> {
         let (mut text, mut rules) = options.read_part(&self.layers, patch)?;
         rules.formatter.clone_from(&self.session.settings().formatter);
         if let Some(id) = &options.amend {
@@ -135,7 +146,7 @@ impl OpenWorkspace {
         }
         let parsed = text.parse(&rules);
         let parsed = parsed.map_err(|error| error.tool_error(text.text.as_bytes()))?;
-        Ok((RefusedForm::of(&text), parsed, rules))
+        Ok((text, parsed, rules))
     }
 
     /// Applies a patch. Returns the `data` of `apply-patch --json`.

@@ -633,6 +633,8 @@ fn answers_are_of_their_types() {
     assert_eq!(stale["details"]["changedBy"]["ownSession"], true, "{stale}");
     checked.is("ErrorFields", &stale);
 
+    proposals(&mut checked, &here, dir.path());
+
     let tree = api::parse(&patch(body), &how(json!({}))).expect("a patch");
     checked.is("ParsedPatch", &tree);
     for text in [patch(body), b"garbage\n".to_vec()] {
@@ -643,4 +645,52 @@ fn answers_are_of_their_types() {
         events.iter().for_each(|event| checked.is("StreamEvent", event));
     }
     assert!(checked.wrong.is_empty(), "{}", checked.wrong.join("\n"));
+}
+
+/// The answers about proposals.
+fn proposals(checked: &mut Checked, here: &OpenWorkspace, dir: &std::path::Path) {
+    fs::write(dir.join("later"), "1\n2\n3\n4\n5\n").expect("a file");
+    let to = |line: &str| patch(&format!("*** Update File: later\n@@\n-3\n+{line}"));
+    let none = PatchOptions::default();
+    let id = |made: &Value| made["proposalId"].as_str().expect("an id").to_owned();
+    let made = here.propose(&to("three"), &none, Some("words")).expect("a proposal");
+    checked.is("PlannedProposal", &made);
+    let delete = patch("*** Delete File: later");
+    let other = here.propose(&delete, &none, None).expect("a proposal");
+    assert_eq!(other["reasons"][0], "later is deleted", "{other}");
+    checked.is("PlannedProposal", &other);
+    checked.is("KeptProposals", &here.proposals().expect("a list"));
+    fs::write(dir.join("later"), "0\n1\n2\n3\n4\n5\n").expect("a file");
+    let now = here.proposal(&id(&made)).expect("a proposal");
+    assert_eq!((&now["differs"], now["carried"].is_array()), (&json!(true), true), "{now}");
+    checked.is("PlannedProposal", &now);
+    let stale = here.approve(&id(&made), None, Callbacks::default());
+    let stale = json!(stale.expect_err("it differs"));
+    assert_eq!(stale["details"]["digest"], now["digestNow"], "{stale}");
+    checked.is("ErrorFields", &stale);
+    let digest = now["digestNow"].as_str().expect("a digest");
+    let mut events = Vec::new();
+    let observing =
+        Callbacks { observe: Some(Box::new(|event| events.push(event))), ..Callbacks::default() };
+    let done = here.approve(&id(&made), Some(digest), observing).expect("it is approved");
+    checked.is("Applied", &done);
+    events.iter().for_each(|event| checked.is("Event", event));
+    assert!(events.len() > 3, "{events:?}");
+    let again = here.approve(&id(&made), None, Callbacks::default()).expect("it is done");
+    assert_eq!(again["alreadyDone"], true, "{again}");
+    checked.is("Applied", &again);
+    let approved = here.proposal(&id(&made)).expect("a proposal");
+    assert_eq!(approved["transactionIds"][0], done["transactionId"], "{approved}");
+    checked.is("PlannedProposal", &approved);
+    let stale = here.proposal(&id(&other)).expect("a proposal");
+    assert_eq!(stale["error"]["kind"], "stale_file", "{stale}");
+    checked.is("PlannedProposal", &stale);
+    checked.is("KeptProposal", &here.decline(&id(&other), Some("no")).expect("declined"));
+    let decided = here.decline(&id(&other), None).expect_err("it is decided");
+    checked.is("ErrorFields", &json!(decided));
+    let partial = PatchOptions { partial: true, ..PatchOptions::default() };
+    let refused = here.propose(&to("x"), &partial, None).expect_err("a whole patch only");
+    checked.is("ErrorFields", &json!(refused));
+    let wrong = here.approve(&id(&other), Some("x"), Callbacks::default());
+    checked.is("ErrorFields", &json!(wrong.expect_err("no digest")));
 }

@@ -104,6 +104,26 @@ impl Root {
         Self { policy, ..self }
     }
 
+    /// Makes another root of the same open directory, under other rules.
+    #[must_use]
+    pub fn reopened(&self, policy: Policy) -> Self {
+        Self {
+            handle: Arc::clone(&self.handle),
+            path: self.path.clone(),
+            policy,
+            private_dir: self.private_dir.clone(),
+            private_dir_shown: self.private_dir_shown.clone(),
+            metadata: self.metadata.clone(),
+            user: self.user,
+            state: Mutex::default(),
+            walk: AtomicBool::new(self.walk.load(std::sync::atomic::Ordering::Relaxed)),
+            mount: OnceLock::new(),
+            dot_git: OnceLock::new(),
+            is_work_tree: OnceLock::new(),
+            learnt: Mutex::default(),
+        }
+    }
+
     /// Resolves paths component by component, as on systems that offer nothing better.
     #[must_use]
     pub fn walking(self, yes: bool) -> Self {

@@ -81,7 +81,10 @@ impl<'c> CallOf<'c> {
             Err(error) => return Ok(answer::failed(self.tool, error).into()),
         }
         let reporting = self.report_progress();
-        let response = if self.asks() {
+        let is_later = self.tools.rules.approval == Approval::Later;
+        let response = if is_later && self.is_by_sections() {
+            Ok(self.not_by_sections())
+        } else if self.asks() {
             self.ask(state, responses).await
         } else {
             self.run(ToolAnswer::Commit, None).await.map(|(result, _)| result.into())
@@ -156,10 +159,22 @@ impl<'c> CallOf<'c> {
     /// Returns whether a person has to be asked.
     fn asks(&self) -> bool {
         match self.tools.rules.approval {
-            Approval::Never => false,
+            Approval::Never | Approval::Later => false,
             Approval::Auto => self.tool == Tool::DeleteFile && self.flag("permanent") == Some(true),
             Approval::Ask => !self.tool.is_read_only(),
         }
+    }
+
+    /// Returns whether a patch is to be applied section by section.
+    fn is_by_sections(&self) -> bool {
+        self.tool == Tool::ApplyPatch && self.flag("atomic") == Some(false)
+    }
+
+    fn not_by_sections(&self) -> CallToolResponse {
+        let message = "a patch that has to be approved is applied as a whole";
+        let error =
+            ToolError::arguments(Reason::BadArguments, message).remedies([Remedy::omit("atomic")]);
+        answer::failed(self.tool, error).into()
     }
 
     /// Returns whether the client can show a question.
@@ -176,11 +191,8 @@ impl<'c> CallOf<'c> {
         state: Option<&str>,
         responses: Option<&InputResponses>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if self.tool == Tool::ApplyPatch && self.flag("atomic") == Some(false) {
-            let message = "a patch that has to be approved is applied as a whole";
-            let error = ToolError::arguments(Reason::BadArguments, message)
-                .remedies([Remedy::omit("atomic")]);
-            return Ok(answer::failed(self.tool, error).into());
+        if self.is_by_sections() {
+            return Ok(self.not_by_sections());
         }
         if !self.can_ask() {
             return self.cannot_ask().await;
@@ -294,7 +306,7 @@ impl<'c> CallOf<'c> {
         let progress = self.progress.clone();
         let root = session.workspace().root().clone();
         let place = self.server.in_order(tool).await;
-        let asks = rules.approval == Approval::Ask;
+        let approval = rules.approval;
         // The approval of a turn does not count where a person has just said no.
         let asks_anew = !matches!(answer, ToolAnswer::Ask { .. }) || self.asked().is_permanent();
         let ran = self.server.workers.run(move || {
@@ -310,10 +322,10 @@ impl<'c> CallOf<'c> {
                 own.end_turn();
             }
             let mut host = CallHost::new(answer, move || cancelled.is_cancelled(), progress);
-            let mut reply = if asks {
-                session.call_tool(tool, &*args, &mut own.ask(&mut host))
-            } else {
-                session.call_tool(tool, &*args, &mut host)
+            let mut reply = match approval {
+                Approval::Ask => session.call_tool(tool, &*args, &mut own.ask(&mut host)),
+                Approval::Later => session.call_later(tool, &*args, &mut own, &mut host),
+                Approval::Auto | Approval::Never => session.call_tool(tool, &*args, &mut host),
             };
             // No other call changes anything meanwhile.
             if changes && !asks_anew {

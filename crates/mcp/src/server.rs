@@ -234,7 +234,7 @@ fn names_roots(context: &RequestContext<RoleServer>) -> bool {
 /// Makes the approvals of a directory.
 fn approvals(rules: &ServerRules) -> Approvals {
     Approvals::new(match rules.approval {
-        Approval::Ask => ApprovalPolicy::Always,
+        Approval::Ask | Approval::Later => ApprovalPolicy::Always,
         // Whether a person is asked is decided before the call runs.
         Approval::Auto | Approval::Never => ApprovalPolicy::Never,
     })

@@ -24,6 +24,9 @@ pub enum Approval {
     /// For every change. The plan shown is the plan committed. A client that cannot ask gets an
     /// error.
     Ask,
+    /// For every change, later: it is kept as a proposal, and the answer says that nothing is
+    /// changed yet.
+    Later,
     /// The client asks by its own rules, as most do; the server asks about what `undo` cannot undo.
     #[default]
     Auto,

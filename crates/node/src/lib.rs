@@ -504,6 +504,59 @@ impl JsWorkspace {
         Ok(Job::task(move || Ok(workspace.net_changes(&request)?.to_string())))
     }
 
+    /// Keeps a patch for a person to decide about later. Rejects if it does not apply.
+    #[napi(catch_unwind)]
+    pub fn propose(
+        &self,
+        patch: Text,
+        options: String,
+        why: Option<Utf16String>,
+    ) -> Result<AsyncTask<Job<String>>> {
+        let workspace = Arc::clone(&self.0);
+        let patch = bytes(patch)?;
+        let options: api::PatchOptions = read(&options)?;
+        let why = why.map(|why| unicode(&why)).transpose()?;
+        Ok(Job::task(move || Ok(workspace.propose(&patch, &options, why.as_deref())?.to_string())))
+    }
+
+    /// Returns the proposals of the project.
+    #[napi(catch_unwind)]
+    pub fn proposals(&self) -> AsyncTask<Job<String>> {
+        let workspace = Arc::clone(&self.0);
+        Job::task(move || Ok(workspace.proposals()?.to_string()))
+    }
+
+    /// Returns a proposal, and what it would do now. Rejects if there is none.
+    #[napi(catch_unwind)]
+    pub fn proposal(&self, id: String) -> AsyncTask<Job<String>> {
+        let workspace = Arc::clone(&self.0);
+        Job::task(move || Ok(workspace.proposal(&id)?.to_string()))
+    }
+
+    /// Commits a proposal. Rejects if the result is not the one that was shown.
+    #[napi(catch_unwind)]
+    pub fn approve<'env>(
+        &self,
+        env: &'env Env,
+        id: String,
+        digest: Option<String>,
+        observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<Promised<'env, String>> {
+        let workspace = Arc::clone(&self.0);
+        let host = host(None, observe, cancellation)?;
+        let work = move || Ok(workspace.approve(&id, digest.as_deref(), host)?.to_string());
+        promised(env, false, Box::new(work))
+    }
+
+    /// Declines a proposal. Rejects if it is decided already.
+    #[napi(catch_unwind)]
+    pub fn decline(&self, id: String, why: Option<Utf16String>) -> Result<AsyncTask<Job<String>>> {
+        let workspace = Arc::clone(&self.0);
+        let why = why.map(|why| unicode(&why)).transpose()?;
+        Ok(Job::task(move || Ok(workspace.decline(&id, why.as_deref())?.to_string())))
+    }
+
     /// Begins a turn, and returns its name. Throws if a turn is open already.
     #[napi(catch_unwind)]
     pub fn begin_turn(&self, name: Option<Utf16String>) -> Result<String> {

@@ -177,6 +177,68 @@ impl PyWorkspace {
         to_python(py, &call(py, || self.opened.net_changes(&request))?)
     }
 
+    /// Keeps a patch for a person to decide about later, and changes nothing. Returns the `data` of
+    /// `apply-patch propose --json`; `why` is for the person.
+    ///
+    /// Raises `PatchError` if the patch does not parse or does not apply.
+    #[pyo3(signature = (patch, /, *, why=None, **options))]
+    fn propose<'py>(
+        &self,
+        py: Python<'py>,
+        patch: &Bound<'py, PyAny>,
+        why: Option<String>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let patch = bytes(patch)?;
+        let options: PatchOptions = self::options("Workspace.propose", &["why"], options)?;
+        to_python(py, &call(py, || self.opened.propose(&patch, &options, why.as_deref()))?)
+    }
+
+    /// Returns the proposals of the project, the newest first: the `data` of
+    /// `apply-patch proposals --json`.
+    fn proposals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &call(py, || self.opened.proposals())?)
+    }
+
+    /// Returns a proposal, and what it would do now; any beginning of its id names it.
+    ///
+    /// Raises `PatchError` if there is none.
+    #[pyo3(signature = (id, /))]
+    fn proposal<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &call(py, || self.opened.proposal(id))?)
+    }
+
+    /// Commits what was shown when it was proposed, or the plan with this digest. Returns the
+    /// `data` of `apply-patch --json`.
+    ///
+    /// Raises `PatchError` of kind `stale_file` if the files have changed and so has the result:
+    /// its details have `digest` and `changedFiles`.
+    #[pyo3(signature = (id, /, *, digest=None, observe=None, cancellation=None))]
+    fn approve<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        digest: Option<String>,
+        observe: Option<Py<PyAny>>,
+        cancellation: Option<PyCancellation>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        PyCallbacks { approve: None, observe, cancellation }
+            .run(py, |host| self.opened.approve(id, digest.as_deref(), host))
+    }
+
+    /// Declines a proposal; one of this session is withdrawn so. Returns it.
+    ///
+    /// Raises `PatchError` if there is none, or it is decided already.
+    #[pyo3(signature = (id, why=None, /))]
+    fn decline<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        why: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &call(py, || self.opened.decline(id, why.as_deref()))?)
+    }
+
     /// Calls a file tool by its name. Returns its answer, a dict, also if the tool failed.
     #[pyo3(signature = (tool, arguments=None, /, *, approve=None, observe=None, cancellation=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]

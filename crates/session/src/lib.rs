@@ -31,5 +31,5 @@ pub use session::span::{Named, Span, SpanNames};
 pub use session::store_size::{DECISIONS, REVIEWS, StoreSize, remove_state, size_in, store_size};
 pub use session::turn::{OpenTurn, TurnSummary, open_turns};
 pub use session::{Session, SessionSettings, Versions};
-pub use session::{bounds, history, refused};
+pub use session::{bounds, history, proposing, refused, text_form};
 pub use tool::Tool;

@@ -39,6 +39,8 @@ tools! {
     EditPatch = "edit.patch", Some(Operation::Patch);
     Undo = "undo", Some(Operation::Write);
     UndoTurn = "undo_turn", Some(Operation::Write);
+    Propose = "propose", Some(Operation::Patch);
+    Proposal = "proposal", Some(Operation::Patch);
 }
 
 impl Tool {

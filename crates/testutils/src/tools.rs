@@ -38,6 +38,7 @@ pub const OBJECTS: &[(&str, &str)] = &[
     ("FoundPath", "path type"),
     ("ExpectedFile", "path sha256"),
     ("Edit", "expectedOccurrences newText oldText replaceAll"),
+    ("ProposedFile", "operation path toPath"),
 ];
 
 /// Looks up a tool.
@@ -54,13 +55,17 @@ pub fn prepared(mut call: impl FnMut(&str, Value) -> Value) -> BTreeMap<&'static
     for read in ["f", "old"] {
         call("read_file", json!({ "path": read }));
     }
+    let later = patch("*** Add File: later\n+later\n");
+    let proposed = call("propose", json!({ "patch": later }));
+    let proposed = proposed["proposalId"].as_str().expect("text");
     let trashed = gone["trashedTo"].as_str().expect("text");
     let new = new["transactionId"].as_str().expect("text");
     all()
         .into_iter()
         .map(|known| {
             let args = filled(&known.works, "{trashed}", trashed);
-            (known.name, filled(&args, "{new}", new))
+            let args = filled(&args, "{new}", new);
+            (known.name, filled(&args, "{proposal}", proposed))
         })
         .collect()
 }
@@ -119,6 +124,7 @@ pub fn all() -> Vec<Known> {
     all.extend(moving());
     all.extend(patching());
     all.extend(undoing());
+    all.extend(proposing());
     all
 }
 
@@ -396,6 +402,39 @@ fn undoing() -> Vec<Known> {
             usual: json!({}),
             paths: vec![],
             refused: vec![],
+        },
+    ]
+}
+
+fn proposing() -> Vec<Known> {
+    let append = patch("*** Update File: a.txt\n@@\n line\n+q\n");
+    vec![
+        Known {
+            name: "propose",
+            told: &["later", "changes nothing", "proposalId"],
+            searches: &["suggest a change", "let a person approve a patch later"],
+            works: json!({ "patch": patch("*** Add File: proposed\n+new\n") }),
+            usual: json!({
+                "patch": append, "reason": ("a test"),
+                "expectedSha256ByPath": [{ "path": "a.txt", "sha256": "{sha}" }],
+            }),
+            paths: vec![],
+            refused: with_refused(calls![
+                { "patch": (patch("*** Add File: .env\n+2\n")) },
+            ]),
+        },
+        Known {
+            name: "proposal",
+            told: &["approved", "Only a person approves"],
+            searches: &["what became of a proposal", "was the proposal approved"],
+            works: json!({ "id": "{proposal}" }),
+            usual: json!({ "id": "p-0" }),
+            paths: vec![],
+            refused: calls![
+                {},
+                { "id": "p-0" },
+                { "id": "{withdrawn}", "withdraw": true },
+            ],
         },
     ]
 }

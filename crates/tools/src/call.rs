@@ -6,8 +6,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use fs_guard::quoted;
+use patch_engine::commit::approval::Approvals;
 use patch_engine::remedy::Listing;
 use patch_engine::{Host, Remedy};
+use patch_proposals::{Later, proposed_later};
 
 use crate::catalogue::ToolInfo;
 use crate::tools::file_tool::FileTool;
@@ -288,6 +290,16 @@ pub trait Tools {
         host: &mut dyn Host,
     ) -> Reply;
 
+    /// Calls a tool, and keeps what would be approved by `approvals` as a proposal: nothing is
+    /// changed, and the answer says so.
+    fn call_later<'a>(
+        &self,
+        tool: Tool,
+        args: impl Into<Arguments<'a>>,
+        approvals: &mut Approvals,
+        host: &mut dyn Host,
+    ) -> Reply;
+
     /// Runs a command of Anthropic's editor tool; `max_characters` cuts what `view` shows.
     fn editor(
         &self,
@@ -355,6 +367,23 @@ impl Tools for Session {
         );
         self.note_printed(printed(&reply));
         reply
+    }
+
+    fn call_later<'a>(
+        &self,
+        tool: Tool,
+        args: impl Into<Arguments<'a>>,
+        approvals: &mut Approvals,
+        host: &mut dyn Host,
+    ) -> Reply {
+        let mut later = Later::new(self, tool.as_str(), host);
+        let reply = self.call_tool(tool, args, &mut approvals.ask(&mut later));
+        match later.into_made() {
+            None => reply,
+            Some(made) => {
+                Reply::failed(tool, made.map_or_else(|error| error, |made| proposed_later(&made)))
+            }
+        }
     }
 
     fn editor(

@@ -90,6 +90,62 @@ export interface Applied {
   truncated?: boolean;
 }
 
+/** A file that a proposal changes. */
+export interface ProposedFile {
+  operation: "create" | "update" | "delete" | "move";
+  path: string;
+  /** Where it moves to. */
+  toPath?: string;
+}
+
+/** A change that waits for a person, or about which one has decided. */
+export interface KeptProposal {
+  proposalId: string;
+  state: "proposed" | "approved" | "declined" | "withdrawn" | "expired";
+  /** When it was made, in UTC. */
+  time: string;
+  session: string;
+  agent?: string;
+  turnId?: string;
+  /** Why it was made. */
+  why?: string;
+  /** The directory of the project to which its paths are relative. */
+  directory?: string;
+  files: ProposedFile[];
+  /** Why a person is asked. */
+  reasons?: string[];
+  /** The plan that was shown. */
+  digest: string;
+  /** When it was decided, in UTC. */
+  decided?: string;
+  /** Why it was declined. */
+  decidedWhy?: string;
+  /** The transactions of what was approved. */
+  transactionIds?: string[];
+}
+
+/** The proposals of a project, the newest first. */
+export interface KeptProposals {
+  proposals: KeptProposal[];
+  /** The ids of those that were altered, or are not signed with a key that is here. */
+  notVerified: string[];
+}
+
+/** A proposal, and what it would do now, if it waits. */
+export interface PlannedProposal extends KeptProposal {
+  /** It is not what was shown: the files have changed since. */
+  differs?: boolean;
+  /** What `approve` takes to commit exactly this. */
+  digestNow?: string;
+  changedFiles?: ChangedFile[];
+  notes?: string[];
+  carried?: CarriedHunk[];
+  /** Why it does not apply any more. */
+  error?: ErrorFields;
+  /** Older proposals that were found to have expired. */
+  expired?: string[];
+}
+
 /** What a patch did as a commit. */
 export interface Committed extends Applied {
   /** The id of the commit; null when there was nothing to change. */

@@ -2,7 +2,7 @@
 export type Text = string | Uint8Array;
 
 import type {
-  Applied, Candidate, ChangedBy, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, Log, NetChanges, ParsedPatch, StreamEvent, TurnSummary, Undone,
+  Applied, Candidate, ChangedBy, ChangedFile, Committed, ErrorDetails, ErrorKind, Event, FailedCall, Hint, KeptProposal, KeptProposals, Log, NetChanges, ParsedPatch, PlannedProposal, StreamEvent, TurnSummary, Undone,
 } from "./answers";
 import type { EditPatchData, Tools } from "./tools";
 
@@ -182,6 +182,8 @@ export interface WorkspaceSettings extends PatchSettings {
   verifyTimeout?: number;
   /** How long displaced files are kept: an age, a size, a number of transactions, or several of them, as `30d, 1GiB`. Each has its unit. */
   trashKeep?: string;
+  /** How long a proposal waits for a decision, and how long the decision is kept then: an age, a size, a number of proposals, or several of them, as `30d, 64MiB`. Each has its unit. */
+  proposalKeep?: string;
 }
 
 /** How a patch is read and planned. What is left open is as the profile has it. */
@@ -380,6 +382,19 @@ export class Workspace {
   log(options?: { maxCount?: number; diff?: boolean; session?: string }): Promise<Log>;
   /** What several transactions changed, as one diff, without what others changed between them. */
   netChanges(options: NetOptions): Promise<NetChanges>;
+  /** Keeps a patch for a person to decide about later; nothing is changed. */
+  propose(patch: Text, options?: PatchOptions & { why?: string }): Promise<PlannedProposal>;
+  /** The proposals of the project, the newest first. */
+  proposals(): Promise<KeptProposals>;
+  /** A proposal, and what it would do now; any beginning of its id names it. */
+  proposal(id: string): Promise<PlannedProposal>;
+  /**
+   * Commits what was shown when it was proposed, or the plan with this digest. Rejects with `stale_file` when the files have changed
+   * and so has the result: `details` has its `digest` and `changedFiles`.
+   */
+  approve(id: string, options?: { digest?: string } & Pick<Callbacks, "observe" | "signal">): Promise<Applied>;
+  /** Declines a proposal; one of this session is withdrawn so. */
+  decline(id: string, why?: string): Promise<KeptProposal>;
   /** Calls a file tool: its answer, also when it failed. `toolSpecs` has the names and arguments. */
   call<Name extends ToolName>(tool: Name, ...rest: [...ToolArguments<Name>, callbacks?: Callbacks]): Promise<AnswerOf<Name>>;
   callSync<Name extends ToolName>(tool: Name, ...args: ToolArguments<Name>): AnswerOf<Name>;

@@ -427,6 +427,34 @@ class Workspace {
     return hosted({}, async () => JSON.parse(await this.#native.netChanges(json(optional(options)))));
   }
 
+  async propose(patch, options) {
+    const { why, ...rest } = optional(options);
+    if (why !== undefined && why !== null) checkString("why", why);
+    return hosted({}, async () => JSON.parse(await this.#native.propose(patch, json(rest), why)));
+  }
+
+  async proposals() {
+    return hosted({}, async () => JSON.parse(await this.#native.proposals()));
+  }
+
+  async proposal(id) {
+    checkString("id", id);
+    return hosted({}, async () => JSON.parse(await this.#native.proposal(id)));
+  }
+
+  async approve(id, options) {
+    const { digest, observe, signal } = only(options, ["digest", "observe", "signal"]);
+    checkString("id", id);
+    if (digest !== undefined && digest !== null) checkString("digest", digest);
+    return hosted({ observe, signal }, async (_, ...host) => JSON.parse(await this.#native.approve(id, digest, ...host)));
+  }
+
+  async decline(id, why) {
+    checkString("id", id);
+    if (why !== undefined && why !== null) checkString("why", why);
+    return hosted({}, async () => JSON.parse(await this.#native.decline(id, why)));
+  }
+
   async call(tool, args, options) {
     const { callbacks, rest } = split(options);
     only(rest, []);

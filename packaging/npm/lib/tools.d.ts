@@ -1,5 +1,5 @@
 // Made of the schemas of the tools by crates/api/tests/answers.rs.
-import type { ChangedFile, CarriedHunk, Applied } from "./answers";
+import type { ChangedFile, CarriedHunk, Applied, ProposedFile } from "./answers";
 
 /** The arguments of `read_file`. */
 export interface ReadFileArguments {
@@ -468,6 +468,76 @@ export interface UndoTurnData {
   undoOf: string;
 }
 
+/** The arguments of `propose`. */
+export interface ProposeArguments {
+  /** Files as you read them; refused if changed since. */
+  expectedSha256ByPath?: ExpectedFile[];
+  /** Most bytes of the answer (8192). */
+  maxResultBytes?: number;
+  /** Patch, from `*** Begin Patch` to `*** End Patch`. */
+  patch: string;
+  /** Why it is wanted, for who decides. */
+  reason?: string;
+}
+
+/** What `propose` answers. */
+export interface ProposeData {
+  /** The files that it would change, in order. */
+  changedFiles: ChangedFile[];
+  /** What was overlooked, and what a reader should know. */
+  notes?: string[];
+  /** Its id, for `proposal`. */
+  proposalId: string;
+  /** Why a person is asked, beside that it was proposed. */
+  reasons?: string[];
+  /** proposed: nothing is changed yet. */
+  state: string;
+  /** Diffs or files are left out. */
+  truncated?: boolean;
+}
+
+/** The arguments of `proposal`. */
+export interface ProposalArguments {
+  /** proposalId. */
+  id: string;
+  /** Why it is given up. */
+  reason?: string;
+  /** Give it up: it is not wanted any more. */
+  withdraw?: boolean;
+}
+
+/** What `proposal` answers. */
+export interface ProposalData {
+  /** The agent of that session. */
+  agent?: string;
+  /** When it was decided. */
+  decided?: string;
+  /** Why it was declined. */
+  decidedWhy?: string;
+  /** The plan that was shown. */
+  digest: string;
+  /** The directory of the project to which its paths are relative. */
+  directory?: string;
+  /** The files that it changes. */
+  files: ProposedFile[];
+  /** Its id. */
+  proposalId: string;
+  /** Why a person is asked. */
+  reasons?: string[];
+  /** The session that made it. */
+  session: string;
+  /** proposed, approved, declined, withdrawn or expired. */
+  state: string;
+  /** When it was made. */
+  time: string;
+  /** The transactions of what was approved, for undo. */
+  transactionIds?: string[];
+  /** The turn in which it was made. */
+  turnId?: string;
+  /** Why it was made. */
+  why?: string;
+}
+
 /** The arguments and the answer of each tool. */
 export interface Tools {
   "read_file": [ReadFileArguments, ReadFileData];
@@ -484,4 +554,6 @@ export interface Tools {
   "edit.patch": [EditPatchArguments, EditPatchData];
   "undo": [UndoArguments, UndoData];
   "undo_turn": [UndoTurnArguments, UndoTurnData];
+  "propose": [ProposeArguments, ProposeData];
+  "proposal": [ProposalArguments, ProposalData];
 }

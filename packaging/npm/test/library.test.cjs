@@ -192,6 +192,32 @@ test("what is changed in a turn is one", async () => {
   assert.deepEqual([(await workspace.endTurn()).transactions, await workspace.turnSoFar()], [[], null]);
 });
 
+test("a proposal waits for a person", async () => {
+  const place = folder({ a: "one\n2\n3\n" });
+  const [agent, person] = [new Workspace(place), new Workspace(place)];
+  const made = await agent.propose(EDIT, { why: "more" });
+  assert.equal(made.state, "proposed");
+  assert.equal(String(filesOf(place).a), "one\n2\n3\n");
+  const id = made.proposalId;
+  assert.equal((await person.proposals()).proposals[0].why, "more");
+  assert.equal((await person.proposal(id.slice(0, 8))).changedFiles[0].path, "a");
+  writeFileSync(join(place, "a"), "one\n2\n3\n4\n");
+  const error = await person.approve(id).catch((error) => error);
+  assert.deepEqual([error.kind, error.reason], ["stale_file", "plan_differs"]);
+  const events = [];
+  const done = await person.approve(id, { digest: error.details.digest, observe: (event) => events.push(event) });
+  assert.equal(String(filesOf(place).a), "two\n2\n3\n4\n");
+  assert.ok(events.length > 3);
+  assert.deepEqual((await agent.proposal(id)).transactionIds, [done.transactionId]);
+  const other = await agent.propose(ADD("b"));
+  assert.equal((await person.decline(other.proposalId, "no")).state, "declined");
+  assert.equal((await agent.proposal(other.proposalId)).decidedWhy, "no");
+  await assert.rejects(person.approve(other.proposalId), { kind: "permission_denied" });
+  for (const call of [() => agent.propose(EDIT, { reason: "x" }), () => person.approve(id, { approve: () => true }), () => agent.proposal(1)]) {
+    await assert.rejects(async () => call(), TypeError);
+  }
+});
+
 test("several changes are shown as one diff, without what others changed between", async () => {
   const place = folder({ a: "1\n2\n3\n4\n5\n6\n7\n8\n" });
   const workspace = new Workspace(place, { durability: "none" });

@@ -24,6 +24,10 @@ from .types import (
     ListDirectoryArguments,
     MoveFileAnswer,
     MoveFileArguments,
+    ProposalAnswer,
+    ProposalArguments,
+    ProposeAnswer,
+    ProposeArguments,
     ReadFileAnswer,
     ReadFileArguments,
     RestoreFileAnswer,
@@ -113,6 +117,14 @@ class Calls:
     ) -> UndoTurnAnswer: ...
     @overload
     def call(
+        self, tool: Literal["propose"], arguments: ProposeArguments, /, **callbacks: Unpack[Callbacks]
+    ) -> ProposeAnswer: ...
+    @overload
+    def call(
+        self, tool: Literal["proposal"], arguments: ProposalArguments, /, **callbacks: Unpack[Callbacks]
+    ) -> ProposalAnswer: ...
+    @overload
+    def call(
         self, tool: str, arguments: Mapping[str, Any] | None = None, /, **callbacks: Unpack[Callbacks]
     ) -> Answer: ...
 
@@ -173,6 +185,14 @@ class AsyncCalls:
     async def call(
         self, tool: Literal["undo_turn"], arguments: UndoTurnArguments, /, **callbacks: Unpack[AsyncCallbacks]
     ) -> UndoTurnAnswer: ...
+    @overload
+    async def call(
+        self, tool: Literal["propose"], arguments: ProposeArguments, /, **callbacks: Unpack[AsyncCallbacks]
+    ) -> ProposeAnswer: ...
+    @overload
+    async def call(
+        self, tool: Literal["proposal"], arguments: ProposalArguments, /, **callbacks: Unpack[AsyncCallbacks]
+    ) -> ProposalAnswer: ...
     @overload
     async def call(
         self, tool: str, arguments: Mapping[str, Any] | None = None, /, **callbacks: Unpack[AsyncCallbacks]

@@ -8,7 +8,21 @@ from typing_extensions import Self, Unpack
 
 from ._calls import Calls, Decision
 from ._turn import Turn
-from .types import Applied, ChangedFile, Committed, Event, Log, NetChanges, ParsedPatch, StreamEvent, TurnSummary, Undone
+from .types import (
+    Applied,
+    ChangedFile,
+    Committed,
+    Event,
+    KeptProposal,
+    KeptProposals,
+    Log,
+    NetChanges,
+    ParsedPatch,
+    PlannedProposal,
+    StreamEvent,
+    TurnSummary,
+    Undone,
+)
 
 # What has bytes, or text; and what the system takes for a path.
 Bytes = bytes | bytearray | memoryview
@@ -57,6 +71,7 @@ class WorkspaceSettings(PatchSettings, total=False):
     format_with: str | Mapping[str, str] | None
     verify_timeout: float | None
     trash_keep: str | None
+    proposal_keep: str | None
 
 class PatchOptions(PatchSettings, total=False):
     form: Literal["envelope", "unified", "openai", "blocks", "edits", "files", "auto"]
@@ -257,6 +272,29 @@ class Workspace(Calls):
     ) -> Log: ...
     def net_changes(self, **options: Unpack[NetOptions]) -> NetChanges:
         """What several transactions changed, as one diff, without what others changed between them."""
+
+    def propose(self, patch: Text, /, *, why: str | None = None, **options: Unpack[PatchOptions]) -> PlannedProposal:
+        """Keeps a patch for a person to decide about later; nothing is changed."""
+
+    def proposals(self) -> KeptProposals:
+        """The proposals of the project, the newest first."""
+
+    def proposal(self, id: str, /) -> PlannedProposal:
+        """A proposal, and what it would do now; any beginning of its id names it."""
+
+    def approve(
+        self,
+        id: str,
+        /,
+        *,
+        digest: str | None = None,
+        observe: Observe | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Applied:
+        """Commits what was shown when it was proposed, or the plan with this digest."""
+
+    def decline(self, id: str, why: str | None = None, /) -> KeptProposal:
+        """Declines a proposal; one of this session is withdrawn so."""
 
     def turn(
         self, name: str | None = None, /, *, undo_on_error: bool = False, approve: Approve | None = None

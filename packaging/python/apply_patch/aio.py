@@ -22,17 +22,21 @@ from ._turn import Ended
 if TYPE_CHECKING:
     from os import PathLike
 
-    from typing_extensions import Unpack
+    from typing_extensions import TypedDict, Unpack
 
     from ._calls import AsyncApprove, AsyncCallbacks, AsyncCalls
     from ._native import Detail, NetOptions, PatchOptions, Path, Plan, RedoOptions, Text, UndoOptions, WorkspaceOptions
-    from .types import Applied, Log, NetChanges, TurnSummary, Undone
+    from .types import Applied, Event, KeptProposal, KeptProposals, Log, NetChanges, PlannedProposal, TurnSummary, Undone
 
     class _ApplyOptions(PatchOptions, AsyncCallbacks, total=False): ...
 
     class _AsyncUndoOptions(UndoOptions, AsyncCallbacks, total=False): ...
 
     class _AsyncRedoOptions(RedoOptions, AsyncCallbacks, total=False): ...
+
+    class _ApproveOptions(TypedDict, total=False):
+        digest: "str | None"
+        observe: "Callable[[Event], object] | None"
 
     class _TurnUndoOptions(AsyncCallbacks, total=False):
         carry: bool
@@ -199,6 +203,33 @@ class Workspace(AsyncCalls):
         """What several transactions changed, as one diff, without what others changed between them."""
         read: NetChanges = await _read(lambda: self._sync.net_changes(**options))
         return read
+
+    async def propose(
+        self, patch: "Text", /, *, why: "str | None" = None, **options: "Unpack[PatchOptions]"
+    ) -> "PlannedProposal":
+        """Keeps a patch for a person to decide about later; nothing is changed."""
+        made: PlannedProposal = await _read(lambda: self._sync.propose(patch, why=why, **options))
+        return made
+
+    async def proposals(self) -> "KeptProposals":
+        """The proposals of the project, the newest first."""
+        read: KeptProposals = await _read(self._sync.proposals)
+        return read
+
+    async def proposal(self, id: str, /) -> "PlannedProposal":
+        """A proposal, and what it would do now; any beginning of its id names it."""
+        read: PlannedProposal = await _read(lambda: self._sync.proposal(id))
+        return read
+
+    async def approve(self, id: str, /, **options: "Unpack[_ApproveOptions]") -> "Applied":
+        """Commits what was shown when it was proposed, or the plan with this digest."""
+        done: Applied = await _run(self._sync.approve, id, **options)
+        return done
+
+    async def decline(self, id: str, why: "str | None" = None, /) -> "KeptProposal":
+        """Declines a proposal; one of this session is withdrawn so."""
+        declined: KeptProposal = await _read(lambda: self._sync.decline(id, why))
+        return declined
 
     def turn(
         self, name: "str | None" = None, /, *, undo_on_error: bool = False, approve: "AsyncApprove | None" = None

@@ -134,6 +134,103 @@ class Applied(_Applied, total=False):
     truncated: bool
 
 
+class _ProposedFile(TypedDict):
+    """What it always has."""
+
+    operation: Literal["create", "update", "delete", "move"]
+    path: str
+
+
+class ProposedFile(_ProposedFile, total=False):
+    """A file that a proposal changes."""
+
+    # Where it moves to.
+    toPath: str
+
+
+class _KeptProposal(TypedDict):
+    """What it always has."""
+
+    proposalId: str
+    state: Literal["proposed", "approved", "declined", "withdrawn", "expired"]
+    # When it was made, in UTC.
+    time: str
+    session: str
+    files: list[ProposedFile]
+    # The plan that was shown.
+    digest: str
+
+
+class KeptProposal(_KeptProposal, total=False):
+    """A change that waits for a person, or about which one has decided."""
+
+    agent: str
+    turnId: str
+    # Why it was made.
+    why: str
+    # The directory of the project to which its paths are relative.
+    directory: str
+    # Why a person is asked.
+    reasons: list[str]
+    # When it was decided, in UTC.
+    decided: str
+    # Why it was declined.
+    decidedWhy: str
+    # The transactions of what was approved.
+    transactionIds: list[str]
+
+
+class KeptProposals(TypedDict):
+    """The proposals of a project, the newest first."""
+
+    proposals: list[KeptProposal]
+    # The ids of those that were altered, or are not signed with a key that is here.
+    notVerified: list[str]
+
+
+class _PlannedProposal(TypedDict):
+    """What it always has."""
+
+    proposalId: str
+    state: Literal["proposed", "approved", "declined", "withdrawn", "expired"]
+    # When it was made, in UTC.
+    time: str
+    session: str
+    files: list[ProposedFile]
+    # The plan that was shown.
+    digest: str
+
+
+class PlannedProposal(_PlannedProposal, total=False):
+    """A proposal, and what it would do now, if it waits."""
+
+    agent: str
+    turnId: str
+    # Why it was made.
+    why: str
+    # The directory of the project to which its paths are relative.
+    directory: str
+    # Why a person is asked.
+    reasons: list[str]
+    # When it was decided, in UTC.
+    decided: str
+    # Why it was declined.
+    decidedWhy: str
+    # The transactions of what was approved.
+    transactionIds: list[str]
+    # It is not what was shown: the files have changed since.
+    differs: bool
+    # What `approve` takes to commit exactly this.
+    digestNow: str
+    changedFiles: list[ChangedFile]
+    notes: list[str]
+    carried: list[CarriedHunk]
+    # Why it does not apply any more.
+    error: ErrorFields
+    # Older proposals that were found to have expired.
+    expired: list[str]
+
+
 class _Committed(TypedDict):
     """What it always has."""
 
@@ -1261,6 +1358,100 @@ class UndoTurnData(_UndoTurnData, total=False):
     truncated: bool
 
 
+class _ProposeArguments(TypedDict):
+    """What it always has."""
+
+    # Patch, from `*** Begin Patch` to `*** End Patch`.
+    patch: str
+
+
+class ProposeArguments(_ProposeArguments, total=False):
+    """The arguments of `propose`."""
+
+    # Files as you read them; refused if changed since.
+    expectedSha256ByPath: list[ExpectedFile]
+    # Most bytes of the answer (8192).
+    maxResultBytes: int
+    # Why it is wanted, for who decides.
+    reason: str
+
+
+class _ProposeData(TypedDict):
+    """What it always has."""
+
+    # The files that it would change, in order.
+    changedFiles: list[ChangedFile]
+    # Its id, for `proposal`.
+    proposalId: str
+    # proposed: nothing is changed yet.
+    state: str
+
+
+class ProposeData(_ProposeData, total=False):
+    """What `propose` answers."""
+
+    # What was overlooked, and what a reader should know.
+    notes: list[str]
+    # Why a person is asked, beside that it was proposed.
+    reasons: list[str]
+    # Diffs or files are left out.
+    truncated: bool
+
+
+class _ProposalArguments(TypedDict):
+    """What it always has."""
+
+    # proposalId.
+    id: str
+
+
+class ProposalArguments(_ProposalArguments, total=False):
+    """The arguments of `proposal`."""
+
+    # Why it is given up.
+    reason: str
+    # Give it up: it is not wanted any more.
+    withdraw: bool
+
+
+class _ProposalData(TypedDict):
+    """What it always has."""
+
+    # The plan that was shown.
+    digest: str
+    # The files that it changes.
+    files: list[ProposedFile]
+    # Its id.
+    proposalId: str
+    # The session that made it.
+    session: str
+    # proposed, approved, declined, withdrawn or expired.
+    state: str
+    # When it was made.
+    time: str
+
+
+class ProposalData(_ProposalData, total=False):
+    """What `proposal` answers."""
+
+    # The agent of that session.
+    agent: str
+    # When it was decided.
+    decided: str
+    # Why it was declined.
+    decidedWhy: str
+    # The directory of the project to which its paths are relative.
+    directory: str
+    # Why a person is asked.
+    reasons: list[str]
+    # The transactions of what was approved, for undo.
+    transactionIds: list[str]
+    # The turn in which it was made.
+    turnId: str
+    # Why it was made.
+    why: str
+
+
 class _Succeeded(TypedDict):
     """What it always has."""
 
@@ -1396,6 +1587,24 @@ class UndoTurnSucceeded(Succeeded):
 
 
 UndoTurnAnswer = Union[UndoTurnSucceeded, FailedCall]
+
+
+class ProposeSucceeded(Succeeded):
+    """The answer of `propose`."""
+
+    data: ProposeData
+
+
+ProposeAnswer = Union[ProposeSucceeded, FailedCall]
+
+
+class ProposalSucceeded(Succeeded):
+    """The answer of `proposal`."""
+
+    data: ProposalData
+
+
+ProposalAnswer = Union[ProposalSucceeded, FailedCall]
 
 
 class AnySucceeded(Succeeded):

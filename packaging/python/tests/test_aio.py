@@ -11,6 +11,7 @@ from apply_patch.aio import CancelledLate, Workspace
 BEFORE = "one\ntwo\nthree\n"
 AFTER = "one\nTWO\nthree\n"
 PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+TWO\n*** End Patch\n"
+DELETE = "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\n"
 WRONG = "*** Begin Patch\n*** Delete File: nope\n*** End Patch\n"
 
 
@@ -150,3 +151,17 @@ def test_a_change_that_was_made_is_told(root):
         assert (root / "a.txt").read_text() == BEFORE
 
     asyncio.run(run())
+
+
+def test_a_proposal_waits_for_a_person(root):
+    async def run():
+        workspace = Workspace(root)
+        made = await workspace.propose(PATCH, why="louder")
+        assert (await workspace.proposals())["proposals"][0]["state"] == "proposed"
+        assert (await workspace.proposal(made["proposalId"]))["differs"] is False
+        await workspace.approve(made["proposalId"])
+        other = await workspace.propose(DELETE)
+        assert (await workspace.decline(other["proposalId"], "no"))["state"] == "withdrawn"
+
+    asyncio.run(run())
+    assert (root / "a.txt").read_text() == AFTER

@@ -273,6 +273,33 @@ def test_a_call_is_given_up(root):
     assert cancellation.is_cancelled and (root / "a.txt").read_text() == AFTER
 
 
+def test_a_proposal_waits_for_a_person(root):
+    agent, person = Workspace(root), Workspace(root)
+    made = agent.propose(PATCH, why="louder")
+    assert made["state"] == "proposed" and (root / "a.txt").read_text() == BEFORE
+    id = made["proposalId"]
+    assert person.proposals()["proposals"][0]["why"] == "louder"
+    assert person.proposal(id[:8])["changedFiles"][0]["path"] == "a.txt"
+    (root / "a.txt").write_text("zero\n" + BEFORE)
+    with pytest.raises(apply_patch.StaleFile) as caught:
+        person.approve(id)
+    assert caught.value.reason == "plan_differs"
+    events = []
+    done = person.approve(id, digest=caught.value.details["digest"], observe=events.append)
+    assert (root / "a.txt").read_text() == "zero\n" + AFTER and len(events) > 3
+    assert agent.proposal(id)["transactionIds"] == [done["transactionId"]]
+    assert person.approve(id)["alreadyDone"] is True
+    other = agent.propose(DELETE)["proposalId"]
+    assert person.decline(other, "it is needed")["state"] == "declined"
+    assert agent.proposal(other)["decidedWhy"] == "it is needed"
+    with pytest.raises(apply_patch.PermissionDenied, match="declined already"):
+        person.approve(other)
+    own = agent.propose(DELETE)["proposalId"]
+    assert agent.decline(own)["state"] == "withdrawn"
+    with pytest.raises(TypeError):
+        agent.propose(PATCH, reason="x")
+
+
 def test_what_is_changed_in_a_turn_is_one(root):
     workspace, asked = Workspace(root, approve="ask", durability="none"), []
 

@@ -11,9 +11,9 @@ use apply_patch_api::engine::{
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::events::Events;
-use apply_patch_api::tools::refused::RefusedForm;
 use apply_patch_api::tools::settings::Settings;
 use apply_patch_api::tools::statistics::FileStatistics;
+use apply_patch_api::tools::text_form::TextForm;
 use apply_patch_api::tools::{Session, SessionSettings};
 use clap::Args;
 
@@ -376,7 +376,7 @@ fn keep(session: &Session, options: &Options, failure: Failure) -> Failure {
         && let Ok(patch) = form::parsed(&failed.0, options)
     {
         let (input, Failed { reports, .. }) = &mut **failed;
-        input.kept = session.keep(RefusedForm::of(&input.sent), &patch, &error, reports);
+        input.kept = session.keep(TextForm::of(&input.sent), &patch, &error, reports);
     }
     failure
 }

@@ -21,6 +21,7 @@ use super::manual::{CompletionsArgs, HelpArgs, ManArgs};
 use super::mcp_config::McpConfigArgs;
 use super::ops::OpsArgs;
 use super::parse::ParseArgs;
+use super::proposals::{ApproveArgs, DeclineArgs, ProposalsArgs, ProposeArgs};
 use super::recover::RecoverArgs;
 use super::review_args::ReviewArgs;
 use super::serve::{APPROVE, ServeArgs};
@@ -42,8 +43,8 @@ use crate::outside;
     disable_help_subcommand = true,
     max_term_width = 100,
     override_usage = "apply-patch [OPTIONS] [FILE]...\n       apply-patch [OPTIONS] <COMMAND>",
-    after_help = "More commands: completions, grammar, intercept, man, ops, parse, prompt, tool,\n\
-        tool-spec. `apply-patch help COMMAND` prints the help of any.\n\
+    after_help = "More commands: approve, completions, convert, decline, grammar, intercept, man,\n\
+        ops, parse, prompt, propose, tool, tool-spec. See `apply-patch help COMMAND`.\n\
         Exit codes: 0 done, 1 does not parse or apply, 2 usage, 3 refused, 4 stale,\n\
         5 I/O or lock, 6 changed in part, 7 not a call of apply_patch (`intercept`),\n\
         8 not verified, 129/130/143 interrupted."
@@ -68,11 +69,22 @@ pub(crate) enum Command {
     Explain(Box<CheckArgs>),
     /// Apply a patch to a commit in git, without a checkout
     Git(Box<GitArgs>),
+    /// Propose a patch for a person to approve later; nothing is changed
+    #[command(hide = true)]
+    Propose(Box<ProposeArgs>),
+    /// List the proposals that wait, and those that were decided
+    Proposals(ProposalsArgs),
+    /// Approve a proposal: exactly what was shown is committed
+    #[command(hide = true)]
+    Approve(ApproveArgs),
+    /// Decline a proposal, or withdraw an own one
+    #[command(hide = true)]
+    Decline(DeclineArgs),
     /// Undo a transaction: its files get back their bytes and modes
     Undo(UndoArgs),
     /// Redo what was undone
     Redo(RedoArgs),
-    /// Show what is unfinished, the last change, and the size of the history
+    /// Show what is unfinished, the last change and the history's size
     Status(StatusArgs),
     /// List transactions, newest first
     Log(LogArgs),
@@ -98,6 +110,7 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Ops(Box<OpsArgs>),
     /// Convert a patch to another form
+    #[command(hide = true)]
     Convert(Box<ConvertArgs>),
     /// Print the grammar of patches, for constrained decoding
     #[command(hide = true)]
@@ -141,6 +154,8 @@ impl Command {
             Self::Convert(args) => Some(args.input.file.as_deref()),
             #[cfg(feature = "git")]
             Self::Git(args) if !args.batch => Some(args.input.first()),
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => Some(args.input.first()),
             _ => None,
         }
     }
@@ -152,6 +167,8 @@ impl Command {
             Self::Check(args) | Self::Explain(args) => &args.input,
             #[cfg(feature = "git")]
             Self::Git(args) if !args.batch => &args.input,
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => &args.input,
             _ => return self.input().flatten().into_iter().collect(),
         };
         inputs.files.iter().map(PathBuf::as_path).collect()
@@ -166,6 +183,8 @@ impl Command {
             Self::Apply(args) => Some((args.input.clone(), &args.from)),
             Self::Check(args) | Self::Explain(args) => Some((args.input.clone(), &args.from)),
             Self::Convert(args) => Some((args.input.clone().into(), &args.from)),
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => Some((args.input.clone(), &args.from)),
             _ => None,
         }
     }
@@ -198,6 +217,14 @@ impl Command {
             }
             #[cfg(feature = "git")]
             Self::Git(args) => applying(args.approve, &args.rules, &args.writing),
+            #[cfg(feature = "proposals")]
+            Self::Propose(args) => args.formatting.over(args.writing.over(args.rules.layer())),
+            #[cfg(feature = "proposals")]
+            Self::Approve(args) => args.writing.over(Layer::default()),
+            #[cfg(feature = "proposals")]
+            Self::Decline(args) => {
+                Layer { lock_timeout: args.waiting.lock_timeout, ..Layer::default() }
+            }
             Self::Ops(args) => applying(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),
             Self::Tool(args) => Layer {
@@ -233,7 +260,12 @@ impl Command {
     pub(super) fn heeds(&self, key: &str) -> bool {
         let plans = matches!(
             self,
-            Self::Apply(_) | Self::Check(_) | Self::Explain(_) | Self::Convert(_) | Self::Ops(_)
+            Self::Apply(_)
+                | Self::Check(_)
+                | Self::Explain(_)
+                | Self::Convert(_)
+                | Self::Ops(_)
+                | Self::Propose(_)
         );
         match key {
             "profile" => plans || matches!(self, Self::Tool(_) | Self::Serve(_)),

@@ -85,10 +85,12 @@ pub(crate) struct LogArgs {
     apply-patch show --since 9am          all that was changed since then, as one diff\n  \
     apply-patch show --session refactor   all that a session changed\n  \
     apply-patch show 9f3ac1d2..51e07b44   from before the first to after the last\n  \
+    apply-patch show p-3f9a               a proposal, as it would be now\n  \
     apply-patch show --format html 9f3ac1d2 > change.html")]
 pub(crate) struct ShowArgs {
     /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
-    /// the N-th newest; a turn; or the first and the last of several, `ID..ID` [default: last]
+    /// the N-th newest; a turn; the first and the last of several, `ID..ID`; or a proposal [default:
+    /// last]
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     #[command(flatten)]
@@ -96,6 +98,13 @@ pub(crate) struct ShowArgs {
     /// The diff as text, or as one self-contained HTML page
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
     pub(crate) format: args::DiffFormat,
+}
+
+impl ShowArgs {
+    /// The proposal that is to be shown: ids of transactions do not begin so.
+    pub(crate) fn proposal(&self) -> Option<&str> {
+        self.id.as_deref().filter(|id| id.starts_with("p-") && id.len() > 2)
+    }
 }
 
 /// Several transactions that are taken as one.

@@ -28,6 +28,11 @@ mod manual;
 mod mcp_config;
 mod ops;
 mod parse;
+#[cfg(feature = "proposals")]
+mod proposals;
+#[cfg(not(feature = "proposals"))]
+#[path = "no_proposals.rs"]
+mod proposals;
 mod recover;
 #[cfg(feature = "review")]
 mod review;
@@ -69,6 +74,7 @@ use apply_patch_api::tools::settings::{Color, Layer};
 use apply_patch_api::tools::{Caller, bounds, hints};
 
 use self::cli::{Cli, Command};
+use crate::args::DiffFormat;
 use crate::below::Below;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -193,7 +199,11 @@ fn carry_out(mut global: Global, command: Command) -> Exit {
     color(global.color);
     let hints = matches!(
         command,
-        Command::Apply(_) | Command::Undo(_) | Command::Redo(_) | Command::Log(_)
+        Command::Apply(_)
+            | Command::Approve(_)
+            | Command::Undo(_)
+            | Command::Redo(_)
+            | Command::Log(_)
     );
     let result = prepare(&mut global, &command).and_then(|()| dispatch(&mut global, command));
     let exit = result.unwrap_or_else(|failure| report(&failure, &global));
@@ -281,8 +291,15 @@ fn dispatch(global: &mut Global, command: Command) -> Result<Exit, Failure> {
         Command::Redo(args) => undo::redo(global, &args),
         Command::Status(_) => status::status(global),
         Command::Log(args) => history::log(global, &args),
-        Command::Show(args) => history::show(global, &args),
         Command::Review(args) => review::review(global, &args),
+        Command::Show(args) => match args.proposal() {
+            Some(id) => proposals::show(global, id, args.format == DiffFormat::Html),
+            None => history::show(global, &args),
+        },
+        Command::Propose(args) => proposals::propose(global, &args),
+        Command::Proposals(_) => proposals::list(global),
+        Command::Approve(args) => proposals::approve(global, &args),
+        Command::Decline(args) => proposals::decline(global, &args),
         Command::Trash(command) => trash::trash(global, &command),
         Command::Tool(args) => tool::tool(global, &args),
         Command::Recover(_) => recover::recover(global),

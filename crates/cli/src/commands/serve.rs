@@ -2,7 +2,7 @@
 
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::tools::settings::{Layer, glob};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::args;
 
@@ -32,10 +32,14 @@ pub(crate) struct ServeArgs {
     /// Offer only the tools that read
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Who approves a change: a person who sees the plan (`ask`), the client, with a person for
-    /// what cannot be undone (`auto`), or no one (`never`) [default: auto]
-    #[arg(long, value_name = "WHEN", value_parser = args::choice::<ApprovalPolicy>())]
-    pub(crate) approve: Option<ApprovalPolicy>,
+    /// Who approves a change: a person who sees the plan (`ask`), a person in a terminal, later, as
+    /// each change is kept as a proposal (`later`), the client, with a person for what cannot be
+    /// undone (`auto`), or no one (`never`) [default: auto]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub(crate) approve: Option<Approver>,
+    /// Let tools be told of proposals that other sessions have made
+    #[arg(long)]
+    pub(crate) all_proposals: bool,
     /// Allow changes to guarded files that match; guarded are files that make other tools run code
     #[arg(long, value_name = "GLOB", value_parser = glob)]
     pub(crate) allow: Vec<String>,
@@ -49,10 +53,29 @@ pub(crate) struct ServeArgs {
     pub(crate) writing: args::Writing,
 }
 
+/// Who approves the changes of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approver {
+    Ask,
+    Later,
+    Auto,
+    Never,
+}
+
 impl ServeArgs {
+    /// Whether each change is kept as a proposal.
+    pub(super) fn is_later(&self) -> bool {
+        self.approve == Some(Approver::Later)
+    }
+
     /// The settings from its flags.
     pub(super) fn layer(&self) -> Layer {
         let layer = self.checks.over(self.writing.over(args::allowing(&self.allow)));
-        Layer { approve: self.approve, ..layer }
+        let approve = self.approve.map(|approve| match approve {
+            Approver::Ask | Approver::Later => ApprovalPolicy::Always,
+            Approver::Auto => ApprovalPolicy::OnRequest,
+            Approver::Never => ApprovalPolicy::Never,
+        });
+        Layer { approve, ..layer }
     }
 }

@@ -61,12 +61,13 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     if args.read_only {
         settings = settings.read_only();
     }
-    settings.rules = rules(&global.layers)?;
+    let how = How { is_later: args.is_later(), all_proposals: args.all_proposals };
+    settings.rules = rules(&global.layers, how)?;
     let flags = args.layer();
     settings.find_rules = Some(FindRules::by(move |dir| {
         let found = Sources::load(dir)
             .and_then(Sources::checked)
-            .and_then(|sources| rules(&sources.layers(flags.clone())));
+            .and_then(|sources| rules(&sources.layers(flags.clone()), how));
         found.map_err(|failure| failure.error())
     }));
     settings.state = global.settings.state;
@@ -76,18 +77,29 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     Ok(settings)
 }
 
+/// What only flags say of a server's rules.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    /// Each change is kept as a proposal.
+    is_later: bool,
+    /// Tools are told of the proposals of other sessions.
+    all_proposals: bool,
+}
+
 /// The rules of a directory with these settings.
-fn rules(layers: &Layers) -> Result<ServerRules, Failure> {
+fn rules(layers: &Layers, how: How) -> Result<ServerRules, Failure> {
     let (settings, _) = layers.resolve(Profile::default(), APPROVE);
     Ok(ServerRules {
         policy: settings.policy()?,
         approval: match settings.approve {
             ApprovalPolicy::Never => Approval::Never,
+            ApprovalPolicy::Always if how.is_later => Approval::Later,
             ApprovalPolicy::Always => Approval::Ask,
             ApprovalPolicy::OnRequest => Approval::Auto,
         },
         tool_settings: SessionSettings {
             max_output: Some(MAX_OUTPUT),
+            any_proposal: how.all_proposals,
             ..apply_patch_api::session_settings(layers, None)
         },
     })

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+#[cfg(feature = "proposals")]
+use apply_patch_api::engine::Profile;
+#[cfg(feature = "proposals")]
+use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::engine::commit::{Recovered, TransactionId, Workspace};
 use apply_patch_api::engine::remedy::Setting;
 use apply_patch_api::engine::{Files, Plan, Remedy};
@@ -18,6 +22,8 @@ use super::revision;
 use crate::args;
 use crate::failure::Failure;
 use crate::global::Global;
+#[cfg(feature = "proposals")]
+use crate::settings::Sources;
 use crate::{outside, render};
 
 /// The variable with the name of the turn that the changes belong to.
@@ -44,6 +50,18 @@ pub(super) fn open_with(global: &Global, policy: Policy) -> Result<Workspace, Fa
 /// The workspace, also where it is not a project and was not named: only for a look.
 pub(super) fn open_any(global: &Global) -> Result<Workspace, Failure> {
     Ok(Workspace::of(opened(global, global.settings.policy()?)?, global.settings.state))
+}
+
+/// Takes another directory of the project as the root, with the settings that hold there.
+#[cfg(feature = "proposals")]
+pub(super) fn move_to(global: &mut Global, root: PathBuf) -> Result<(), Failure> {
+    let sources = Sources::load(&root)?.checked()?;
+    global.layers = sources.layers(global.layers.given.clone());
+    let (settings, _) = global.layers.resolve(Profile::default(), ApprovalPolicy::Never);
+    global.settings = settings;
+    global.root = Some(root);
+    global.opened = sources.into_root().into();
+    Ok(())
 }
 
 fn opened(global: &Global, policy: Policy) -> Result<Root, apply_patch_api::files::Error> {

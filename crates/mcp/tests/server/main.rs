@@ -8,6 +8,7 @@
 
 mod approval;
 mod calls;
+mod proposals;
 mod protocol;
 mod resources;
 mod support;

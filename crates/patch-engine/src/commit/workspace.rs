@@ -10,6 +10,7 @@ use workspace_trash::{
     KeyPlace, LockedStore, OwnKey, Prefix, Purged, Retention, Store, TransactionId,
 };
 
+use super::approval::{ApprovalPolicy, Approvals};
 use super::below;
 use super::error::{CommitError, Error};
 use super::home::{self, StatePlace};
@@ -105,6 +106,25 @@ impl Workspace {
             key: Mutex::new(self.key()),
             person: self.person,
         }
+    }
+
+    /// Opens the same directory with its guarded files let pass, and returns the approvals that ask
+    /// about them. Every plan made for the returned workspace has to be approved by a person.
+    #[must_use]
+    pub fn asking(&self) -> (Self, Approvals) {
+        let mut approvals = Approvals::new(ApprovalPolicy::OnRequest);
+        let policy = approvals.take_guarded(self.root.policy().clone());
+        let root = Arc::new(self.root.reopened(policy));
+        let home = if self.has_own_state() { &root } else { &self.home };
+        let workspace = Self {
+            home: Arc::clone(home),
+            root,
+            prefix: self.prefix.clone(),
+            opened: self.opened.clone(),
+            key: Mutex::new(self.key()),
+            person: self.person,
+        };
+        (workspace, approvals)
     }
 
     /// Takes the key of the journals from elsewhere.

@@ -292,6 +292,8 @@ pub enum Listing {
     Trash,
     /// The tools.
     Tools,
+    /// The proposals.
+    Proposals,
 }
 
 /// A step that has to come before the same can succeed.
@@ -384,6 +386,18 @@ pub enum ForPerson {
     NameChange,
     /// Say what to do instead of what was declined.
     SayInstead,
+    /// Look at what a proposal would do now, and approve that.
+    ApproveResult {
+        /// Its id.
+        proposal: String,
+        /// The digest of the result.
+        digest: String,
+    },
+    /// Approve or decline a proposal.
+    DecideAbout {
+        /// Its id.
+        proposal: String,
+    },
     /// Use a tool that has this argument.
     UseToolWith {
         /// The argument.

@@ -332,7 +332,8 @@ fn sets_any(changes: &[ArgumentChange]) -> bool {
 
 /// Returns a remedy in the form for a caller, or `None` if the caller cannot follow the remedy.
 fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
-    let is_patch = matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch));
+    let is_patch =
+        matches!(caller, Caller::Tool(Tool::ApplyPatch | Tool::EditPatch | Tool::Propose));
     let has_hunks = is_patch || caller == Caller::Operations;
     match (remedy, caller) {
         (Remedy::Set(Setting::Root(root)), Caller::Link) => {
@@ -561,7 +562,7 @@ impl Hint {
                 | Caller::Link
                 | Caller::Undo
                 | Caller::Program(_)
-                | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch),
+                | Caller::Tool(Tool::ApplyPatch | Tool::EditPatch | Tool::Propose),
             ) => Some(Self::UseSection { section, path }),
             _ => Some(Self::UseTool { tool: tool(action, caller)?, path }),
         }
@@ -680,6 +681,7 @@ fn command(record: Listing) -> String {
         Listing::Transaction(id) => format!("apply-patch show {}", id.short()),
         Listing::Trash => "apply-patch trash list --all".into(),
         Listing::Tools => "apply-patch tool --list".into(),
+        Listing::Proposals => "apply-patch proposals".into(),
     }
 }
 
@@ -751,6 +753,21 @@ fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
             "name the change: this session has made none that could be undone".into()
         }
         ForPerson::SayInstead => "say what to do instead".into(),
+        ForPerson::ApproveResult { proposal, digest } => match caller {
+            Caller::Program(Language::Python) => {
+                format!("look at the result, and call approve({proposal:?}, digest={digest:?})")
+            }
+            Caller::Program(Language::JavaScript) => format!(
+                "look at the result, and call approve({proposal:?}, {{ digest: {digest:?} }})"
+            ),
+            _ => format!(
+                "look at the result, and run `apply-patch approve {proposal} --digest {digest}`"
+            ),
+        },
+        ForPerson::DecideAbout { proposal } => format!(
+            "decide about it: `apply-patch show {proposal}` shows it, `apply-patch approve \
+             {proposal}` commits it, and `apply-patch decline {proposal}` does not"
+        ),
         ForPerson::UseToolWith { argument } => format!("use a tool that has `{argument}`"),
         ForPerson::Own(what) => what.clone(),
     };
@@ -1017,7 +1034,9 @@ fn read_words(path: &str, lines: Option<(usize, usize)>, caller: Caller) -> Stri
     let copy = match caller {
         Caller::Tool(Tool::EditFile) => "copy oldText from there",
         Caller::Editor => "write the command for what is there now",
-        Caller::Tool(tool) if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch) => {
+        Caller::Tool(tool)
+            if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch | Tool::Propose) =>
+        {
             "repeat the call for what is there now"
         }
         _ if lines.is_none() => "write the change for what is there now",

@@ -39,6 +39,9 @@ patch_grammar::named! {
         Cancelled = "cancelled",
         /// A file changed while it was used. What to do: try again.
         Changed = "changed",
+        /// A proposal that is to be approved or declined, and was decided already or has expired;
+        /// `details.state`. What to do: propose it again, if it is wanted.
+        Decided = "decided",
         /// A person, or `approve` of a program, said no. What to do: ask what was wrong with it.
         Declined = "declined",
         Directory = "directory",
@@ -62,6 +65,10 @@ patch_grammar::named! {
         /// `--part` names one that is not there, or takes different forms as one. What to do:
         /// choose another.
         NoSuchPart = "no_such_part",
+        /// There is no proposal of this name, or there are several; a tool sees those of its own
+        /// session. What to do: take `proposalId` from the answer, or look at `apply-patch
+        /// proposals`.
+        NoSuchProposal = "no_such_proposal",
         NoSuchSlot = "no_such_slot",
         /// `undo`: none is named, or none that can be undone. What to do: take one of
         /// `details.transactions`.
@@ -70,10 +77,22 @@ patch_grammar::named! {
         /// send the whole patch.
         NotKept = "not_kept",
         NotADirectory = "not_a_directory",
+        /// A change cannot be kept as a proposal: it is too large, too many wait, there is no place
+        /// for a key, or no patch says the same. What to do: split it, decide about those that wait,
+        /// or ask a person to make the change.
+        NotProposable = "not_proposable",
         /// `edit_file`: the old text is not in the file. What to do: copy it from there; U+FFFD
         /// cannot be looked for.
         OldTextNotFound = "old_text_not_found",
         Overlapping = "overlapping_edits",
+        /// The files have changed since a person saw the proposal, and so has what it would do; the
+        /// command line shows it. What to do: look at it, and approve it by its digest:
+        /// `details.digest`.
+        PlanDiffers = "plan_differs",
+        /// MCP with `--approve later`: nothing is changed yet, and the change waits for a person as
+        /// a proposal: `details.proposalId`. What to do: go on with something else, and ask with
+        /// `proposal` what became of it.
+        Proposed = "proposed",
         /// `restore_file`: one target for several files. What to do: name one of them.
         SeveralFiles = "several_files",
         /// Several whole patches, which the message lists. What to do: send one, or `--part N` or

@@ -22,6 +22,16 @@ pub enum Phase {
     Recovered,
     /// At the end of a turn.
     Ended,
+    /// When a change was proposed, for a person to decide about later.
+    Proposed,
+    /// When a proposal was approved, or a part of it: the line has the transaction.
+    Approved,
+    /// When a proposal was declined.
+    Declined,
+    /// When a proposal was given up by the session that made it.
+    Withdrawn,
+    /// When a proposal was found to have waited too long.
+    Expired,
 }
 
 impl Phase {
@@ -35,6 +45,11 @@ impl Phase {
             Self::Purged => "purged",
             Self::Recovered => "recovered",
             Self::Ended => "ended",
+            Self::Proposed => "proposed",
+            Self::Approved => "approved",
+            Self::Declined => "declined",
+            Self::Withdrawn => "withdrawn",
+            Self::Expired => "expired",
         }
     }
 }
@@ -95,6 +110,12 @@ pub struct Event {
     /// The transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
+    /// The proposal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal_id: Option<String>,
+    /// Why it was proposed, declined or withdrawn, in the words of who did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// The hash of the diff that the transaction keeps, compressed; none where the files that it
     /// displaced tell all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,6 +195,8 @@ impl Event {
             profile: None,
             recovered: None,
             transaction_id: None,
+            proposal_id: None,
+            why: None,
             diff_sha256: None,
             onto: None,
             commit: None,

@@ -93,6 +93,21 @@ struct Begun {
     in_git: Option<GitCommit>,
 }
 
+/// A step in the life of a proposal.
+#[derive(Debug, Clone, Copy)]
+pub struct ProposalStep<'s> {
+    /// The step.
+    pub phase: Phase,
+    /// The id of the proposal.
+    pub id: &'s str,
+    /// The first file that it changes.
+    pub path: &'s str,
+    /// Why, in the words of who took it.
+    pub why: Option<&'s str>,
+    /// The transaction of an approval.
+    pub transaction: Option<&'s str>,
+}
+
 /// A commit of a git repository whose intent is to be written.
 #[derive(Debug)]
 pub struct IntendedCommit {
@@ -367,6 +382,20 @@ impl<'r> Recorder<'r> {
     /// If the log cannot be written.
     pub(crate) fn end_turn(&mut self) -> Result<(), fs_guard::Error> {
         let mut line = self.line(Phase::Ended);
+        self.append(|_, lines| lines.push(&mut line))
+    }
+
+    /// Writes what became of a proposal.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written.
+    pub(crate) fn of_proposal(&mut self, step: &ProposalStep<'_>) -> Result<(), fs_guard::Error> {
+        let mut line = self.line(step.phase);
+        line.proposal_id = Some(step.id.to_owned());
+        line.why = step.why.map(str::to_owned);
+        line.path = self.recorded(step.path);
+        line.transaction_id = step.transaction.map(str::to_owned);
         self.append(|_, lines| lines.push(&mut line))
     }
 

@@ -96,6 +96,21 @@ impl PathRules {
         json!([self.directory, patterns.collect::<Vec<_>>()]).to_string()
     }
 
+    /// Reads the line of rules; `None` if it is none.
+    pub(crate) fn of_line(line: &str) -> Option<Self> {
+        if line.is_empty() {
+            return Some(Self::default());
+        }
+        let (directory, patterns): (String, Vec<(String, String)>) =
+            serde_json::from_str(line).ok()?;
+        let patterns = patterns.into_iter().map(|(flag, text)| match &*flag {
+            "--include" => Some(PathPattern::Include(text)),
+            "--exclude" => Some(PathPattern::Exclude(text)),
+            _ => None,
+        });
+        Self::new(Some(&directory), patterns.collect::<Option<Vec<_>>>()?).ok()
+    }
+
     /// Puts the paths of a patch beneath the directory, and leaves out the excluded files, with a
     /// note. `reverse` says whether the patch is still to be reversed.
     pub(crate) fn of(&self, patch: Patch, reverse: bool) -> Patch {

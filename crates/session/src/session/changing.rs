@@ -8,7 +8,7 @@ use crate::answer::envelope::ToolResult;
 use crate::answer::error::ToolError;
 use crate::audit::Operation;
 use crate::session::Session;
-use crate::session::refused::RefusedForm;
+use crate::session::text_form::TextForm;
 use crate::tool::Tool;
 
 impl Session {
@@ -54,7 +54,7 @@ impl ChangingCall<'_> {
         &mut self,
         patch: &Patch,
         options: Options,
-        (atomicity, keep): (Atomicity, Option<RefusedForm>),
+        (atomicity, keep): (Atomicity, Option<TextForm>),
         check: &dyn Fn(&Plan) -> Result<(), ToolError>,
     ) -> Result<Vec<Report>, ToolError> {
         self.logged = true;

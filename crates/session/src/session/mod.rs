@@ -7,10 +7,12 @@ pub(crate) mod ledger;
 pub mod net;
 pub mod paths;
 pub mod printed;
+pub mod proposing;
 pub mod refused;
 pub(crate) mod snapshots;
 pub mod span;
 pub(crate) mod store_size;
+pub mod text_form;
 pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod who;
@@ -71,6 +73,9 @@ pub struct SessionSettings {
     pub max_snapshots: u64,
     /// How long to keep the files displaced by commits.
     pub retention: Retention,
+    /// How long a proposal waits for a decision, how long the decision is kept then, and how many
+    /// are kept.
+    pub proposal_keep: Retention,
     /// Whether a failed call leaves no trace if nothing was ever changed: no state directory is
     /// made for the log.
     pub traceless: bool,
@@ -80,6 +85,8 @@ pub struct SessionSettings {
     pub formatter: Option<Arc<dyn Formatter>>,
     /// Whether [`Tool::UndoTurn`](crate::Tool::UndoTurn) can be called.
     pub undo_turn: bool,
+    /// Whether tools may be told of proposals that other sessions have made.
+    pub any_proposal: bool,
     /// The lookup of versions in a version control system, besides snapshots and displaced files;
     /// `None` for these two only.
     pub versions: Option<Versions>,
@@ -102,11 +109,13 @@ impl SessionSettings {
             encodings: settings.encoding.encodings(),
             max_snapshots: settings.max_snapshots.0,
             retention: settings.trash_keep.retention(),
+            proposal_keep: settings.proposal_keep.retention(),
             max_output: None,
             traceless: false,
             verify: None,
             formatter: None,
             undo_turn: false,
+            any_proposal: false,
             versions: None,
         }
     }

@@ -14,7 +14,9 @@ use crate::answer::reason::Reason;
 use crate::audit::session_name::SessionName;
 use crate::input::PatchText;
 use crate::session::Session;
+use crate::session::proposing::{DIGITS, is_id};
 use crate::session::snapshots::oldest_first;
+use crate::session::text_form::{PatchLanguage, TextForm};
 
 /// The folder in the state directory; each session has a folder in it.
 pub(super) const FOLDER: &str = "refused";
@@ -28,73 +30,11 @@ const MAX_SIZE: u64 = 1 << 20;
 /// The most bytes of the lines above a kept patch, which tell its form.
 const MAX_HEAD: usize = 64 << 10;
 
-/// The digits of a patch's hash in its name.
-const DIGITS: usize = 12;
-
-/// The form of a kept patch, for reading it again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedForm {
-    language: PatchLanguage,
-    /// The rules for paths, in one line; empty if there are none.
-    paths: String,
-}
-
-/// The language of a kept patch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PatchLanguage {
-    /// The envelope.
-    Envelope,
-    /// An envelope written from SEARCH/REPLACE blocks.
-    Blocks,
-    /// An envelope written from edits. It is not kept: its lines need not be whole.
-    Edits,
-    /// A diff, with the number of leading components to strip from its paths, if given.
-    Diff(Option<usize>),
-}
-
-impl RefusedForm {
-    /// Returns the form of a text.
-    #[must_use]
-    pub fn of(text: &PatchText) -> Self {
-        let language = match text.diff {
-            Some(how) => PatchLanguage::Diff(how.strip),
-            None if text.edits.is_some() => PatchLanguage::Edits,
-            None if text.exact => PatchLanguage::Blocks,
-            None => PatchLanguage::Envelope,
-        };
-        Self { language, paths: text.paths.line() }
-    }
-
-    fn line(&self) -> String {
-        let language = match self.language {
-            PatchLanguage::Envelope => "envelope".to_owned(),
-            PatchLanguage::Blocks => "blocks".into(),
-            PatchLanguage::Edits => "edits".into(),
-            PatchLanguage::Diff(None) => "diff".into(),
-            PatchLanguage::Diff(Some(strip)) => format!("diff {strip}"),
-        };
-        let paths = if self.paths.is_empty() { "" } else { " for " };
-        format!("{language}{paths}{}\n", self.paths)
-    }
-
-    fn of_line(line: &str) -> Option<Self> {
-        let (language, paths) = line.split_once(" for ").unwrap_or((line, ""));
-        let language = match language.split_once(' ') {
-            None if language == "envelope" => PatchLanguage::Envelope,
-            None if language == "blocks" => PatchLanguage::Blocks,
-            None if language == "diff" => PatchLanguage::Diff(None),
-            Some(("diff", strip)) => PatchLanguage::Diff(Some(strip.parse().ok()?)),
-            _ => return None,
-        };
-        Some(Self { language, paths: paths.to_owned() })
-    }
-}
-
 impl Session {
     /// Keeps a text, and returns the name to amend the text by. `None` if the text is too long or
     /// cannot be written, which is not a second failure, or if a call must leave no trace because
     /// nothing was ever changed.
-    fn keep_text(&self, form: &RefusedForm, text: &[u8]) -> Option<String> {
+    fn keep_text(&self, form: &TextForm, text: &[u8]) -> Option<String> {
         let head = self.directory_line() + &form.line();
         if text.len() as u64 > MAX_SIZE
             || head.len() > MAX_HEAD
@@ -139,7 +79,7 @@ impl Session {
     /// # Errors
     ///
     /// When there is no patch of the name (any more), or the file has been altered.
-    pub fn refused(&self, id: &str) -> Result<(RefusedForm, Vec<u8>), ToolError> {
+    pub fn refused(&self, id: &str) -> Result<(TextForm, Vec<u8>), ToolError> {
         let kept = if is_id(id) { self.read_kept(id)? } else { None };
         // The name is the hash, so an altered or truncated file is not used.
         let mut elsewhere = false;
@@ -153,7 +93,7 @@ impl Session {
             }
             bytes.drain(..directory.len());
             let end = memchr::memchr(b'\n', &bytes)?;
-            let form = RefusedForm::of_line(std::str::from_utf8(&bytes[..end]).ok()?)?;
+            let form = TextForm::of_line(std::str::from_utf8(&bytes[..end]).ok()?)?;
             bytes.drain(..=end);
             Some((form, bytes))
         });
@@ -174,12 +114,12 @@ impl Session {
     #[must_use]
     pub fn keep(
         &self,
-        form: RefusedForm,
+        form: TextForm,
         patch: &Patch,
         error: &ToolError,
         reports: &[Report],
     ) -> Option<Kept> {
-        if form.language == PatchLanguage::Edits {
+        if form.language() == PatchLanguage::Edits {
             return None;
         }
         let rejects = error.details["rejects"].as_array().into_iter().flatten();
@@ -190,7 +130,7 @@ impl Session {
             (FailureClass::Partial, [report]) if report.plan.is_partial() => {
                 let rest = report.plan.left_out().iter();
                 let rest: Vec<_> = rest.map(|&index| (patch, &patch.sections()[index])).collect();
-                let id = self.keep_text(&form, &written(&rest, form.language))?;
+                let id = self.keep_text(&form, &written(&rest, form.language()))?;
                 let left_out = report.plan.left_out();
                 let wrong = self.wrong_sections(patch, |index| left_out.contains(&index), &refused);
                 let wrong = if is_whole { wrong } else { Vec::new() };
@@ -257,8 +197,8 @@ impl Session {
     ) -> Result<PatchText, ToolError> {
         let with = parsed(sent, options)?;
         let (form, kept) = self.refused(id)?;
-        if form != RefusedForm::of(sent) {
-            let message = if form.paths == RefusedForm::of(sent).paths {
+        if form != TextForm::of(sent) {
+            let message = if form.has_paths_of(&TextForm::of(sent)) {
                 format!("{id} has another form: send both as patches, as diffs or blocks")
             } else {
                 format!("{id} is for other paths: give the same `directory`, `include`, `exclude`")
@@ -272,7 +212,7 @@ impl Session {
         let files = Files::from(self.workspace().root());
         let [old, with] = [parsed(&kept, options)?, with]
             .map(|patch| patch_engine::relative(&files, &patch).into_owned());
-        let (text, unchanged) = amended(&old, &with, form.language);
+        let (text, unchanged) = amended(&old, &with, form.language());
         let mut whole = sent.with_text(text);
         whole.notes.push(format!("amended {id}: {unchanged} of its sections kept"));
         Ok(whole)
@@ -297,11 +237,6 @@ fn id_of(bytes: &[u8]) -> String {
 pub(super) fn is_own(path: &str) -> bool {
     let (session, id) = path.split_once('/').map_or((path, None), |(one, id)| (one, Some(id)));
     session.parse::<SessionName>().is_ok() && id.is_none_or(is_id)
-}
-
-fn is_id(text: &str) -> bool {
-    let digits = text.strip_prefix("p-").unwrap_or_default();
-    digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Removes all but the newest patches.
@@ -407,20 +342,5 @@ mod tests {
         check(&format!("{a}{c}"), other, &format!("{a}{c}{other}"));
         // The line ends of the envelopes say nothing about the files.
         check("*** Add File: a\r\n+1\r\n*** Delete File: c\r\n", other, &format!("{a}{c}{other}"));
-    }
-
-    #[test]
-    fn a_line_names_the_form() {
-        for language in
-            [PatchLanguage::Envelope, PatchLanguage::Diff(None), PatchLanguage::Diff(Some(2))]
-        {
-            for paths in ["", "[\"some for dir\",[]]"] {
-                let form = RefusedForm { language, paths: paths.into() };
-                assert_eq!(RefusedForm::of_line(form.line().trim_end()), Some(form));
-            }
-        }
-        for line in ["", "diff x", "envelope 1", "patch for []"] {
-            assert_eq!(RefusedForm::of_line(line), None);
-        }
     }
 }

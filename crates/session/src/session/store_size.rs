@@ -4,13 +4,13 @@ use fs_guard::{Dir, Error, FileKind, Wait};
 use patch_engine::commit::{self, Removal, State, Workspace};
 use serde::Serialize;
 
-use super::{ledger, refused, snapshots};
+use super::{ledger, proposing, refused, snapshots};
 use crate::audit;
 
 /// The folders of sessions in a state directory, besides those of the engine. The log is removed
 /// last, as the record of applied changes.
-const FOLDERS: [&str; 5] =
-    [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, REVIEWS, audit::FOLDER];
+const FOLDERS: [&str; 6] =
+    [ledger::FOLDER, snapshots::FOLDER, refused::FOLDER, proposing::FOLDER, REVIEWS, audit::FOLDER];
 
 /// The folder of reviews, and the file in it.
 #[doc(hidden)]
@@ -106,6 +106,7 @@ fn is_own(path: &str) -> bool {
                 snapshots::FOLDER => snapshots::is_own(name),
                 refused::FOLDER => refused::is_own(name),
                 REVIEWS => name == DECISIONS,
+                proposing::FOLDER => proposing::is_own(name),
                 _ => audit::is_own(name),
             })
 }

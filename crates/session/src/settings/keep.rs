@@ -49,6 +49,18 @@ fn size(text: &str) -> Result<u64, String> {
 /// The values for [`keep`], for messages.
 pub(super) const KEPT: &str = "an age, a size, a number of transactions, or several of them, as \"30d, 1GiB, 500 transactions\"";
 
+/// The same where proposals are kept.
+pub(super) const KEPT_PROPOSALS: &str =
+    "an age, a size, a number of proposals, or several of them, as \"30d, 64MiB, 200 proposals\"";
+
+/// How long proposals are kept by default.
+pub(super) const PROPOSALS: Retention = Retention {
+    keep_last: 0,
+    max_age: Duration::from_secs(30 * 24 * 3600),
+    max_bytes: 64 << 20,
+    max_count: 200,
+};
+
 /// Reads the limits of retention: an age, a size, a number of transactions, or several of these with
 /// commas between. A limit not given has its default. Every limit needs a unit: a number alone could
 /// mean any of the three, and files beyond the limits are deleted.
@@ -57,15 +69,35 @@ pub(super) const KEPT: &str = "an age, a size, a number of transactions, or seve
 ///
 /// When a limit is none of the three, two are of one kind, or a number has no unit.
 pub fn keep(text: &str) -> Result<Retention, String> {
-    let mut keep = Retention { keep_last: 1, ..Retention::default() };
+    let preset = Retention { keep_last: 1, ..Retention::default() };
+    limits(text, preset, Counted { one: "transaction", wanted: KEPT })
+}
+
+/// Reads the limits for proposals: an age, a size, a number of proposals, or several of these.
+pub(super) fn keep_proposals(text: &str) -> Result<Retention, String> {
+    limits(text, PROPOSALS, Counted { one: "proposal", wanted: KEPT_PROPOSALS })
+}
+
+/// The things that are kept.
+#[derive(Clone, Copy)]
+struct Counted {
+    /// The word for one of them; several have an `s`.
+    one: &'static str,
+    /// The values, for messages.
+    wanted: &'static str,
+}
+
+fn limits(text: &str, preset: Retention, counted_as: Counted) -> Result<Retention, String> {
+    let wanted = counted_as.wanted;
+    let mut keep = preset;
     let mut aged = false;
     let mut sized = false;
     let mut counted = false;
     for part in text.split(',').map(str::trim) {
         if scaled(part, &[], 1.0).is_some() {
-            return Err(no_unit(part));
+            return Err(no_unit(part, counted_as));
         }
-        let seen = if let Some(count) = transactions(part) {
+        let seen = if let Some(count) = number_of(part, counted_as.one) {
             keep.max_count = count;
             &mut counted
         } else if let Ok(found) = age(part) {
@@ -73,32 +105,33 @@ pub fn keep(text: &str) -> Result<Retention, String> {
             &mut aged
         } else {
             keep.max_bytes =
-                size(part).map_err(|_| format!("{part:?} is none of what is wanted: {KEPT}"))?;
+                size(part).map_err(|_| format!("{part:?} is none of what is wanted: {wanted}"))?;
             &mut sized
         };
         if std::mem::replace(seen, true) {
-            return Err(format!("{text:?} has two of a kind; wanted {KEPT}"));
+            return Err(format!("{text:?} has two of a kind; wanted {wanted}"));
         }
     }
     Ok(keep)
 }
 
 /// Offers the units for a number without one.
-fn no_unit(number: &str) -> String {
-    let some = if number == "1" { "transaction" } else { "transactions" };
+fn no_unit(number: &str, counted_as: Counted) -> String {
+    let some = format!("{}{}", counted_as.one, if number == "1" { "" } else { "s" });
     let offers = [
         (format!("{number}d"), " for days"),
         (format!("{number}MiB"), " for a size"),
         (format!("{number} {some}"), ""),
     ];
-    let offers = offers.into_iter().filter(|(offer, _)| keep(offer).is_ok());
+    let offers =
+        offers.into_iter().filter(|(offer, _)| limits(offer, PROPOSALS, counted_as).is_ok());
     let offers: Vec<String> = offers.map(|(offer, what)| format!("\"{offer}\"{what}")).collect();
     format!("{number} has no unit: write {}", offers.join(", or "))
 }
 
-/// Reads a number of transactions: `20 transactions`.
-fn transactions(text: &str) -> Option<usize> {
-    let number = text.strip_suffix("transactions").or_else(|| text.strip_suffix("transaction"))?;
+/// Reads a number of what `one` is the word for: `20 transactions`.
+fn number_of(text: &str, one: &str) -> Option<usize> {
+    let number = text.strip_suffix('s').unwrap_or(text).strip_suffix(one)?;
     number.trim_end().parse().ok()
 }
 
@@ -175,6 +208,10 @@ mod tests {
         {
             assert!(keep(wrong).is_err(), "{wrong}");
         }
+        let proposals = keep_proposals("7d, 20 proposals").expect("limits");
+        assert_eq!(proposals, Retention { max_count: 20, max_age: month * 7 / 30, ..PROPOSALS });
+        assert!(keep_proposals("20 transactions").is_err());
+        assert!(keep_proposals("20").is_err_and(|said| said.contains("20 proposals")));
         // A number alone could mean any of the three.
         for bare in ["0", "1", "30", "1.5", "30d, 1", "1,30d", "99999999"] {
             let said = keep(bare).expect_err(bare);

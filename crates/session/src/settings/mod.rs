@@ -12,6 +12,7 @@ pub(crate) mod names;
 mod since;
 mod value;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,9 @@ pub use choice::{Choice, Color};
 pub use keep::keep;
 pub use names::{VARIABLES, WORKSPACE_FILE, variable_of};
 pub use since::since;
-pub use value::{Charsets, Count, Kind, Patterns, Raw, Size, TrashKeep, charset, glob, seconds};
+pub use value::{
+    Charsets, Count, Kind, Patterns, ProposalKeep, Raw, Size, TrashKeep, charset, glob, seconds,
+};
 use value::{Value, Wrong};
 
 use crate::syntax::KnownFormats;
@@ -157,6 +160,12 @@ macro_rules! settings {
                 Self { $($field: $preset,)* }
             }
 
+            /// Returns all settings as those of one source.
+            #[must_use]
+            pub fn layer(&self) -> Layer {
+                Layer { $($field: Some(self.$field.clone()),)* }
+            }
+
             /// Returns `given`, or else `self`, held to `bounds`. Adds a note for every overruled
             /// value of `given`.
             fn with(self, given: Layer, bounds: &Layer, notes: &mut Vec<Note>) -> Self {
@@ -235,6 +244,9 @@ settings! { |profile, approve, options|
     /// How long displaced files are kept: an age, a size, a number of transactions, or several of
     /// them, as `30d, 1GiB`. Each has its unit.
     trash_keep: TrashKeep, "trash-keep", Workspace = TrashKeep::default();
+    /// How long a proposal waits for a decision, and how long the decision is kept then: an age, a
+    /// size, a number of proposals, or several of them, as `30d, 64MiB`. Each has its unit.
+    proposal_keep: ProposalKeep, "proposal-keep", Workspace = ProposalKeep::default();
     /// The largest file that is read or written.
     max_file_size: Size, "max-file-size", Patch = Size(options.max_file_size);
     /// How many file operations a patch may have.
@@ -322,6 +334,44 @@ impl Settings {
         options.placement.passes =
             Pass::ALL.into_iter().filter(|&pass| pass <= self.fuzz).collect();
         options
+    }
+}
+
+/// The settings of a patch that bound its size, and say nothing of its meaning.
+const BOUNDS_OF_SIZE: [&str; 2] = ["max-file-size", "max-operations"];
+
+impl Layer {
+    /// Writes the settings that decide what a patch means, by key, to read them again with
+    /// [`of_meaning`](Self::of_meaning).
+    #[must_use]
+    pub fn meaning(&self) -> BTreeMap<String, String> {
+        let keys = Self::KEYS
+            .iter()
+            .filter(|(key, scope)| *scope == Scope::Patch && !BOUNDS_OF_SIZE.contains(key));
+        keys.filter_map(|(key, _)| Some(((*key).to_owned(), self.text(key)?)))
+            .filter(|(_, text)| !text.is_empty())
+            .collect()
+    }
+
+    /// Reads settings that [`meaning`](Self::meaning) has written.
+    ///
+    /// # Errors
+    ///
+    /// A message about the first one that is none.
+    pub fn of_meaning(written: &BTreeMap<String, String>) -> Result<Self, String> {
+        let mut layer = Self::default();
+        for (key, text) in written {
+            let known =
+                Self::KEYS.iter().find(|(known, scope)| known == key && *scope == Scope::Patch);
+            let (key, _) = known.ok_or_else(|| format!("`{key}` is not a setting of a patch"))?;
+            if Self::kind(key) == Some(Kind::Texts) {
+                let all: Vec<&str> = text.split(", ").collect();
+                layer.read(key, key, Raw::Program(&serde_json::json!(all)))?;
+            } else {
+                layer.read(key, key, Raw::Text(text))?;
+            }
+        }
+        Ok(layer)
     }
 }
 
@@ -415,6 +465,26 @@ mod tests {
             let (found, notes) = layers.resolve(profile, ApprovalPolicy::Never);
             assert_eq!(found.fuzz, wanted, "{call:?} {given:?} {profile:?} {bound:?}");
             assert_eq!(!notes.is_empty(), noted, "{call:?} {given:?} {profile:?} {bound:?}");
+        }
+    }
+
+    #[test]
+    fn the_meaning_of_a_patch_is_read_as_it_was_written() {
+        for profile in [Profile::Strict, Profile::Standard, Profile::Codex] {
+            let mut settings = Settings::preset(profile, ApprovalPolicy::Never);
+            settings.encoding = Charsets::of(vec!["*.txt=windows-1252".into(), "b=latin1".into()]);
+            settings.fuzz = Pass::Blanks;
+            let written = settings.layer().meaning();
+            assert!(!written.contains_key("durability"), "{written:?}");
+            let read = Layer::of_meaning(&written).expect("settings");
+            assert_eq!(read.meaning(), written);
+            let again = Layers { given: read, ..Layers::default() };
+            let (again, _) = again.resolve(Profile::default(), ApprovalPolicy::Never);
+            assert_eq!(again.layer().meaning(), written);
+        }
+        for (key, text) in [("durability", "full"), ("fuzz", "much"), ("nothing", "x")] {
+            let wrong = BTreeMap::from([(key.to_owned(), text.to_owned())]);
+            assert!(Layer::of_meaning(&wrong).is_err(), "{key}");
         }
     }
 

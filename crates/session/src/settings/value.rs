@@ -148,6 +148,43 @@ impl Value for TrashKeep {
     }
 }
 
+/// How long proposals are kept: an age, a size, a number of proposals, or several of them, as
+/// `30d, 64MiB`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposalKeep {
+    text: Option<String>,
+    retention: Retention,
+}
+
+impl Default for ProposalKeep {
+    fn default() -> Self {
+        Self { text: None, retention: keep::PROPOSALS }
+    }
+}
+
+impl ProposalKeep {
+    /// Returns the limits.
+    #[must_use]
+    pub fn retention(&self) -> Retention {
+        self.retention
+    }
+}
+
+impl Value for ProposalKeep {
+    fn wanted() -> String {
+        keep::KEPT_PROPOSALS.into()
+    }
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let retention = keep::keep_proposals(text).map_err(Wrong::Because)?;
+        Ok(Self { text: Some(text.to_owned()), retention })
+    }
+
+    fn text(&self) -> String {
+        self.text.clone().unwrap_or_default()
+    }
+}
+
 /// `false` is stricter.
 impl Value for bool {
     fn kind() -> Kind {

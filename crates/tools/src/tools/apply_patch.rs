@@ -20,7 +20,7 @@ use patch_session::answer::reason::Reason;
 use patch_session::input::PatchText;
 use patch_session::json::Unique;
 use patch_session::session::changing::ChangingCall;
-use patch_session::session::refused::RefusedForm;
+use patch_session::session::text_form::TextForm;
 use patch_session::session::{Session, expected};
 use patch_session::settings::Layer;
 use patch_session::text::length;
@@ -196,12 +196,27 @@ impl FileTool for ApplyPatch {
 impl ApplyPatch {
     /// Applies the patch, or only plans it if there is no call.
     fn run(&self, session: &Session, call: Option<&mut ChangingCall<'_>>) -> ToolResult<PatchData> {
-        let mut options = session.options_for(Layer {
+        let ReadPatch { text, patch, options, .. } = self.read(session)?;
+        let atomicity = self.atomicity()?;
+        if atomicity == Atomicity::EachSection && session.settings().verify.is_some() {
+            let message = "changes are checked here, all of a patch at once: `atomic` is true";
+            return Err(ToolError::arguments(Reason::BadArguments, message)
+                .remedies([Remedy::omit("atomic")]));
+        }
+        let keep = (atomicity != Atomicity::EachSection).then(|| TextForm::of(&text));
+        let parsed = ParsedPatch { patch: &patch, options, atomicity, keep };
+        apply_parsed(session, parsed, self.diff, call)
+    }
+
+    /// Reads the patch, and its rules.
+    pub(crate) fn read(&self, session: &Session) -> Result<ReadPatch, ToolError> {
+        let call = Layer {
             profile: self.profile.map(Profile::from),
             skip_applied: self.skip_applied,
             create_parents: self.create_parent_directories,
             ..Layer::default()
-        })?;
+        };
+        let mut options = session.options_for(call.clone())?;
         options.snapshots = session.snapshots_for(self.carry);
         self.expect_given(session, &mut options)?;
         let (mut text, mut patch) = PatchText::parsed(&self.patch, &options)?;
@@ -209,15 +224,7 @@ impl ApplyPatch {
             text = session.amended(id, &text, &options)?;
             patch = text.parse(&options).map_err(|error| error.tool_error(text.text.as_bytes()))?;
         }
-        let atomicity = self.atomicity()?;
-        if atomicity == Atomicity::EachSection && session.settings().verify.is_some() {
-            let message = "changes are checked here, all of a patch at once: `atomic` is true";
-            return Err(ToolError::arguments(Reason::BadArguments, message)
-                .remedies([Remedy::omit("atomic")]));
-        }
-        let keep = (atomicity != Atomicity::EachSection).then(|| RefusedForm::of(&text));
-        let parsed = ParsedPatch { patch: &patch, options, atomicity, keep };
-        apply_parsed(session, parsed, self.diff, call)
+        Ok(ReadPatch { text, patch, options, call })
     }
 
     /// Sets the caller's hashes as the expected hashes of the files.
@@ -247,13 +254,22 @@ impl ApplyPatch {
     }
 }
 
+/// A patch as it was read, with its rules.
+pub(crate) struct ReadPatch {
+    pub(crate) text: PatchText,
+    pub(crate) patch: Patch,
+    pub(crate) options: Options,
+    /// The settings of the call.
+    pub(crate) call: Layer,
+}
+
 /// A patch to apply, with its rules.
 pub(crate) struct ParsedPatch<'p> {
     pub(crate) patch: &'p Patch,
     pub(crate) options: Options,
     pub(crate) atomicity: Atomicity,
     /// The form in which the patch is kept to be amended if it does not apply.
-    pub(crate) keep: Option<RefusedForm>,
+    pub(crate) keep: Option<TextForm>,
 }
 
 /// Applies a patch, or only plans it if there is no call.
@@ -304,7 +320,7 @@ pub(crate) fn apply_parsed(
 
 /// Sets the hash that the session saw as the expected hash of each file, unless the caller
 /// gives one.
-fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options) {
+pub(crate) fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options) {
     let mut seen = HashSet::new();
     for section in patch.sections() {
         let Ok(path) = session.root().check(&section.path.text, Access::Read) else { continue };
@@ -325,7 +341,7 @@ fn expect_what_was_read(session: &Session, patch: &Patch, options: &mut Options)
 }
 
 /// Checks the replaced files of a plan that had no expected hash when they were planned.
-fn check_replaced(
+pub(crate) fn check_replaced(
     session: &Session,
     plan: &Plan,
     checked: &HashSet<String>,

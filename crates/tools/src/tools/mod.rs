@@ -19,6 +19,8 @@ macro_rules! each_tool {
             EditPatch: edit_patch;
             Undo: undo;
             UndoTurn: undo_turn;
+            Propose: propose;
+            Proposal: proposal;
         }
     };
 }
@@ -32,6 +34,8 @@ pub mod glob;
 pub mod list_directory;
 pub mod move_file;
 pub(crate) mod page;
+pub mod proposal;
+pub mod propose;
 pub(crate) mod query;
 pub mod read_file;
 mod resend;

@@ -25,7 +25,7 @@ fn same(tool: Tool, args: &Value, other: impl Fn(Value) -> Value) -> Value {
         // The names of transactions are those of the workspace.
         let (_, mut own) = calls.into_iter().find(|(named, _)| *named == tool).expect("a call");
         let mut args = args.clone();
-        for name in ["trashedPath", "transactionId"] {
+        for name in ["trashedPath", "transactionId", "id"] {
             if let (Some(own), Some(given)) = (own.get_mut(name), args.get_mut(name)) {
                 *given = own.take();
             }
@@ -263,7 +263,7 @@ fn an_absolute_path_beneath_the_root_is_the_relative_one() {
         let (_, own) = calls.into_iter().find(|(named, _)| *named == tool).expect("a call");
         let mut absolute = with(bench.dir.path().to_str().expect("text"));
         let has_one = absolute != args;
-        for name in ["trashedPath", "transactionId"] {
+        for name in ["trashedPath", "transactionId", "id"] {
             if let Some(own) = own.get(name) {
                 absolute[name] = own.clone();
             }

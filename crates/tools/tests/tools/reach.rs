@@ -230,7 +230,13 @@ fn no_answer_quotes_much_of_what_was_sent() {
             // These do what they are told, and answer with nothing of it.
             if matches!(
                 name,
-                "content" | "newText" | "query" | "cursor" | "edits" | "expectedSha256ByPath"
+                "content"
+                    | "newText"
+                    | "query"
+                    | "cursor"
+                    | "edits"
+                    | "expectedSha256ByPath"
+                    | "reason"
             ) || matches!((tool, name), (Tool::RestoreFile, "targetPath"))
             {
                 continue;

@@ -1,0 +1,45 @@
+//! The stand-in for proposals where the feature `proposals` is off.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::global::Global;
+
+#[derive(Debug, Args)]
+pub(crate) struct AnyArgs {
+    /// Options and files
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) all: Vec<OsString>,
+}
+
+pub(crate) type ProposeArgs = AnyArgs;
+pub(crate) type ProposalsArgs = AnyArgs;
+pub(crate) type ApproveArgs = AnyArgs;
+pub(crate) type DeclineArgs = AnyArgs;
+
+fn missing() -> Result<Exit, Failure> {
+    Err(Failure::built_without("proposals"))
+}
+
+pub(crate) fn propose(_: &Global, _: &ProposeArgs) -> Result<Exit, Failure> {
+    missing()
+}
+
+pub(crate) fn list(_: &Global) -> Result<Exit, Failure> {
+    missing()
+}
+
+pub(crate) fn show(_: &mut Global, _: &str, _: bool) -> Result<Exit, Failure> {
+    missing()
+}
+
+pub(crate) fn approve(_: &mut Global, _: &ApproveArgs) -> Result<Exit, Failure> {
+    missing()
+}
+
+pub(crate) fn decline(_: &Global, _: &DeclineArgs) -> Result<Exit, Failure> {
+    missing()
+}

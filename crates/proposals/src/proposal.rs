@@ -1,0 +1,288 @@
+//! A proposal, as it is kept.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fs_guard::Sha256;
+use patch_engine::{Expected, Options, Patch, Plan};
+use patch_session::proposing::Author;
+use patch_session::settings::Layer;
+use patch_session::text_form::TextForm;
+use patch_session::{ErrorKind, FailureClass, Reason, Session, ToolError};
+use serde::{Deserialize, Serialize};
+
+patch_grammar::named! {
+    /// The state of a proposal.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ProposalState {
+        /// It waits for a decision.
+        Proposed = "proposed",
+        /// It was approved, and committed.
+        Approved = "approved",
+        /// A person declined it.
+        Declined = "declined",
+        /// The session that made it gave it up.
+        Withdrawn = "withdrawn",
+        /// It waited longer than proposals are kept.
+        Expired = "expired",
+    }
+}
+
+/// A file that a proposal changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ProposedFile {
+    /// create, update, delete or move.
+    pub operation: String,
+    /// Its path before, from the directory of the proposal.
+    pub path: String,
+    /// Where it moves to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_path: Option<String>,
+}
+
+/// What ended a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Decision {
+    /// When, in seconds since 1970.
+    pub time: u64,
+    /// The session of who decided.
+    pub session: String,
+    /// Why, in their words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// All that is kept of a proposal but the patch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record {
+    pub(crate) id: String,
+    /// When it was made, in seconds since 1970.
+    pub(crate) time: u64,
+    pub(crate) session: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) turn: Option<String>,
+    pub(crate) tool: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) why: Option<String>,
+    /// The directory in the project to which the paths are relative.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) directory: String,
+    /// The line of the form of the patch.
+    pub(crate) form: String,
+    /// The settings that decide what the patch means.
+    pub(crate) meaning: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) environment: Option<String>,
+    /// The files before, by path; empty for no file.
+    pub(crate) expected: BTreeMap<String, String>,
+    /// The digest of the plan that was shown.
+    pub(crate) digest: String,
+    pub(crate) files: Vec<ProposedFile>,
+    /// Why a person is asked, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reasons: Vec<String>,
+    pub(crate) state: ProposalState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<Decision>,
+    /// A transaction that was begun for it. Whether it was committed, its journal tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) attempt: Option<Attempt>,
+    /// The transactions of what was approved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) transactions: Vec<String>,
+}
+
+/// A transaction that was begun for a proposal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Attempt {
+    pub(crate) transaction: String,
+    /// It is of a part; the rest stays proposed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) of_part: bool,
+}
+
+impl Record {
+    pub(crate) fn is_older_than(&self, age: Duration, now: SystemTime) -> bool {
+        let since = self.decision.as_ref().map_or(self.time, |decision| decision.time);
+        seconds(now).saturating_sub(since) > age.as_secs()
+    }
+
+    /// Ends the proposal.
+    pub(crate) fn decide(&mut self, state: ProposalState, session: &Session, why: Option<&str>) {
+        let time = seconds(SystemTime::now());
+        let why = why.map(str::to_owned);
+        self.state = state;
+        self.decision = Some(Decision { time, session: session.name().to_string(), why });
+    }
+}
+
+/// Seconds since 1970.
+pub(crate) fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// A proposal whose signature was checked.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    pub(crate) record: Record,
+    /// The patch; empty once it expired.
+    pub(crate) patch: Vec<u8>,
+}
+
+impl Proposal {
+    /// Returns its id: `p-` and hexadecimal digits.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.record.id
+    }
+
+    /// Returns its state.
+    #[must_use]
+    pub fn state(&self) -> ProposalState {
+        self.record.state
+    }
+
+    /// Returns when it was made.
+    #[must_use]
+    pub fn time(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(self.record.time)
+    }
+
+    /// Returns the name of the session that made it.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.record.session
+    }
+
+    /// Returns the agent of that session.
+    #[must_use]
+    pub fn agent(&self) -> Option<&str> {
+        self.record.agent.as_deref()
+    }
+
+    /// Returns the turn in which it was made.
+    #[must_use]
+    pub fn turn(&self) -> Option<&str> {
+        self.record.turn.as_deref()
+    }
+
+    /// Returns why it was made, in the words of who did.
+    #[must_use]
+    pub fn why(&self) -> Option<&str> {
+        self.record.why.as_deref()
+    }
+
+    /// Returns the directory of the project to which its paths are relative; empty for the top.
+    #[must_use]
+    pub fn directory(&self) -> &str {
+        &self.record.directory
+    }
+
+    /// Returns the files that it changes.
+    #[must_use]
+    pub fn files(&self) -> &[ProposedFile] {
+        &self.record.files
+    }
+
+    /// Returns why a person is asked, a sentence each.
+    #[must_use]
+    pub fn reasons(&self) -> &[String] {
+        &self.record.reasons
+    }
+
+    /// Returns the decision, unless it waits for one.
+    #[must_use]
+    pub fn decision(&self) -> Option<&Decision> {
+        self.record.decision.as_ref()
+    }
+
+    /// Returns the transactions of what was approved: none before, and several where it was
+    /// approved in parts.
+    #[must_use]
+    pub fn transactions(&self) -> &[String] {
+        &self.record.transactions
+    }
+
+    /// Returns the digest of the plan that was shown when it was made.
+    ///
+    /// # Panics
+    ///
+    /// Never: a record without one is not read.
+    #[must_use]
+    pub fn digest(&self) -> Sha256 {
+        self.record.digest.parse().expect("BUG: a record has a digest")
+    }
+
+    /// Returns whether it was made by a session.
+    #[must_use]
+    pub fn is_of(&self, session: &Session) -> bool {
+        self.session() == session.name().as_str()
+    }
+
+    /// Returns the patch text, in the form in which it is kept.
+    #[must_use]
+    pub fn patch(&self) -> &[u8] {
+        &self.patch
+    }
+
+    /// Returns the line of the form in which the patch is kept, for
+    /// [`TextForm::of_line`](patch_session::text_form::TextForm::of_line).
+    #[must_use]
+    pub fn form(&self) -> &str {
+        self.record.form.trim_end()
+    }
+
+    /// Returns who made it; `None` if the names are none.
+    pub(crate) fn author(&self) -> Option<Author> {
+        let turn = self.turn().map(str::parse).transpose().ok()?;
+        let agent = self.record.agent.clone();
+        Some(Author { session: self.session().parse().ok()?, agent, turn })
+    }
+
+    /// Reads the patch, and the rules by which it was planned.
+    ///
+    /// # Errors
+    ///
+    /// When the workspace does not allow one of the rules any more, or the patch is not one.
+    pub(crate) fn parsed(&self, session: &Session) -> Result<(Patch, Options), ToolError> {
+        let record = &self.record;
+        let broken = |what: &str| {
+            let message = format!("{}: {what}", record.id);
+            ToolError::new(FailureClass::Failed, ErrorKind::CommandFailed, message)
+                .reason(Reason::NotProposable)
+        };
+        let layer = Layer::of_meaning(&record.meaning).map_err(|problem| broken(&problem))?;
+        let mut options = session.options_for(layer)?;
+        options.parse.environment.clone_from(&record.environment);
+        options.snapshots = Some(self.snapshots(session));
+        for (path, expected) in &record.expected {
+            let expected: Expected = expected.parse().map_err(|_| broken("a hash is none"))?;
+            options.expected.insert(path.clone(), expected);
+        }
+        let form = TextForm::of_line(record.form.trim_end());
+        let text = form.and_then(|form| form.read(self.patch.clone()));
+        let text = text.ok_or_else(|| broken("the form of its patch is not known"))?;
+        let patch = text.parse(&options);
+        let patch = patch.map_err(|error| error.tool_error(text.text.as_bytes()))?;
+        Ok((patch, options))
+    }
+}
+
+/// Returns the files that a plan changes.
+pub(crate) fn files_of(plan: &Plan) -> Vec<ProposedFile> {
+    let file = |change: &patch_engine::Change| ProposedFile {
+        operation: change.operation.as_str().to_owned(),
+        path: change.path.to_string(),
+        to_path: change.to_path.as_ref().map(ToString::to_string),
+    };
+    plan.changes().iter().map(file).collect()
+}
