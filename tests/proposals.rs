@@ -80,6 +80,9 @@ fn a_proposal_is_committed_by_another_process() {
     assert_eq!(read(dir.path(), "a").as_deref(), Some(LINES));
     let listed = run(dir.path(), &["proposals"], "");
     assert!(listed.stdout.starts_with(&id), "{listed:?}");
+    assert_eq!(json(dir.path(), &["status"], "").1["data"]["waitingProposals"], 1);
+    let status = run(dir.path(), &["status"], "");
+    assert!(status.stdout.contains("1 proposal; `apply-patch proposals` lists all"), "{status:?}");
     // Any unambiguous beginning names it, with `p-` or without.
     let seen = run(dir.path(), &["show", &id[..6]], "");
     assert_eq!(seen.stdout, shown.stdout);
@@ -540,6 +543,13 @@ fn of_some_hunks_the_others_stay_proposed() {
     let rest = state(dir.path(), &id);
     assert_eq!(rest["state"], "proposed", "{rest}");
     assert_eq!(rest["transactionIds"].as_array().map(Vec::len), Some(1), "{rest}");
+    // The rest can be approved in parts, too.
+    let mut terminal = on_terminal(dir.path(), &line, &[]);
+    for _ in ["nine", "n"] {
+        terminal.exp_string("? [y,n,").expect("a question");
+        terminal.send_line("n").expect("sent");
+    }
+    terminal.exp_string("exit 3\r\n").expect("the exit");
     // The rest is a patch for the files behind the part, also where they change once more.
     write(dir.path(), "a", &format!("zero\n{}", LINES.replace("two", "TWO")));
     let (_, shown) = json(dir.path(), &["show", &id], "");

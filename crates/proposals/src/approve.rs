@@ -153,16 +153,18 @@ impl Proposals<'_> {
         let patch = part.unwrap_or(&patch);
         let result = apply(&session, patch, options, &mut deciding);
         let outcome = deciding.outcome.take();
-        if session.turn().is_some() {
-            // The turn may have had no other change, and then nobody wrote that it ended.
-            let _ = session.end_turn();
-        }
         match (outcome, result) {
             (Some(outcome), _) => outcome,
             (None, Ok(report)) if report.already_done || report.plan.is_empty() => {
                 Ok(Approval::Done(report.transaction.map(|id| id.to_string())))
             }
-            (None, Ok(report)) => Ok(Approval::Committed(Box::new(report))),
+            (None, Ok(report)) => {
+                if session.turn().is_some() {
+                    // The turn may have had no other change, and then nobody wrote that it ended.
+                    let _ = session.end_turn();
+                }
+                Ok(Approval::Committed(Box::new(report)))
+            }
             (None, Err(error)) => Err(session.with_changed_by(error)),
         }
     }

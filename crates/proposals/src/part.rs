@@ -1,15 +1,17 @@
 //! Approving a part of a proposal. The rest stays proposed, under the same id.
 
+use std::collections::BTreeMap;
+
 use fs_guard::Sha256;
-use patch_engine::{Atomicity, Cancellation, Host, Patch, TurnDiff};
-use patch_session::ToolError;
+use patch_engine::{Atomicity, Cancellation, Host, Options, Patch, Report, TurnDiff};
 use patch_session::audit::Phase;
 use patch_session::text_form::TextForm;
+use patch_session::{Session, ToolError};
 
 use crate::approve::Approval;
 use crate::bases;
 use crate::proposal::{Proposal, files_of};
-use crate::propose::{expected, kept_as_diff_of, planned};
+use crate::propose::{expected, kept_as_diff, planned};
 use crate::store::Proposals;
 
 impl Proposals<'_> {
@@ -21,17 +23,16 @@ impl Proposals<'_> {
     pub fn plan_part(&self, proposal: &Proposal, part: &Patch) -> Result<Sha256, ToolError> {
         let asking = self.session.reopened(self.asking(proposal)?);
         let (_, options) = proposal.parsed(&asking)?;
-        let report = asking.preview(part, options, Atomicity::Whole, &Cancellation::NEVER);
-        let report = report.map_err(|failed| ToolError::failed(&failed))?;
-        Ok(report.plan.digest())
+        Ok(plan_of(&asking, part, options)?.plan.digest())
     }
 
-    /// Commits a part of a proposal, `part`, whose plan has the digest that a person agreed to. What
-    /// is not in it stays proposed, under the same id, as a patch for the files behind the part.
+    /// Commits a part of a proposal, `part`, whose plan has the digest that a person agreed to. The
+    /// rest stays proposed, under the same id, as a patch for the files behind the part.
     ///
     /// # Errors
     ///
-    /// Those of [`approve`](Self::approve). The part may be committed where the rest cannot be kept.
+    /// Those of [`approve`](Self::approve). Where the part was committed and the rest cannot be
+    /// kept, the whole patch stays proposed: what is committed of it is then there already.
     pub fn approve_part(
         &self,
         proposal: &Proposal,
@@ -40,38 +41,43 @@ impl Proposals<'_> {
         host: &mut dyn Host,
     ) -> Result<Approval, ToolError> {
         let asking = self.session.reopened(self.asking(proposal)?);
-        // From the files as proposed to those with the part; reversed it is the rest.
         let whole = planned(&asking, proposal)?;
-        let mut rest = TurnDiff::in_place_of(&whole.plan);
         let (_, options) = proposal.parsed(&asking)?;
-        let report = asking.preview(part, options, Atomicity::Whole, &Cancellation::NEVER);
-        rest.applied(&report.map_err(|failed| ToolError::failed(&failed))?);
-        let rest = rest.diff();
-        if rest.is_empty() {
+        // From the files as proposed to those with the part: the rest, reversed.
+        let mut to_part = TurnDiff::in_place_of(&whole.plan);
+        to_part.applied(&plan_of(&asking, part, options.clone())?);
+        let to_part = to_part.diff();
+        if to_part.is_empty() {
             return self.approve(proposal, whole.plan.digest(), host);
         }
+        let rest = TextForm::GIT_DIFF.reversed().read(to_part);
+        let rest = rest.expect("BUG: a diff has no rules for paths");
+        let options = Options { expected: BTreeMap::new(), ..options };
+        // Before anything is changed: a patch that cannot be read again is not kept.
+        let rest = rest.parse(&options).map_err(|error| error.tool_error(rest.text.as_bytes()))?;
         let approval = self.committed(proposal, Some(part), agreed, host)?;
         let Approval::Committed(report) = &approval else { return Ok(approval) };
         let transaction = report.transaction.map(|id| id.to_string());
-        let form = TextForm::GIT_DIFF.reversed();
         let left = self.update(proposal.id(), |left, folder| {
             let record = &mut left.record;
             if record.attempt.take().is_some() {
                 record.transactions.extend(transaction.clone());
             }
-            record.meaning.clear();
-            record.environment = None;
-            record.expected.clear();
-            record.form = form.line();
-            let (patch, report) = kept_as_diff_of(&asking, record, form, rest)?;
-            record.expected = expected(&report.plan);
-            record.digest = report.plan.digest().to_string();
-            record.files = files_of(&report.plan);
-            bases::keep(folder, &report.plan, true)?;
-            left.patch = patch;
+            let plan = plan_of(&asking, &rest, options)?.plan;
+            record.expected = expected(&plan);
+            let kept = kept_as_diff(&asking, record, &plan)?;
+            record.digest = kept.plan.plan.digest().to_string();
+            record.files = files_of(&kept.plan.plan);
+            bases::keep(folder, &kept.plan.plan, true)?;
+            left.patch = kept.patch;
             Ok(())
         })?;
         self.log("approve", Phase::Approved, &left, None, transaction.as_deref())?;
         Ok(approval)
     }
+}
+
+fn plan_of(asking: &Session, patch: &Patch, options: Options) -> Result<Report, ToolError> {
+    let report = asking.preview(patch, options, Atomicity::Whole, &Cancellation::NEVER);
+    report.map_err(|failed| ToolError::failed(&failed))
 }

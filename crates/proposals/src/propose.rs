@@ -60,10 +60,10 @@ pub struct Proposed {
 }
 
 /// The patch of a proposal, in the form in which it is kept, and its plan.
-struct Kept {
-    form: TextForm,
-    patch: Vec<u8>,
-    plan: Report,
+pub(crate) struct Kept {
+    pub(crate) form: TextForm,
+    pub(crate) patch: Vec<u8>,
+    pub(crate) plan: Report,
 }
 
 impl Proposals<'_> {
@@ -228,20 +228,15 @@ fn kept(
 }
 
 /// Keeps a plan as the diff that it makes.
-pub(crate) fn kept_as_diff_of(
+///
+/// # Errors
+///
+/// When no diff says the same, or it is too long.
+pub(crate) fn kept_as_diff(
     asking: &Session,
-    record: &Record,
-    form: TextForm,
-    patch: Vec<u8>,
-) -> Result<(Vec<u8>, Report), ToolError> {
-    check_size(&patch)?;
-    let record = Record { form: form.line(), ..record.clone() };
-    let proposal = Proposal { record, patch };
-    let report = planned(asking, &proposal)?;
-    Ok((proposal.patch, report))
-}
-
-fn kept_as_diff(asking: &Session, record: &mut Record, plan: &Plan) -> Result<Kept, ToolError> {
+    record: &mut Record,
+    plan: &Plan,
+) -> Result<Kept, ToolError> {
     let images = plan.images();
     let mut diff = Vec::new();
     for change in plan.changes() {
@@ -250,10 +245,13 @@ fn kept_as_diff(asking: &Session, record: &mut Record, plan: &Plan) -> Result<Ke
     // The diff says all, and what it writes was formatted already.
     record.meaning = BTreeMap::new();
     record.environment = None;
+    record.form = TextForm::GIT_DIFF.line();
+    check_size(&diff)?;
     if !diff.is_empty() {
-        let (patch, report) = kept_as_diff_of(asking, record, TextForm::GIT_DIFF, diff)?;
+        let proposal = Proposal { record: record.clone(), patch: diff };
+        let report = planned(asking, &proposal)?;
         if has_effect_of(&report.plan, plan) {
-            return Ok(Kept { form: TextForm::GIT_DIFF, patch, plan: report });
+            return Ok(Kept { form: TextForm::GIT_DIFF, patch: proposal.patch, plan: report });
         }
     }
     let message = "this change cannot be kept as a patch, so it cannot be proposed";

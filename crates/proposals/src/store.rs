@@ -111,6 +111,17 @@ impl<'s> Proposals<'s> {
         }
     }
 
+    /// Counts the proposals that wait for a decision.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Self::list).
+    pub fn waiting(&self) -> Result<usize, ToolError> {
+        let waits =
+            |one: &&Listed| one.verified().is_some_and(|it| it.state() == ProposalState::Proposed);
+        Ok(self.list()?.iter().filter(waits).count())
+    }
+
     fn list_in(self, folder: &Dir) -> Result<Vec<Listed>, ToolError> {
         let mut keys = self.keys()?;
         let mut all = Vec::new();

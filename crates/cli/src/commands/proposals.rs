@@ -185,9 +185,9 @@ fn files(proposal: &Proposal) -> String {
 
 pub(crate) fn list(global: &Global) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
-    let all = Proposals::of(&session).list().map_err(told)?;
-    let waits = |one: &&Listed| matches!(one, Listed::Verified(it) if it.state() == ProposalState::Proposed);
-    let waiting = all.iter().filter(waits).count();
+    let proposals = Proposals::of(&session);
+    let all = proposals.list().map_err(told)?;
+    let waiting = proposals.waiting().map_err(told)?;
     let output = match waiting {
         1 => "1 proposal waits".to_owned(),
         waiting => format!("{waiting} proposals wait"),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, LogEntry, StatePlace, TransactionId, Workspace};
 use apply_patch_api::engine::{Plan, PlanNote};
+use apply_patch_api::proposals::Proposals;
 use apply_patch_api::tools::changes::passed_over_text;
 use apply_patch_api::tools::{OpenTurn, Session, StoreSize, history, open_turns, store_size};
 use clap::Args;
@@ -51,6 +52,10 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     status.print_last();
     status.print_undo();
     status.print_turns();
+    if status.waiting > 0 {
+        let waiting = render::count(status.waiting, "proposal");
+        row("waiting", &format!("{waiting}; `apply-patch proposals` lists all"));
+    }
     status.print_size(size);
     hint(global, size, status.transactions);
     Ok(Exit::Done)
@@ -72,6 +77,8 @@ struct Status {
     undoable: Result<Plan, commit::Error>,
     next: Option<LogEntry>,
     turns: Vec<OpenTurn>,
+    /// How many proposals wait for a decision.
+    waiting: usize,
 }
 
 impl Status {
@@ -102,6 +109,9 @@ impl Status {
             next: next.map(|id| workspace.show(id)).transpose()?,
             undoable,
             turns,
+            waiting: Proposals::of(session)
+                .waiting()
+                .map_err(|error| Failure::Tool(Box::new(error)))?,
         })
     }
 
@@ -121,6 +131,7 @@ impl Status {
             "last": transaction_json(workspace, self.last.as_ref())?,
             "undoable": transaction_json(workspace, self.next.as_ref())?,
             "openTurns": self.turns,
+            "waitingProposals": self.waiting,
             "passedOver": passed_over,
             "size": self.size.as_ref().map_or(Value::Null, |size| json!(size)),
             "formerStates": self.former,
