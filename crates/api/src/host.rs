@@ -109,6 +109,11 @@ impl Approver {
         (Self { policy: asks, approvals: Mutex::new(approvals) }, policy)
     }
 
+    /// Returns approvals that ask about every change.
+    pub(crate) fn of_every_change(&self) -> Approvals {
+        self.approvals().of_every_change()
+    }
+
     pub(crate) fn begin_turn(&self) {
         self.approvals().begin_turn();
     }

@@ -126,8 +126,7 @@ impl OpenWorkspace {
         )
     }
 
-    /// Declines a proposal, for the reason that is given; one of the same session is withdrawn so.
-    /// Returns it.
+    /// Declines a proposal, for the reason that is given: a person decides. Returns it.
     ///
     /// # Errors
     ///

@@ -14,7 +14,9 @@ use patch_session::changes::{DiffDetail, PatchData, restored};
 use patch_session::input::PatchText;
 use patch_session::settings::Layers;
 use patch_session::text_form::TextForm;
-use patch_session::{BadName, Session, SessionName, Span, SpanNames, ToolError, TurnName, history};
+use patch_session::{
+    BadName, Session, SessionName, Span, SpanNames, Tool, ToolError, TurnName, history,
+};
 use serde_json::{Value, json};
 
 use crate::error::argument;
@@ -417,6 +419,39 @@ impl OpenWorkspace {
             arguments,
             |host| {
                 let reply = self.session.call(tool, arguments, host);
+                Ok(serde_json::to_value(&reply).expect("text keys"))
+            },
+            Value::clone,
+        );
+        answered.expect("an answer is one also when the tool failed")
+    }
+
+    /// Calls a file tool, and keeps each change as a proposal in place of making it. The answer then
+    /// has `proposalId` and `state` in the details of its error. `call_id` is the caller's name of
+    /// the call: the same one is answered with the same proposal, whatever became of it.
+    #[must_use]
+    pub fn call_later(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        call_id: &str,
+        host: Callbacks<'_>,
+    ) -> Value {
+        let answered = self.approver.run(
+            Callbacks { approve: None, ..host },
+            self.root(),
+            tool,
+            arguments,
+            |host| {
+                let mut approvals = self.approver.of_every_change();
+                let reply = match Tool::named(tool) {
+                    Some(known) => {
+                        let call = Some(call_id);
+                        self.session.call_later(known, arguments, call, &mut approvals, host)
+                    }
+                    // The answer names the tools.
+                    None => self.session.call(tool, arguments, host),
+                };
                 Ok(serde_json::to_value(&reply).expect("text keys"))
             },
             Value::clone,

@@ -324,7 +324,7 @@ impl<'c> CallOf<'c> {
             let mut host = CallHost::new(answer, move || cancelled.is_cancelled(), progress);
             let mut reply = match approval {
                 Approval::Ask => session.call_tool(tool, &*args, &mut own.ask(&mut host)),
-                Approval::Later => session.call_later(tool, &*args, &mut own, &mut host),
+                Approval::Later => session.call_later(tool, &*args, None, &mut own, &mut host),
                 Approval::Auto | Approval::Never => session.call_tool(tool, &*args, &mut host),
             };
             // No other call changes anything meanwhile.

@@ -605,6 +605,24 @@ impl JsWorkspace {
         promised(env, asks, self.calling(tool, &arguments, host)?)
     }
 
+    /// Calls a file tool, and keeps a change as a proposal in place of making it.
+    #[napi(catch_unwind)]
+    pub fn call_later<'env>(
+        &self,
+        env: &'env Env,
+        tool: String,
+        arguments: String,
+        call_id: String,
+        observe: Option<Asking<'_>>,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<Promised<'env, String>> {
+        let workspace = Arc::clone(&self.0);
+        let arguments = value(&arguments)?;
+        let host = host(None, observe, cancellation)?;
+        let work = move || Ok(workspace.call_later(&tool, &arguments, &call_id, host).to_string());
+        promised(env, false, Box::new(work))
+    }
+
     /// Does [`call`](Self::call) on this thread.
     #[napi(catch_unwind)]
     pub fn call_sync(&self, tool: String, arguments: String) -> Result<String> {

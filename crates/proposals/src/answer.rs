@@ -33,6 +33,9 @@ pub struct ProposalData {
     /// The turn in which it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
+    /// The call that made it, as the caller names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
     /// Why it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -192,6 +195,7 @@ impl Proposal {
             session: self.session().to_owned(),
             agent: self.agent().map(str::to_owned),
             turn_id: self.turn().map(str::to_owned),
+            call_id: self.call().map(str::to_owned),
             why: self.why().map(str::to_owned),
             directory: Some(self.directory().to_owned()).filter(|it| !it.is_empty()),
             files: files.collect(),

@@ -13,6 +13,7 @@ use crate::store::Proposals;
 pub struct Later<'h> {
     session: &'h Session,
     tool: &'h str,
+    call: Option<&'h str>,
     host: &'h mut dyn Host,
     made: Option<Result<Proposal, ToolError>>,
 }
@@ -24,9 +25,14 @@ impl std::fmt::Debug for Later<'_> {
 }
 
 impl<'h> Later<'h> {
-    /// Makes the host of a call of `tool`. `host` gets the events.
-    pub fn new(session: &'h Session, tool: &'h str, host: &'h mut dyn Host) -> Self {
-        Self { session, tool, host, made: None }
+    /// Makes the host of a call of `tool`, which the caller names `call`. `host` gets the events.
+    pub fn new(
+        session: &'h Session,
+        tool: &'h str,
+        call: Option<&'h str>,
+        host: &'h mut dyn Host,
+    ) -> Self {
+        Self { session, tool, call, host, made: None }
     }
 
     /// Returns the proposal, or why there is none; `None` if no plan was made.
@@ -39,7 +45,8 @@ impl<'h> Later<'h> {
 impl Host for Later<'_> {
     fn approve(&mut self, request: &Request<'_>) -> Result<Decision, fs_guard::Error> {
         let reasons = request.reasons.iter().map(ToString::to_string).collect();
-        let made = Proposals::of(self.session).propose_plan(self.tool, request.plan, reasons);
+        let made =
+            Proposals::of(self.session).propose_plan(self.tool, request.plan, reasons, self.call);
         self.made = Some(made.map(|made| made.proposal));
         Ok(Decision::Postpone)
     }
@@ -53,7 +60,7 @@ impl Host for Later<'_> {
     }
 }
 
-/// The answer to a call whose change was kept as a proposal.
+/// The answer to a call whose change was kept as a proposal, which waits.
 #[must_use]
 pub fn proposed_later(proposal: &Proposal) -> ToolError {
     let id = proposal.id();

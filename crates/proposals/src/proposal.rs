@@ -70,6 +70,9 @@ pub(crate) struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<String>,
     pub(crate) tool: String,
+    /// The call that made it, as the caller names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<String>,
     /// The directory in the project to which the paths are relative.
@@ -173,6 +176,12 @@ impl Proposal {
     #[must_use]
     pub fn turn(&self) -> Option<&str> {
         self.record.turn.as_deref()
+    }
+
+    /// Returns the call that made it, as the caller names it.
+    #[must_use]
+    pub fn call(&self) -> Option<&str> {
+        self.record.call.as_deref()
     }
 
     /// Returns why it was made, in the words of who did.

@@ -123,7 +123,8 @@ impl Proposals<'_> {
         self.keep(record, kept)
     }
 
-    /// Keeps the plan of something else than a patch as a proposal, as the diff that it makes.
+    /// Keeps the plan of something else than a patch as a proposal, as the diff that it makes. `call`
+    /// names the call for [`of_call`](Self::of_call).
     ///
     /// # Errors
     ///
@@ -133,11 +134,13 @@ impl Proposals<'_> {
         tool: &str,
         plan: &Plan,
         reasons: Vec<String>,
+        call: Option<&str>,
     ) -> Result<Proposed, ToolError> {
         let (workspace, _) = self.session.workspace().asking();
         let asking = self.session.reopened(workspace);
         let mut record = self.record(tool, None, plan)?;
         record.reasons = reasons;
+        record.call = call.map(str::to_owned);
         let kept = kept_as_diff(&asking, &mut record, plan)?;
         self.keep(record, kept)
     }
@@ -154,6 +157,7 @@ impl Proposals<'_> {
             agent: author.agent,
             turn: author.turn.map(|turn| turn.to_string()),
             tool: tool.to_owned(),
+            call: None,
             why: why.map(|why| why.trim().chars().take(MAX_WHY).collect()),
             directory: self.session.workspace().prefix().as_str().to_owned(),
             form: String::new(),

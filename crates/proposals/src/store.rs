@@ -194,6 +194,25 @@ impl<'s> Proposals<'s> {
         })
     }
 
+    /// Finds the newest proposal that a call of a tool made in this session, by the caller's name of
+    /// the call.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Self::list).
+    pub fn of_call(&self, tool: &str, call: &str) -> Result<Option<Proposal>, ToolError> {
+        let listed = self.list()?.into_iter();
+        let mut verified = listed.filter_map(|one| match one {
+            Listed::Verified(proposal) => Some(*proposal),
+            Listed::NotVerified { .. } => None,
+        });
+        Ok(verified.find(|proposal| {
+            proposal.call() == Some(call)
+                && proposal.record.tool == tool
+                && proposal.is_of(self.session)
+        }))
+    }
+
     /// Reads a file; `None` if there is none.
     fn read(self, folder: &Dir, id: &str, keys: &mut Keys) -> Result<Option<Listed>, ToolError> {
         let bytes = match folder.spot(id).read(MAX_FILE) {
@@ -362,14 +381,10 @@ impl<'s> Proposals<'s> {
             .reason(Reason::NoSuchProposal)
             .remedies([Remedy::omit("withdraw")]));
         }
-        match self.decline(own.id(), why)? {
-            Listed::Verified(proposal) => Ok(*proposal),
-            Listed::NotVerified { id } => Err(not_verified(&id)),
-        }
+        self.end(own.id(), ProposalState::Withdrawn, why)
     }
 
-    /// Declines a proposal. The session that made it gives it up so. One that was altered is
-    /// removed.
+    /// Declines a proposal: a person decides. One that was altered is removed.
     ///
     /// # Errors
     ///
@@ -382,19 +397,23 @@ impl<'s> Proposals<'s> {
                 return Ok(found);
             }
         };
-        let declined = self.update(&id, |proposal, _| {
+        let declined = self.end(&id, ProposalState::Declined, why)?;
+        Ok(Listed::Verified(Box::new(declined)))
+    }
+
+    /// Ends a proposal that waits.
+    fn end(self, id: &str, state: ProposalState, why: Option<&str>) -> Result<Proposal, ToolError> {
+        let ended = self.update(id, |proposal, _| {
             check_waits(proposal)?;
-            let own = proposal.is_of(self.session);
-            let state = if own { ProposalState::Withdrawn } else { ProposalState::Declined };
             proposal.record.decide(state, self.session, why);
             Ok(())
         })?;
-        let phase = match declined.state() {
+        let phase = match state {
             ProposalState::Withdrawn => Phase::Withdrawn,
             _ => Phase::Declined,
         };
-        self.log("decline", phase, &declined, why, None)?;
-        Ok(Listed::Verified(Box::new(declined)))
+        self.log("decline", phase, &ended, why, None)?;
+        Ok(ended)
     }
 
     /// Writes a line of the log.

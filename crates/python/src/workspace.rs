@@ -226,7 +226,7 @@ impl PyWorkspace {
             .run(py, |host| self.opened.approve(id, digest.as_deref(), host))
     }
 
-    /// Declines a proposal; one of this session is withdrawn so. Returns it.
+    /// Declines a proposal: a person decides. Returns it.
     ///
     /// Raises `PatchError` if there is none, or it is decided already.
     #[pyo3(signature = (id, why=None, /))]
@@ -255,6 +255,25 @@ impl PyWorkspace {
             arguments.map_or_else(|| Ok(Value::Object(serde_json::Map::new())), from_python)?;
         PyCallbacks { approve, observe, cancellation }
             .run(py, |host| Ok(self.opened.call(tool, &arguments, host)))
+    }
+
+    /// Calls a file tool, and keeps a change as a proposal in place of making it: the answer's error
+    /// has `proposalId` and `state` in its details. The same `call_id` is answered with the same
+    /// proposal.
+    #[pyo3(signature = (tool, arguments, call_id, /, *, observe=None, cancellation=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keyword arguments")]
+    fn call_later<'py>(
+        &self,
+        py: Python<'py>,
+        tool: &str,
+        arguments: &Bound<'py, PyAny>,
+        call_id: &str,
+        observe: Option<Py<PyAny>>,
+        cancellation: Option<PyCancellation>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arguments = from_python(arguments)?;
+        PyCallbacks { approve: None, observe, cancellation }
+            .run(py, |host| Ok(self.opened.call_later(tool, &arguments, call_id, host)))
     }
 
     /// Begins a turn, and returns its name. Until `end_turn`, all changes are one diff and one

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use fs_guard::quoted;
 use patch_engine::commit::approval::Approvals;
 use patch_engine::remedy::Listing;
 use patch_engine::{Host, Remedy};
-use patch_proposals::{Later, proposed_later};
+use patch_proposals::{Later, ProposalState, Proposals, proposed_later};
 
 use crate::catalogue::ToolInfo;
 use crate::tools::file_tool::FileTool;
@@ -291,11 +291,13 @@ pub trait Tools {
     ) -> Reply;
 
     /// Calls a tool, and keeps what would be approved by `approvals` as a proposal: nothing is
-    /// changed, and the answer says so.
+    /// changed, and the answer says so. A call that the caller names as an earlier one, `call`, is
+    /// answered with the proposal of that one, or with what became of it, as by the tool `proposal`.
     fn call_later<'a>(
         &self,
         tool: Tool,
         args: impl Into<Arguments<'a>>,
+        call: Option<&str>,
         approvals: &mut Approvals,
         host: &mut dyn Host,
     ) -> Reply;
@@ -373,10 +375,22 @@ impl Tools for Session {
         &self,
         tool: Tool,
         args: impl Into<Arguments<'a>>,
+        call: Option<&str>,
         approvals: &mut Approvals,
         host: &mut dyn Host,
     ) -> Reply {
-        let mut later = Later::new(self, tool.as_str(), host);
+        let known = call.map(|call| Proposals::of(self).of_call(tool.as_str(), call)).transpose();
+        match known.map(Option::flatten) {
+            Ok(None) => {}
+            Ok(Some(known)) if known.state() == ProposalState::Proposed => {
+                return Reply::failed(tool, proposed_later(&known));
+            }
+            Ok(Some(known)) => {
+                return self.call_tool(Tool::Proposal, &json!({ "id": known.id() }), host);
+            }
+            Err(error) => return Reply::failed(tool, error),
+        }
+        let mut later = Later::new(self, tool.as_str(), call, host);
         let reply = self.call_tool(tool, args, &mut approvals.ask(&mut later));
         match later.into_made() {
             None => reply,

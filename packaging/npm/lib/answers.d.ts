@@ -107,6 +107,8 @@ export interface KeptProposal {
   session: string;
   agent?: string;
   turnId?: string;
+  /** The call that made it, as the caller names it. */
+  callId?: string;
   /** Why it was made. */
   why?: string;
   /** The directory of the project to which its paths are relative. */

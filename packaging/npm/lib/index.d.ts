@@ -393,10 +393,17 @@ export class Workspace {
    * and so has the result: `details` has its `digest` and `changedFiles`.
    */
   approve(id: string, options?: { digest?: string } & Pick<Callbacks, "observe" | "signal">): Promise<Applied>;
-  /** Declines a proposal; one of this session is withdrawn so. */
+  /** Declines a proposal: a person decides. */
   decline(id: string, why?: string): Promise<KeptProposal>;
   /** Calls a file tool: its answer, also when it failed. `toolSpecs` has the names and arguments. */
   call<Name extends ToolName>(tool: Name, ...rest: [...ToolArguments<Name>, callbacks?: Callbacks]): Promise<AnswerOf<Name>>;
+  /**
+   * Calls a file tool, and keeps a change as a proposal in place of making it: the answer's error has `proposalId` and `state` in its
+   * `details`. The same `callId` is answered with the same proposal, whatever became of it.
+   */
+  callLater<Name extends ToolName>(
+    tool: Name, args: ToolArguments<Name>[0], callId: string, options?: Pick<Callbacks, "observe" | "signal">,
+  ): Promise<AnswerOf<Name>>;
   callSync<Name extends ToolName>(tool: Name, ...args: ToolArguments<Name>): AnswerOf<Name>;
 }
 

@@ -462,6 +462,15 @@ class Workspace {
     return hosted(callbacks, async (...host) => JSON.parse(await this.#native.call(tool, json(args, "args"), ...host)));
   }
 
+  async callLater(tool, args, callId, options) {
+    const { observe, signal } = only(options, ["observe", "signal"]);
+    checkString("tool", tool);
+    checkString("callId", callId);
+    return hosted({ observe, signal }, async (_, ...host) =>
+      JSON.parse(await this.#native.callLater(tool, json(args, "args"), callId, ...host)),
+    );
+  }
+
   callSync(tool, args) {
     return sync(() => JSON.parse(this.#native.callSync(checkString("tool", tool), json(args, "args"))));
   }

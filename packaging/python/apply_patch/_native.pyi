@@ -293,8 +293,20 @@ class Workspace(Calls):
     ) -> Applied:
         """Commits what was shown when it was proposed, or the plan with this digest."""
 
+    def call_later(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        call_id: str,
+        /,
+        *,
+        observe: Observe | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> dict[str, Any]:
+        """Calls a file tool, and keeps a change as a proposal; the same `call_id` is answered with the same proposal."""
+
     def decline(self, id: str, why: str | None = None, /) -> KeptProposal:
-        """Declines a proposal; one of this session is withdrawn so."""
+        """Declines a proposal: a person decides."""
 
     def turn(
         self, name: str | None = None, /, *, undo_on_error: bool = False, approve: Approve | None = None

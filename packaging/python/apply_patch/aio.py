@@ -11,7 +11,7 @@ all the same: the task gets `CancelledLate`, whose `result` is the answer.
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     class _ApproveOptions(TypedDict, total=False):
         digest: "str | None"
+        observe: "Callable[[Event], object] | None"
+
+    class _ObserveOptions(TypedDict, total=False):
         observe: "Callable[[Event], object] | None"
 
     class _TurnUndoOptions(AsyncCallbacks, total=False):
@@ -226,8 +229,15 @@ class Workspace(AsyncCalls):
         done: Applied = await _run(self._sync.approve, id, **options)
         return done
 
+    async def call_later(
+        self, tool: str, arguments: "Mapping[str, Any]", call_id: str, /, **callbacks: "Unpack[_ObserveOptions]"
+    ) -> "dict[str, Any]":
+        """Calls a file tool, and keeps a change as a proposal; the same `call_id` is answered with the same proposal."""
+        answer: dict[str, Any] = await _run(self._sync.call_later, tool, arguments, call_id, **callbacks)
+        return answer
+
     async def decline(self, id: str, why: "str | None" = None, /) -> "KeptProposal":
-        """Declines a proposal; one of this session is withdrawn so."""
+        """Declines a proposal: a person decides."""
         declined: KeptProposal = await _read(lambda: self._sync.decline(id, why))
         return declined
 

@@ -1,4 +1,4 @@
-"""The editor of `ApplyPatchTool` in the OpenAI Agents SDK, and its `apply_diff`.
+"""The editor of `ApplyPatchTool` in the OpenAI Agents SDK, its `apply_diff`, and the file tools for it.
 
     from agents import Agent, ApplyPatchTool, Runner
     from apply_patch import Workspace
@@ -11,6 +11,18 @@
 The SDK gives an editor one operation after the other, and wants each answered before the next. With the hooks, the editor sees the
 whole response of the model first: when the first operation of a turn arrives, all of them are applied as one transaction, and each
 is answered by what became of that. Without the hooks each operation is a transaction of its own.
+
+`tools(workspace)` are the file tools as function tools. With `later=True` a change interrupts the run. `shown` is what a person has to see
+of an interruption; `approve` and `reject` decide in the state, also in another process and on another day:
+
+    result = await Runner.run(agent, task)
+    state = await RunState.from_string(agent, result.to_state().to_string())
+    for item in state.get_interruptions():
+        print(shown(workspace, item)["diff"])
+        approve(workspace, state, item)                              # or reject(workspace, state, item, "why")
+    result = await Runner.run(agent, state)
+
+If the files have changed since it was shown so that the result differs, nothing is changed, and the model is told.
 """
 
 from __future__ import annotations
@@ -20,13 +32,108 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
+from . import _later
 from ._errors import PatchError
 from ._native import apply_diff
+from ._tools import functions
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ._native import Approve, Observe, Workspace
 
-__all__ = ["ApplyPatchEditor", "apply_diff"]
+__all__ = ["ApplyPatchEditor", "apply_diff", "approve", "reject", "shown", "tools"]
+
+
+def tools(
+    workspace: Workspace,
+    only: Collection[str] | None = None,
+    *,
+    brief: bool = False,
+    approve: Approve | None = None,
+    observe: Observe | None = None,
+    later: bool = False,
+) -> list[Any]:
+    """A `FunctionTool` for each file tool of the workspace; `only` names those that are wanted."""
+    from agents import FunctionTool
+
+    if later and approve is not None:
+        raise ValueError("with `later` a person is asked by an interruption: leave out `approve`")
+    made = []
+    for name, description, schema, function in functions(
+        workspace, only, brief=brief, approve=approve, observe=observe
+    ):
+        invoke = _invoked_later(workspace, name) if later else _invoked(function)
+        options = {"needs_approval": _needs_approval(workspace, name)} if later else {}
+        made.append(
+            FunctionTool(
+                # The API takes no dots in names.
+                name=name.replace(".", "_"),
+                description=description,
+                params_json_schema=schema,
+                on_invoke_tool=invoke,
+                strict_json_schema=False,
+                **options,
+            )
+        )
+    return made
+
+
+def shown(workspace: Workspace, interruption: Any) -> dict[str, Any]:
+    """What a person has to see of an interruption: `proposalId`, `files`, `diff` as it would be now, `digest`, `why`."""
+    return _later.shown(workspace, _proposal(workspace, interruption))
+
+
+def approve(workspace: Workspace, state: Any, interruption: Any, *, digest: str | None = None) -> bool:
+    """Approves an interruption in the state of the run: the change is made now, and the run is told of it when it goes on.
+
+    False if the result is not the one that was shown when it was proposed, or has this `digest`: show it again.
+    """
+    done = _later.approve(workspace, _proposal(workspace, interruption), digest)
+    if done is not None:
+        state.approve(interruption)
+    return done is not None
+
+
+def reject(workspace: Workspace, state: Any, interruption: Any, why: str | None = None) -> None:
+    """Declines the change of an interruption, and rejects it in the state of the run."""
+    _later.decline(workspace, _proposal(workspace, interruption), why)
+    message = f"declined by a person: {why}" if why else "declined by a person"
+    state.reject(interruption, rejection_message=message)
+
+
+def _proposal(workspace, interruption):
+    call_id = interruption.call_id
+    proposal = _later.of_call(workspace, call_id)
+    if proposal is None:
+        raise ValueError(f"the call {call_id} made no proposal in this session")
+    return proposal
+
+
+def _needs_approval(workspace, name):
+    async def ask(ctx, arguments, call_id):
+        _, proposal = await asyncio.to_thread(_later.begin, workspace, name, arguments, call_id)
+        return proposal is not None
+
+    return ask
+
+
+def _invoked_later(workspace, name):
+    async def call(ctx, arguments):
+        def decided():
+            answer, proposal = _later.begin(workspace, name, json.loads(arguments or "{}"), ctx.tool_call_id)
+            return answer if proposal is None else _later.outcome(workspace, proposal)
+
+        return await asyncio.to_thread(decided)
+
+    return call
+
+
+def _invoked(function):
+    async def call(ctx, arguments):
+        return await asyncio.to_thread(lambda: function(**json.loads(arguments or "{}")))
+
+    return call
 
 
 class ApplyPatchEditor:

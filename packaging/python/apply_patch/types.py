@@ -166,6 +166,8 @@ class KeptProposal(_KeptProposal, total=False):
 
     agent: str
     turnId: str
+    # The call that made it, as the caller names it.
+    callId: str
     # Why it was made.
     why: str
     # The directory of the project to which its paths are relative.
@@ -206,6 +208,8 @@ class PlannedProposal(_PlannedProposal, total=False):
 
     agent: str
     turnId: str
+    # The call that made it, as the caller names it.
+    callId: str
     # Why it was made.
     why: str
     # The directory of the project to which its paths are relative.

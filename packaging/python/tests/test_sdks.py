@@ -181,3 +181,70 @@ def test_apply_diff_is_the_sdks_function(agents):
         assert apply_patch.apply_diff(text, diff, mode) == theirs(text, diff, mode)
     with pytest.raises(ValueError):
         apply_patch.apply_diff("one\n", "@@\n-two\n+2")
+
+
+LATER = [("openai_agents", "agents"), ("pydantic_ai", "pydantic_ai"), ("langgraph", "langgraph")]
+
+
+@pytest.fixture(params=LATER, ids=[name for name, _ in LATER])
+def later(request, tmp_path):
+    """An agent whose change waits for a person. It was killed after that; what it showed, and what goes on in another process."""
+    sdk, module = request.param
+    pytest.importorskip(module, reason=f"{module} is not installed")
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "a.txt").write_text("one\ntwo\nthree\n")
+    (root / "b.txt").write_text("b\n")
+    program = pathlib.Path(__file__).with_name("later_program.py")
+
+    def step(name, *decision):
+        command = [sys.executable, program, sdk, name, root, *map(json.dumps, decision)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    begun = step("begin")
+    assert begun.returncode == -9, begun.stderr
+    (shown,) = json.loads(begun.stdout)
+    assert (root / "a.txt").read_text() == "one\ntwo\nthree\n"
+
+    def go(decision):
+        done = step("go", decision)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return root, shown, go
+
+
+def test_a_change_waits_for_a_person_in_another_process(later):
+    root, shown, go = later
+    assert "-two\n+TWO\n" in shown["diff"] and shown["state"] == "proposed"
+    # Another file was edited meanwhile.
+    (root / "b.txt").write_text("B\n")
+    assert shown["proposalId"] in go(True)
+    assert (root / "a.txt").read_text() == "one\nTWO\nthree\n"
+    assert [one["state"] for one in Workspace(root, session="agent").proposals()["proposals"]] == ["approved"]
+    assert len(Workspace(root).log()["transactions"]) == 1
+
+
+def test_a_declined_change_is_not_made_and_the_model_is_told_why(later):
+    root, _, go = later
+    assert "tabs, please" in go("tabs, please")
+    assert (root / "a.txt").read_text() == "one\ntwo\nthree\n"
+    (proposal,) = Workspace(root, session="agent").proposals()["proposals"]
+    assert (proposal["state"], proposal["decidedWhy"]) == ("declined", "tabs, please")
+
+
+def test_another_result_is_shown_again_before_it_is_made(later):
+    root, shown, go = later
+    (root / "a.txt").write_text("zero\none\ntwo\nthree\n")
+    waits = json.loads(go(True))["waits"]
+    assert (root / "a.txt").read_text() == "zero\none\ntwo\nthree\n"
+    assert waits["differs"] and waits["digest"] != shown["digest"] and " zero\n" in waits["diff"]
+    assert waits["proposalId"] in go({"digest": waits["digest"]})
+    assert (root / "a.txt").read_text() == "zero\none\nTWO\nthree\n"
+
+
+def test_a_person_decides_at_a_terminal_meanwhile(later):
+    root, shown, go = later
+    Workspace(root, session="person").approve(shown["proposalId"])
+    assert "approved" in go(True)
+    assert len(Workspace(root).log()["transactions"]) == 1

@@ -409,7 +409,16 @@ fn input_of(proposal: &Proposal) -> Option<Input> {
 
 pub(crate) fn decline(global: &Global, args: &DeclineArgs) -> Result<Exit, Failure> {
     let session = workspace::session(global)?;
-    let declined = Proposals::of(&session).decline(&args.id, args.why.as_deref()).map_err(told)?;
+    let proposals = Proposals::of(&session);
+    let why = args.why.as_deref();
+    // Whoever made it takes it back.
+    let declined = match proposals.find(&args.id) {
+        Ok(own) if own.is_of(&session) => {
+            proposals.withdraw(own.id(), why).map(|own| Listed::Verified(Box::new(own)))
+        }
+        _ => proposals.decline(&args.id, why),
+    };
+    let declined = declined.map_err(told)?;
     let (output, data) = match &declined {
         Listed::Verified(proposal) => (proposal.outcome(), json!(proposal.data())),
         Listed::NotVerified { id } => {

@@ -105,6 +105,17 @@ impl Approvals {
         Policy { guarded: Globs::default(), guard_links: false, ..policy }
     }
 
+    /// Returns approvals of a session that asks about every change.
+    #[must_use]
+    pub fn of_every_change(&self) -> Self {
+        Self {
+            approved: HashSet::new(),
+            turn: Turn::None,
+            policy: ApprovalPolicy::Always,
+            ..self.clone()
+        }
+    }
+
     /// Begins a turn, for [`Decision::ApproveForTurn`].
     pub fn begin_turn(&mut self) {
         self.turn = Turn::Open;
