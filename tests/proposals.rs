@@ -157,7 +157,63 @@ fn every_form_is_proposed_and_means_what_was_shown() {
 }
 
 #[test]
-fn line_ends_and_links_of_the_files_stay() {
+fn links_and_binary_files_are_proposed() {
+    let dir = files();
+    std::os::unix::fs::symlink("a", dir.path().join("w/link")).expect("a link");
+    let diff = "diff --git a/link b/link\nindex 2e65efe..ddb0c0c 120000\n--- a/link\n+++ b/link\n\
+                @@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n";
+    let (code, answer) = json(dir.path(), &["propose"], diff);
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(answer["data"]["reasons"][1], "link becomes a symbolic link", "{answer}");
+    let id = answer["data"]["proposalId"].as_str().expect("an id");
+    let target = || fs::read_link(dir.path().join("w/link")).expect("a link");
+    assert_eq!(target(), Path::new("a"));
+    assert_eq!(run(dir.path(), &["approve", id], "").code, 0);
+    assert_eq!(target(), Path::new("b"));
+    fs::write(dir.path().join("w/bin"), b"a\0b").expect("written");
+    let delete = "*** Begin Patch\n*** Delete File: bin\n*** End Patch\n";
+    let id = proposed(dir.path(), &[], delete);
+    assert_eq!(run(dir.path(), &["approve", &id], "").code, 0);
+    assert_eq!(run(dir.path(), &["undo"], "").code, 0);
+    assert_eq!(fs::read(dir.path().join("w/bin")).expect("a file"), b"a\0b");
+}
+
+#[test]
+fn the_charset_of_a_file_is_kept_with_the_patch() {
+    for text in [
+        "*** Begin Patch\n*** Update File: l\n@@\n-caf\u{e9}\n+n\u{e9}\n*** End Patch\n",
+        r#"{"file_path": "l", "old_string": "caf", "new_string": "n"}"#,
+    ] {
+        let dir = files();
+        let path = dir.path().join("w/l");
+        fs::write(&path, b"caf\xe9\n").expect("written");
+        let id = proposed(dir.path(), &["--encoding", "l=windows-1252"], text);
+        let approved = run(dir.path(), &["approve", &id], "");
+        assert_eq!(approved.code, 0, "{text}: {approved:?}");
+        assert_eq!(fs::read(&path).expect("a file"), b"n\xe9\n", "{text}");
+    }
+}
+
+#[test]
+fn the_settings_of_who_approves_do_not_change_the_patch() {
+    let edit = r#"{"file_path": "a", "old_string": "fiv", "new_string": "FIV"}"#;
+    for text in [PATCH, edit] {
+        let dir = files();
+        let id = proposed(dir.path(), &[], text);
+        fs::create_dir_all(dir.path().join("config/apply-patch")).expect("a directory");
+        let config = dir.path().join("config/apply-patch/config.toml");
+        fs::write(config, "profile = \"codex\"\noverwrite = true\n").expect("written");
+        assert_eq!(run(dir.path(), &["approve", &id], "").code, 0, "{text}");
+    }
+    let dir = files();
+    let id = proposed(dir.path(), &["--profile", "codex"], PATCH);
+    write(dir.path(), ".apply-patch.toml", "profile = \"strict\"\n");
+    let (code, answer) = json(dir.path(), &["approve", &id], "");
+    assert_eq!((code, read(dir.path(), "a").as_deref()), (3, Some(LINES)), "{answer}");
+}
+
+#[test]
+fn the_line_ends_of_the_files_stay() {
     let dir = files();
     write(dir.path(), "a", &LINES.replace('\n', "\r\n"));
     let id = proposed(dir.path(), &[], PATCH);

@@ -3,7 +3,8 @@
 use fs_guard::Sha256;
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::commit::{TransactionId, Workspace};
-use patch_engine::{Atomicity, Cancellation, Event, Host, Options, Patch, Plan, Report};
+use patch_engine::remedy::ForPerson;
+use patch_engine::{Atomicity, Cancellation, Event, Host, Options, Patch, Plan, Remedy, Report};
 use patch_session::audit::Phase;
 use patch_session::changes::{DiffDetail, PatchData};
 use patch_session::{ErrorKind, FailureClass, Reason, Session, ToolError};
@@ -77,7 +78,7 @@ impl Proposals<'_> {
     pub fn plan(&self, proposal: &Proposal) -> Result<Report, ToolError> {
         self.tidy()?;
         let asking = self.session.reopened(self.asking(proposal)?);
-        planned(&asking, proposal)
+        planned(&asking, proposal).map_err(|error| proposed_again(proposal, error))
     }
 
     /// Returns the rules by which a proposal is planned.
@@ -165,8 +166,19 @@ impl Proposals<'_> {
                 }
                 Ok(Approval::Committed(Box::new(report)))
             }
-            (None, Err(error)) => Err(session.with_changed_by(error)),
+            (None, Err(error)) => Err(proposed_again(&now, session.with_changed_by(error))),
         }
+    }
+}
+
+/// Puts what a person can do in place of what the author of the patch could.
+fn proposed_again(proposal: &Proposal, error: ToolError) -> ToolError {
+    match error.class {
+        FailureClass::DoesNotApply | FailureClass::Stale | FailureClass::Refused => {
+            let proposal = proposal.id().to_owned();
+            error.remedies([Remedy::Ask(ForPerson::ProposeAgain { proposal })])
+        }
+        _ => error,
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fs_guard::Sha256;
-use patch_engine::{Expected, Options, Patch, Plan};
+use patch_engine::{Expected, Options, Patch, Plan, Profile};
 use patch_session::proposing::Author;
-use patch_session::settings::Layer;
+use patch_session::settings::{Charsets, Layer};
 use patch_session::text_form::TextForm;
 use patch_session::{ErrorKind, FailureClass, Reason, Session, ToolError};
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,11 @@ impl Record {
     pub(crate) fn is_older_than(&self, age: Duration, now: SystemTime) -> bool {
         let since = self.decision.as_ref().map_or(self.time, |decision| decision.time);
         seconds(now).saturating_sub(since) > age.as_secs()
+    }
+
+    /// Returns whether the patch is read by this profile.
+    pub(crate) fn is_of(&self, profile: Profile) -> bool {
+        self.meaning.get("profile").is_some_and(|name| name == profile.as_str())
     }
 
     /// Ends the proposal.
@@ -270,7 +275,9 @@ impl Proposal {
                 .reason(Reason::NotProposable)
         };
         let layer = Layer::of_meaning(&record.meaning).map_err(|problem| broken(&problem))?;
+        let encodings = layer.encoding.as_ref().map(Charsets::encodings);
         let mut options = session.options_for(layer)?;
+        options.encodings = encodings.unwrap_or_default();
         options.parse.environment.clone_from(&record.environment);
         options.snapshots = Some(self.snapshots(session));
         for (path, expected) in &record.expected {

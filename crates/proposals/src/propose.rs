@@ -7,8 +7,8 @@ use patch_engine::commit::Durability;
 use patch_engine::commit::approval::{ApprovalPolicy, Approvals, Decision, Request};
 use patch_engine::remedy::ForPerson;
 use patch_engine::{
-    Atomicity, Cancellation, ErrorKind, Expected, Host, Options, Patch, Plan, PlanNote, Profile,
-    Remedy, Report,
+    Ambiguous, Atomicity, Cancellation, ErrorKind, Expected, Host, Options, Pass, Patch, Plan,
+    PlanNote, Profile, Remedy, Report,
 };
 use patch_session::audit::Phase;
 use patch_session::input::PatchText;
@@ -139,6 +139,9 @@ impl Proposals<'_> {
         let (workspace, _) = self.session.workspace().asking();
         let asking = self.session.reopened(workspace);
         let mut record = self.record(tool, None, plan)?;
+        let layers = &self.session.settings().layers;
+        let (settings, _) = layers.resolve(Profile::default(), ApprovalPolicy::default());
+        record.meaning = settings.layer().meaning();
         record.reasons = reasons;
         record.call = call.map(str::to_owned);
         let kept = kept_as_diff(&asking, &mut record, plan)?;
@@ -199,9 +202,11 @@ impl Proposals<'_> {
     }
 }
 
-/// Returns the hashes of the files before a plan; empty for no file.
+/// Returns the hashes of the files before a plan; empty for no file. No hash can be expected of a
+/// link.
 pub(crate) fn expected(plan: &Plan) -> BTreeMap<String, String> {
-    let states = plan.transitions().iter().map(|transition| {
+    let files = plan.transitions().iter().filter(|transition| !transition.is_of_link());
+    let states = files.map(|transition| {
         let before = transition.before().map(|sha256| sha256.to_string());
         (transition.path().to_string(), before.unwrap_or_default())
     });
@@ -246,8 +251,16 @@ pub(crate) fn kept_as_diff(
     for change in plan.changes() {
         diff.extend(images.binary_diff(change)?);
     }
-    // The diff says all, and what it writes was formatted already.
-    record.meaning = BTreeMap::new();
+    // The diff says all: its lines are exact, and each hunk has its line.
+    let exact = Layer {
+        profile: Some(Profile::Standard).filter(|_| record.is_of(Profile::Codex)),
+        fuzz: Some(Pass::Exact),
+        ambiguous: Some(Ambiguous::Reject),
+        skip_applied: Some(false),
+        unidiff_zero: Some(false),
+        ..Layer::default()
+    };
+    record.meaning.extend(exact.meaning());
     record.environment = None;
     record.form = TextForm::GIT_DIFF.line();
     check_size(&diff)?;

@@ -269,7 +269,14 @@ fn show_plan(
     out.diff(&diff);
     drop(out);
     if !global.quiet {
-        render::message(&deciding(proposal, differs.then(|| plan.digest())));
+        if plan.is_empty() {
+            let id = proposal.id();
+            render::message(&format!(
+                "the files have all of it already: `apply-patch approve {id}` ends it"
+            ));
+        } else {
+            render::message(&deciding(proposal, differs.then(|| plan.digest())));
+        }
     }
     Ok(())
 }

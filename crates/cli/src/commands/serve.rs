@@ -64,6 +64,7 @@ pub(crate) enum Approver {
 
 impl ServeArgs {
     /// Whether each change is kept as a proposal.
+    #[cfg(feature = "mcp")]
     pub(super) fn is_later(&self) -> bool {
         self.approve == Some(Approver::Later)
     }

@@ -64,7 +64,8 @@ impl Transition {
     }
 
     /// Returns whether a symbolic link is at the path, before or afterwards.
-    pub(crate) fn is_of_link(&self) -> bool {
+    #[must_use]
+    pub fn is_of_link(&self) -> bool {
         self.before.as_ref().is_some_and(|before| before.metadata.kind == FileKind::Symlink)
             || self.after.as_ref().is_some_and(|after| after.link)
     }

@@ -386,6 +386,11 @@ pub enum ForPerson {
     NameChange,
     /// Say what to do instead of what was declined.
     SayInstead,
+    /// Decline a proposal that does not apply any more, and have it made again.
+    ProposeAgain {
+        /// Its id.
+        proposal: String,
+    },
     /// Look at what a proposal would do now, and approve that.
     ApproveResult {
         /// Its id.

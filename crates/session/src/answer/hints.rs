@@ -753,6 +753,10 @@ fn asked(decision: &ForPerson, caller: Caller) -> (String, Option<&Setting>) {
             "name the change: this session has made none that could be undone".into()
         }
         ForPerson::SayInstead => "say what to do instead".into(),
+        ForPerson::ProposeAgain { proposal } => format!(
+            "bring the files back to what it was made for, or decline {proposal} and have it \
+             proposed again"
+        ),
         ForPerson::ApproveResult { proposal, digest } => match caller {
             Caller::Program(Language::Python) => {
                 format!("look at the result, and call approve({proposal:?}, digest={digest:?})")
