@@ -2,19 +2,57 @@
 "use strict";
 
 const { toolSpecs } = require("./index.js");
+const later = require("./later.js");
 
 /** The file tools of a workspace; `sdk` is the module `ai`. */
-function tools(workspace, { tool, jsonSchema }, callbacks) {
+function tools(workspace, { tool, jsonSchema }, options) {
+  const { later: waits, ...callbacks } = options ?? {};
+  if (waits && callbacks.approve) throw new TypeError("with `later` a person is asked between two runs: leave out `approve`");
   const made = toolSpecs("anthropic", { brief: true }).map(({ name, description, input_schema: schema }) => [
     // Providers take no dots in names.
     name.replaceAll(".", "_"),
     tool({
       description,
       inputSchema: jsonSchema(schema),
-      execute: (args, { abortSignal: signal } = {}) => workspace.call(name, args, { ...callbacks, signal }),
+      ...(waits
+        ? waiting(workspace, name, callbacks)
+        : { execute: (args, { abortSignal: signal } = {}) => workspace.call(name, args, { ...callbacks, signal }) }),
     }),
   ]);
   return Object.fromEntries(made);
 }
 
-module.exports = { tools };
+function waiting(workspace, name, callbacks) {
+  return {
+    needsApproval: async (args, { toolCallId }) => {
+      const { proposalId, isDecided } = await later.begin(workspace, name, args, toolCallId, callbacks);
+      // The SDK asks again when the run goes on.
+      return proposalId !== undefined || isDecided;
+    },
+    execute: async (args, { toolCallId, abortSignal: signal }) => {
+      const { answer, proposalId } = await later.begin(workspace, name, args, toolCallId, { ...callbacks, signal });
+      // Approved in the messages alone.
+      return proposalId === undefined ? answer : ((await later.approve(workspace, proposalId)) ?? answer);
+    },
+  };
+}
+
+/** What a person has to see of a `tool-approval-request`. */
+async function shown(workspace, request) {
+  return later.shown(workspace, await later.ofCall(workspace, request.toolCall.toolCallId));
+}
+
+/** Makes the change, and returns the part of a message that says so; undefined if the result has to be shown again. */
+async function approve(workspace, request, options) {
+  const proposalId = await later.ofCall(workspace, request.toolCall.toolCallId);
+  const done = await later.approve(workspace, proposalId, options?.digest);
+  return done && { type: "tool-approval-response", approvalId: request.approvalId, approved: true };
+}
+
+/** Declines the change, and returns the part of a message that says so. */
+async function reject(workspace, request, why) {
+  await later.decline(workspace, await later.ofCall(workspace, request.toolCall.toolCallId), why);
+  return { type: "tool-approval-response", approvalId: request.approvalId, approved: false, reason: later.declined(why) };
+}
+
+module.exports = { approve, reject, shown, tools };

@@ -344,6 +344,23 @@ export interface Turn {
 }
 
 /** A directory, with a session: what it reads is remembered, so that no file is overwritten unseen. */
+/** What a person has to see of a proposal. */
+export interface ShownProposal {
+  proposalId: string;
+  state: KeptProposal["state"];
+  files: KeptProposal["files"];
+  /** As it would be now. */
+  diff: string;
+  /** What `approve` takes to commit exactly this. */
+  digest: string;
+  /** It is not what was shown when it was proposed. */
+  differs: boolean;
+  why?: string;
+  reasons?: string[];
+  /** Why it does not apply any more. */
+  error?: string;
+}
+
 export class Workspace {
   /** @throws {PatchError} when the directory cannot be used. */
   constructor(root: string, options?: WorkspaceOptions);

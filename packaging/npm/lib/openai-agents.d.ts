@@ -1,4 +1,4 @@
-import type { Callbacks, PatchOptions, Workspace } from "./index.js";
+import type { Callbacks, PatchOptions, ShownProposal, Workspace } from "./index.js";
 
 type Operation = { type: string; path: string; diff?: string };
 type Result = { status: "completed" | "failed"; output: string };
@@ -15,3 +15,30 @@ export class ApplyPatchEditor {
   updateFile(operation: Operation): Promise<Result>;
   deleteFile(operation: Operation): Promise<Result>;
 }
+
+/**
+ * The file tools of a workspace; `sdk` is the module `@openai/agents-core` or `@openai/agents`. With `later`, a change interrupts the
+ * run, which goes on from its state, also in another process and on another day.
+ */
+export function tools(
+  workspace: Workspace,
+  sdk: { tool: (definition: any) => any },
+  options?: Omit<Callbacks, "signal"> & { later?: boolean },
+): any[];
+
+type Interruption = { rawItem: any };
+type State = { approve(interruption: any): void; reject(interruption: any, options?: any): void };
+
+/** What a person has to see of an interruption. */
+export function shown(workspace: Workspace, interruption: Interruption): Promise<ShownProposal>;
+
+/**
+ * Makes the change of an interruption, and approves it in the state of the run. False if the result is not the one that was shown when
+ * it was proposed, or has this digest: show it again.
+ */
+export function approve(
+  workspace: Workspace, state: State, interruption: Interruption, options?: { digest?: string },
+): Promise<boolean>;
+
+/** Declines the change of an interruption, and rejects it in the state of the run. */
+export function reject(workspace: Workspace, state: State, interruption: Interruption, why?: string): Promise<void>;

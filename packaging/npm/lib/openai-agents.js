@@ -1,7 +1,8 @@
-// For `applyPatchTool({ editor })` of the OpenAI Agents SDK.
+// For the OpenAI Agents SDK: the editor of `applyPatchTool({ editor })`, and the file tools.
 "use strict";
 
-const { PatchError } = require("./index.js");
+const { PatchError, toolSpecs } = require("./index.js");
+const later = require("./later.js");
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -97,4 +98,56 @@ class ApplyPatchEditor {
   }
 }
 
-module.exports = { ApplyPatchEditor };
+/** The file tools of a workspace; `sdk` is the module `@openai/agents-core` or `@openai/agents`. */
+function tools(workspace, { tool }, options) {
+  const { later: waits, ...callbacks } = options ?? {};
+  if (waits && callbacks.approve) throw new TypeError("with `later` a person is asked by an interruption: leave out `approve`");
+  return toolSpecs("anthropic", { brief: true }).map(({ name, description, input_schema: schema }) =>
+    tool({
+      // The API takes no dots in names.
+      name: name.replaceAll(".", "_"),
+      description,
+      parameters: { ...schema, additionalProperties: true },
+      strict: false,
+      ...(waits
+        ? waiting(workspace, name, callbacks)
+        : { execute: async (args) => JSON.stringify(await workspace.call(name, args, callbacks)) }),
+    }),
+  );
+}
+
+function waiting(workspace, name, callbacks) {
+  return {
+    needsApproval: async (_, args, callId) =>
+      (await later.begin(workspace, name, args, callId, callbacks)).proposalId !== undefined,
+    execute: async (args, _, details) => {
+      const callId = details.toolCall.callId;
+      const { answer, proposalId } = await later.begin(workspace, name, args, callId, callbacks);
+      // Approved in the state of the run alone.
+      const done = proposalId === undefined ? answer : ((await later.approve(workspace, proposalId)) ?? answer);
+      return JSON.stringify(done);
+    },
+  };
+}
+
+const proposalOf = (workspace, interruption) => later.ofCall(workspace, interruption.rawItem.callId);
+
+/** What a person has to see of an interruption. */
+async function shown(workspace, interruption) {
+  return later.shown(workspace, await proposalOf(workspace, interruption));
+}
+
+/** Makes the change, and approves it in the state of the run; false if the result has to be shown again. */
+async function approve(workspace, state, interruption, options) {
+  const done = await later.approve(workspace, await proposalOf(workspace, interruption), options?.digest);
+  if (done) state.approve(interruption);
+  return done !== undefined;
+}
+
+/** Declines the change, and rejects it in the state of the run. */
+async function reject(workspace, state, interruption, why) {
+  await later.decline(workspace, await proposalOf(workspace, interruption), why);
+  state.reject(interruption, { message: later.declined(why) });
+}
+
+module.exports = { ApplyPatchEditor, approve, reject, shown, tools };

@@ -2,7 +2,8 @@
 "use strict";
 
 const assert = require("node:assert/strict");
-const { existsSync, mkdtempSync, readFileSync, writeFileSync } = require("node:fs");
+const { spawnSync } = require("node:child_process");
+const { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
@@ -110,3 +111,50 @@ test("the file tools in the AI SDK", async (t) => {
   assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
   assert.equal(result.steps[0].toolResults[0].output.ok, true);
 });
+
+for (const [name, module] of [["ai", "ai"], ["openai-agents", "@openai/agents-core"]]) {
+  test(`a change waits for a person in another process: ${module}`, async (t) => {
+    if (!sdk(t, module)) return;
+    const begin = () => {
+      const root = join(folder({}), "project");
+      mkdirSync(root);
+      writeFileSync(join(root, "a.txt"), "one\ntwo\nthree\n");
+      const run = (...args) => spawnSync(process.execPath, [join(__dirname, "later.cjs"), name, ...args], { encoding: "utf8" });
+      const begun = run("begin", root);
+      assert.equal(begun.signal, "SIGKILL", begun.stderr);
+      const [shown] = JSON.parse(begun.stdout);
+      const go = (decision) => {
+        const done = run("go", root, JSON.stringify(decision));
+        assert.equal(done.status, 0, done.stderr);
+        return done.stdout;
+      };
+      return { root, shown, go, read: () => readFileSync(join(root, "a.txt"), "utf8") };
+    };
+    const states = async ({ root }) => (await new Workspace(root, { session: "agent" }).proposals()).proposals.map((one) => one.state);
+
+    const approved = begin();
+    assert.match(approved.shown.diff, /-two\n\+TWO\n/);
+    assert.equal(approved.read(), "one\ntwo\nthree\n");
+    // Another file was edited meanwhile.
+    writeFileSync(join(approved.root, "b.txt"), "b\n");
+    assert.match(approved.go(true), new RegExp(approved.shown.proposalId));
+    assert.deepEqual([approved.read(), await states(approved)], ["one\nTWO\nthree\n", ["approved"]]);
+
+    const declined = begin();
+    assert.match(declined.go("tabs, please"), /tabs, please/);
+    assert.deepEqual([declined.read(), await states(declined)], ["one\ntwo\nthree\n", ["declined"]]);
+
+    const differs = begin();
+    writeFileSync(join(differs.root, "a.txt"), "zero\none\ntwo\nthree\n");
+    const { waits } = JSON.parse(differs.go(true));
+    assert.deepEqual([differs.read(), waits.differs], ["zero\none\ntwo\nthree\n", true]);
+    assert.match(waits.diff, / zero\n/);
+    assert.match(differs.go({ digest: waits.digest }), new RegExp(waits.proposalId));
+    assert.equal(differs.read(), "zero\none\nTWO\nthree\n");
+
+    const elsewhere = begin();
+    await new Workspace(elsewhere.root, { session: "person" }).approve(elsewhere.shown.proposalId);
+    assert.match(elsewhere.go(true), /approved/);
+    assert.equal((await new Workspace(elsewhere.root).log()).transactions.length, 1);
+  });
+}
