@@ -70,10 +70,10 @@ def check(era: str, folder: pathlib.Path) -> int:
         assert contents["uri"] == uri and contents["mimeType"] == "application/json", contents
         return json.loads(contents["text"])
 
-    assert [one["uri"] for one in ask("resources/list")["resources"]] == ["apply-patch://log", "apply-patch://turn"]
+    assert [one["uri"] for one in ask("resources/list")["resources"]] == ["apply-patch://log", "apply-patch://turn", "apply-patch://notes"]
     templates = [one["uriTemplate"] for one in ask("resources/templates/list")["resourceTemplates"]]
     assert templates == [
-        f"apply-patch://{one}" for one in ("transaction/{id}", "session/{name}", "turn/{name}", "since/{start}")
+        f"apply-patch://{one}" for one in ("transaction/{id}", "session/{name}", "turn/{name}", "since/{start}", "proposal/{id}")
     ], templates
     newest = read("apply-patch://log")["transactions"][0]
     assert newest["tool"] == "undo", newest

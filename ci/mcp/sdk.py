@@ -136,7 +136,7 @@ async def resources(mode: str, root: pathlib.Path) -> None:
             assert uris[1] == (root / "f").as_uri(), (mode, result)
             return uris[0]
 
-        assert [str(one.uri) for one in (await client.list_resources()).resources] == [log, "apply-patch://turn"]
+        assert [str(one.uri) for one in (await client.list_resources()).resources] == [log, "apply-patch://turn", "apply-patch://notes"]
         assert (await read(log))["transactions"] == []
         if mode == "legacy":
             await client.subscribe_resource(log)

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use apply_patch_api::engine::commit::TransactionId;
+use apply_patch_api::engine::commit::{TransactionId, Workspace};
 use apply_patch_api::files::Sha256;
 use apply_patch_api::tools::{Session, Span, SpanNames, ToolError, history};
+use apply_patch_api::{proposals, review};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
@@ -15,10 +16,12 @@ const TRANSACTION: &str = "apply-patch://transaction/";
 const OF_SESSION: &str = "apply-patch://session/";
 const OF_TURN: &str = "apply-patch://turn/";
 const SINCE: &str = "apply-patch://since/";
+const NOTES: &str = "apply-patch://notes";
 const PROPOSAL: &str = "apply-patch://proposal/";
 
 const JSON: &str = "application/json";
 const DIFF: &str = "text/x-diff";
+const MARKDOWN: &str = "text/markdown";
 
 /// The most transactions of the log.
 const MAX_LOG: usize = 100;
@@ -68,7 +71,11 @@ pub(crate) fn listed(proposals: &Proposals) -> Vec<Resource> {
             "What the turn changed, or the session if the host has no turns, as one diff",
         )
         .with_mime_type(JSON);
-    let mut listed = vec![log, turn];
+    let notes = Resource::new(NOTES, "notes")
+        .with_title("Comments")
+        .with_description("What a person said of changes in a review, each with its hunk")
+        .with_mime_type(MARKDOWN);
+    let mut listed = vec![log, turn, notes];
     listed.extend(proposals.open().iter().map(|(uri, _)| {
         Resource::new(uri, "proposal")
             .with_title("A change that waits for approval")
@@ -95,6 +102,12 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
             "since",
             "What was changed since",
             "As one diff: a transaction and all that followed it, or all since a time such as `2h`",
+        ),
+        (
+            format!("{PROPOSAL}{{id}}"),
+            "proposal",
+            "A change that waits for a person",
+            "What became of a proposal of this session, and its diff as it would be now",
         ),
     ]
     .map(|(uri, name, title, description)| {
@@ -124,6 +137,10 @@ pub(crate) fn read(
     max: usize,
 ) -> Result<Option<ResourceContents>, ToolError> {
     let workspace = session.workspace();
+    if uri == NOTES {
+        let text = notes(workspace)?;
+        return Ok(Some(ResourceContents::text(text, uri).with_mime_type(MARKDOWN)));
+    }
     let value = if uri == LOG {
         // One more than are listed tells whether there are more.
         let entries = workspace.newest(MAX_LOG + 1)?;
@@ -159,6 +176,10 @@ pub(crate) fn read(
         let mut value = history::transaction(workspace, &entry, true)?;
         fit(&mut value, max);
         value
+    } else if let Some(id) = uri.strip_prefix(PROPOSAL).filter(|id| id.starts_with("p-")) {
+        let mut value = proposal(session, id)?;
+        fit(&mut value, max);
+        value
     } else if let Some(span) = span(session, uri)? {
         let net = session.net_changes(&span.entries(workspace)?)?;
         let mut value = serde_json::to_value(net.data).expect("text keys");
@@ -168,6 +189,33 @@ pub(crate) fn read(
         return Ok(None);
     };
     Ok(Some(ResourceContents::text(value.to_string(), uri).with_mime_type(JSON)))
+}
+
+/// Writes what a person said of changes that the caller may see.
+fn notes(workspace: &Workspace) -> Result<String, ToolError> {
+    let mut kept = review::Kept::read(workspace)?;
+    let reach = workspace.reach();
+    kept.notes.retain(|note| reach.shows(&note.path));
+    Ok(review::notes_text(&kept.notes))
+}
+
+/// Describes a proposal of this session, and what it would do now.
+fn proposal(session: &Session, id: &str) -> Result<Value, ToolError> {
+    let proposals = proposals::Proposals::of(session);
+    let found = proposals.own(id)?;
+    let mut value = serde_json::to_value(found.data()).expect("text keys");
+    if found.state() == proposals::ProposalState::Proposed {
+        match proposals.plan(&found) {
+            Ok(report) => {
+                let shown = proposals::Shown::of(&report.plan)?;
+                value["differs"] = (shown.digest != found.digest()).into();
+                value["digestNow"] = shown.digest.to_string().into();
+                value["diff"] = String::from_utf8_lossy(&shown.diff).into();
+            }
+            Err(error) => value["error"] = json!(error),
+        }
+    }
+    Ok(value)
 }
 
 /// The bytes of a value in a list.

@@ -153,3 +153,39 @@ fn a_declined_proposal_says_why() {
     assert_eq!(told["state"], "declined", "{told}");
     assert_eq!(told["decidedWhy"], "use f");
 }
+
+#[test]
+fn a_proposal_and_the_comments_of_a_person_can_be_read() {
+    let place = place();
+    let mut client = server(&place, Approval::Later);
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** End Patch\n";
+    let answer = client.call("apply_patch", json!({ "patch": patch }))["structuredContent"].clone();
+    let id = answer["error"]["details"]["proposalId"].as_str().unwrap().to_owned();
+    let uri = format!("apply-patch://proposal/{id}");
+    let read = |client: &mut Client, uri: &str| {
+        let answer = client.request("resources/read", json!({ "uri": uri }));
+        answer["result"]["contents"][0]["text"].as_str().map(str::to_owned)
+    };
+    let text = read(&mut client, &uri).unwrap();
+    let waits: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(waits["state"], "proposed", "{waits}");
+    assert!(waits["diff"].as_str().unwrap().contains("\n-a\n+b\n"), "{waits}");
+    // Another session's is none of its business.
+    let mut other = server(&place, Approval::Later);
+    assert_eq!(read(&mut other, &uri), None);
+
+    let person = person(&place);
+    let proposals = Proposals::of(&person);
+    proposals.decline(&id, Some("use c")).unwrap();
+    let ended: Value = serde_json::from_str(&read(&mut client, &uri).unwrap()).unwrap();
+    assert_eq!((&ended["state"], &ended["decidedWhy"]), (&json!("declined"), &json!("use c")));
+
+    assert_eq!(read(&mut client, "apply-patch://notes").unwrap(), "");
+    let mut kept = patch_review::Kept::read(person.workspace()).unwrap();
+    kept.note("h-0000000000", "f", b"@@ -1 +1 @@\n-a\n+b\n", "Why b?");
+    kept.note("h-0000000001", ".env", b"", "a secret");
+    kept.write(person.workspace()).unwrap();
+    let notes = read(&mut client, "apply-patch://notes").unwrap();
+    assert!(notes.starts_with("## f:1 (h-0000000000)\n\nWhy b?\n"), "{notes}");
+    assert!(!notes.contains("secret"), "{notes}");
+}

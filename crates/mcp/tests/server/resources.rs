@@ -7,6 +7,7 @@ use crate::support::*;
 
 const LOG: &str = "apply-patch://log";
 const TURN: &str = "apply-patch://turn";
+const NOTES: &str = "apply-patch://notes";
 
 /// Reads a resource that is there; gives its text.
 fn read(client: &mut Client, uri: &str) -> String {
@@ -37,8 +38,8 @@ fn the_log_and_each_transaction_can_be_read() {
         let place = Place::new(&[("f", b"one\n")]);
         let mut client = place.client(era);
         let listed = client.request("resources/list", json!({}))["result"]["resources"].clone();
-        assert_eq!(names(&listed, "uri"), [LOG, TURN]);
-        assert_eq!(names(&listed, "title"), ["Changes", "This turn"]);
+        assert_eq!(names(&listed, "uri"), [LOG, TURN, NOTES]);
+        assert_eq!(names(&listed, "title"), ["Changes", "This turn", "Comments"]);
         let templates = client.request("resources/templates/list", json!({}));
         let templates = &templates["result"]["resourceTemplates"];
         assert_eq!(
@@ -48,6 +49,7 @@ fn the_log_and_each_transaction_can_be_read() {
                 "apply-patch://session/{name}",
                 "apply-patch://turn/{name}",
                 "apply-patch://since/{start}",
+                "apply-patch://proposal/{id}",
             ]
         );
         assert_eq!(read_json(&mut client, LOG)["transactions"], json!([]));
@@ -404,7 +406,7 @@ fn a_long_proposal_can_be_read_while_it_is_asked_about() {
         let diff = read(&mut client, uri);
         assert!(diff.contains("\n+line 59\\u{1b}\n"), "{diff}");
         let listed = client.request("resources/list", json!({}))["result"]["resources"].clone();
-        assert_eq!(names(&listed, "uri"), [LOG, TURN, uri]);
+        assert_eq!(names(&listed, "uri"), [LOG, TURN, NOTES, uri]);
         let accepted = json!({ "action": "accept", "content": {} });
         let done = match era {
             Era::Sessions => {
