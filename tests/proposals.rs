@@ -599,13 +599,18 @@ fn of_some_hunks_the_others_stay_proposed() {
     let rest = state(dir.path(), &id);
     assert_eq!(rest["state"], "proposed", "{rest}");
     assert_eq!(rest["transactionIds"].as_array().map(Vec::len), Some(1), "{rest}");
-    // The rest can be approved in parts, too.
+    // The rest can be approved in parts, too; `review` asks the same.
+    let line = format!("$it --no-pager review {id}");
     let mut terminal = on_terminal(dir.path(), &line, &[]);
     for _ in ["nine", "n"] {
         terminal.exp_string("? [y,n,").expect("a question");
         terminal.send_line("n").expect("sent");
     }
     terminal.exp_string("exit 3\r\n").expect("the exit");
+    let shown = run(dir.path(), &["review", &id], "").stdout;
+    assert!(shown.contains("+NINE"), "{shown}");
+    let mixed = run(dir.path(), &["review", &id, "--revert", "all"], "");
+    assert!(mixed.code == 2 && mixed.stderr.contains("is a proposal"), "{mixed:?}");
     // The rest is a patch for the files behind the part, also where they change once more.
     write(dir.path(), "a", &format!("zero\n{}", LINES.replace("two", "TWO")));
     let (_, shown) = json(dir.path(), &["show", &id], "");

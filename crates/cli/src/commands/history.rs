@@ -101,10 +101,15 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// The proposal that is to be shown: ids of transactions do not begin so.
+    /// The proposal that is to be shown.
     pub(crate) fn proposal(&self) -> Option<&str> {
-        self.id.as_deref().filter(|id| id.starts_with("p-") && id.len() > 2)
+        self.id.as_deref().filter(|id| is_proposal(id))
     }
+}
+
+/// Whether a name is one of a proposal: ids of transactions do not begin so.
+pub(super) fn is_proposal(id: &str) -> bool {
+    id.starts_with("p-") && id.len() > 2
 }
 
 /// Several transactions that are taken as one.

@@ -291,7 +291,10 @@ fn dispatch(global: &mut Global, command: Command) -> Result<Exit, Failure> {
         Command::Redo(args) => undo::redo(global, &args),
         Command::Status(_) => status::status(global),
         Command::Log(args) => history::log(global, &args),
-        Command::Review(args) => review::review(global, &args),
+        Command::Review(args) => match args.proposal()? {
+            Some(id) => proposals::review(global, id, args.format == DiffFormat::Html),
+            None => review::review(global, &args),
+        },
         Command::Show(args) => match args.proposal() {
             Some(id) => proposals::show(global, id, args.format == DiffFormat::Html),
             None => history::show(global, &args),

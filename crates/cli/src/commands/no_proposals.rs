@@ -36,6 +36,10 @@ pub(crate) fn show(_: &mut Global, _: &str, _: bool) -> Result<Exit, Failure> {
     missing()
 }
 
+pub(crate) fn review(_: &mut Global, _: &str, _: bool) -> Result<Exit, Failure> {
+    missing()
+}
+
 pub(crate) fn approve(_: &mut Global, _: &ApproveArgs) -> Result<Exit, Failure> {
     missing()
 }

@@ -21,7 +21,7 @@ use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
 use crate::render::Pager;
-use crate::{args, form, interactive, json, render};
+use crate::{args, form, interactive, json, outside, render};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -317,6 +317,17 @@ pub(crate) fn approve(global: &mut Global, args: &ApproveArgs) -> Result<Exit, F
             approval => return Ok(approved(global, &proposal, &approval)),
         }
     }
+}
+
+/// Asks about each hunk of a proposal; those that are not taken stay proposed. Without a terminal it
+/// is shown.
+pub(crate) fn review(global: &mut Global, id: &str, html: bool) -> Result<Exit, Failure> {
+    let asks = *outside::STDOUT_IS_TERMINAL && outside::terminal().is_ok();
+    if !asks || global.json || html {
+        return show(global, id, html);
+    }
+    let (session, proposal) = find(global, id)?;
+    approve_part(global, &session, &proposal)
 }
 
 /// Shows the plan that differs from the one proposed, and asks a person at a terminal. Returns its

@@ -2,8 +2,9 @@
 
 use clap::Args;
 
-use super::history::SpanArgs;
+use super::history::{SpanArgs, is_proposal};
 use crate::args::{self, DiffFormat};
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -16,7 +17,8 @@ use crate::args::{self, DiffFormat};
 pub(crate) struct ReviewArgs {
     /// Transaction: its id, or four characters or more of its beginning or end; `last`, or `@N` for
     /// the N-th newest; a turn; or the first and the last of several, `ID..ID`. Unless given: the
-    /// newest change that is not undone, with all of its turn
+    /// newest change that is not undone, with all of its turn. Or a proposal, `p-ID`: the hunks that
+    /// you do not take stay proposed
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Only files at these paths, or beneath them
@@ -47,4 +49,18 @@ pub(crate) struct ReviewArgs {
     pub(crate) detail: args::Detail,
     #[command(flatten)]
     pub(crate) writing: args::Writing,
+}
+
+impl ReviewArgs {
+    /// The proposal that is to be reviewed.
+    pub(super) fn proposal(&self) -> Result<Option<&str>, Failure> {
+        let Some(id) = self.id.as_deref().filter(|id| is_proposal(id)) else { return Ok(None) };
+        let is_more = self.notes || self.restart || self.dry_run || !self.paths.is_empty();
+        if is_more || !self.revert.is_empty() || !self.note.is_empty() {
+            let message =
+                format!("{id} is a proposal: `apply-patch review {id}` alone asks about it");
+            return Err(Failure::Usage(message));
+        }
+        Ok(Some(id))
+    }
 }
