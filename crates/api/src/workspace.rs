@@ -20,7 +20,7 @@ use crate::error::argument;
 use crate::host::{Approver, Callbacks};
 use crate::options::PatchOptions;
 use crate::plan::PlannedPatch;
-use crate::workspace_options::{NetRequest, UndoRequest, WorkspaceOptions};
+use crate::workspace_options::{NetRequest, RedoRequest, UndoRequest, WorkspaceOptions};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many
 /// threads.
@@ -322,15 +322,10 @@ impl OpenWorkspace {
     /// # Errors
     ///
     /// If there is no such undo, or if its files have changed since.
-    pub fn redo(
-        &self,
-        named: Option<&str>,
-        detail: DiffDetail,
-        host: Callbacks<'_>,
-    ) -> Result<Value, ToolError> {
-        let named = named.map(id).transpose()?;
-        self.executed("redo", detail, host, &|cancellation| {
-            self.session.plan_redo(named, cancellation)
+    pub fn redo(&self, options: &RedoRequest, host: Callbacks<'_>) -> Result<Value, ToolError> {
+        let named = options.id.as_deref().map(id).transpose()?;
+        self.executed("redo", options.diff, host, &|cancellation| {
+            self.session.plan_redo(named, options.carry, cancellation)
         })
     }
 

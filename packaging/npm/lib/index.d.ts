@@ -252,6 +252,7 @@ export interface UndoOptions {
 
 /** What is redone. */
 export interface RedoOptions {
+  carry?: boolean;
   diff?: "none" | "stat" | "full";
 }
 

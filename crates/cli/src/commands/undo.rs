@@ -72,6 +72,9 @@ pub(crate) struct RedoArgs {
     /// nothing was applied since
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
+    /// Carry what comes back to files that have changed since, where that is certain
+    #[arg(long)]
+    pub(crate) carry: bool,
     /// Print the diff; nothing is written
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
@@ -180,12 +183,12 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
             }
         }),
     };
-    if is_elsewhere(&session, || session.plan_redo(id, &Cancellation::NEVER)) {
+    if is_elsewhere(&session, || session.plan_redo(id, args.carry, &Cancellation::NEVER)) {
         session = workspace::project(&session);
     }
     let never = ApprovalPolicy::Never;
     execute(global, &session, "redo", args.dry_run, args.detail.diff, never, |cancellation| {
-        session.plan_redo(id, cancellation)
+        session.plan_redo(id, args.carry, cancellation)
     })
 }
 

@@ -51,9 +51,10 @@ impl Session {
     pub fn plan_redo(
         &self,
         id: Option<TransactionId>,
+        carry: bool,
         cancellation: &Cancellation,
     ) -> Result<Plan, commit::Error> {
-        let options = UndoOptions { cancellation: cancellation.clone(), ..UndoOptions::default() };
+        let options = UndoOptions { carry, trust: false, cancellation: cancellation.clone() };
         self.workspace().plan_redo_with(id, &options)
     }
 }
