@@ -132,7 +132,9 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         }
     }
     execute(global, &session, "undo", args.dry_run, args.detail.diff, approval, |cancellation| {
-        session.plan_undo(id, &paths, carry, trust, cancellation)
+        let plan = session.plan_undo(id, &paths, carry, trust, cancellation);
+        // After another undo, the last change of the paths may be another one.
+        plan.map_err(|error| if args.id.is_none() { error.unrepeatable() } else { error })
     })
 }
 

@@ -269,14 +269,14 @@ impl<'s> Log<'s> {
     }
 
     /// Returns all from the newest to `id`; `None` for all there are.
-    fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
+    pub(super) fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
         let entries = self.iter().take_while(|entry| {
             entry.as_ref().map_or(true, |it| id.is_none_or(|id| it.journal.header.id >= id))
         });
         entries.collect()
     }
 
-    fn by_id(&self, id: TransactionId) -> Result<Option<Rc<LogEntry>>, Error> {
+    pub(super) fn by_id(&self, id: TransactionId) -> Result<Option<Rc<LogEntry>>, Error> {
         Ok(self.by_ids(&[id])?.pop())
     }
 
@@ -355,7 +355,7 @@ fn read_one(
 
 /// Returns whether a transaction undoes a change or a redo. Where what it undoes is not kept any
 /// more, its tool tells.
-fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
+pub(super) fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
     let mut undoes = 0;
     let mut redoes = false;
     while let Some(header) = log.header(id)? {
@@ -484,27 +484,6 @@ pub(super) fn last_changes_to<'p>(
         }
     }
     Ok(last)
-}
-
-/// Returns the newest change of a path between two transactions, if any.
-pub(super) fn between(
-    log: &Log<'_>,
-    path: &str,
-    earlier: TransactionId,
-    later: TransactionId,
-) -> Result<Option<Rc<LogEntry>>, Error> {
-    for entry in log.iter() {
-        let entry = entry?;
-        let id = entry.journal.header.id;
-        if id <= earlier {
-            break;
-        }
-        let changed = entry.journal.records.iter().any(|record| record.path == path);
-        if id < later && counts(&entry) && changed {
-            return Ok(Some(entry));
-        }
-    }
-    Ok(None)
 }
 
 /// Returns the paths of a transaction undone one by one, and not redone since.

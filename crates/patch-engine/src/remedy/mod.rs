@@ -10,6 +10,7 @@ use patch_grammar::{ParseError, ParseErrorKind};
 use patch_text::locate::Pass;
 use workspace_trash::TransactionId;
 
+use crate::commit::UndoStep;
 use crate::policy::STATE_DIR;
 
 /// The most candidate places that get a remedy of their own.
@@ -140,6 +141,9 @@ pub enum Remedy {
     },
     /// Undo this one, a transaction or a turn, in place of the newest.
     UndoInstead(String),
+    /// Make these undos one after the other, in place of the one that was refused: they undo the
+    /// same, and what others have built on it.
+    UndoInOrder(Vec<UndoStep>),
     /// The same may do later, or does now.
     TryAgain,
 }

@@ -1,0 +1,340 @@
+//! The changes in the way of an undo, and the undos that clear the way.
+//!
+//! The versions of each file are followed from the current one back, through all transactions since
+//! the oldest one to undo. A version that no transaction left was edited by something else. A change
+//! and its exact undo are passed over as one.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use workspace_trash::{FileState, Prefix, Record, TransactionId};
+
+use super::error::Error;
+use super::history::{self, Log, LogEntry, standing};
+use super::reach::Reach;
+use super::undo::are_same;
+
+/// The most transactions that are followed to clear the way.
+const MOST: usize = 200;
+
+/// The most undos that are named, to be made one after the other.
+const MOST_NAMED: usize = 12;
+
+/// The undos that make a refused undo possible, or stand for it. Each is possible once those before
+/// it are done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Way {
+    /// The transaction to undo first. Then the refused undo is possible, or refused with the next
+    /// one. `None` if there is none, or if the same command would mean something else afterwards.
+    pub first: Option<TransactionId>,
+    /// The undos in place of the refused one, in their order; empty if there is no such way.
+    pub in_order: Vec<UndoStep>,
+}
+
+/// One undo of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoStep {
+    /// The name of a transaction, or of all from one to another, as `undo` takes it.
+    pub name: String,
+    /// Only the changes to these paths; all if there are none.
+    pub paths: Vec<String>,
+}
+
+/// Why a file is not as the transactions to undo left it.
+pub(super) struct Cause {
+    /// The newest other transaction that changed it since; `None` if its version was overwritten by
+    /// something else.
+    pub(super) by: Option<Rc<LogEntry>>,
+    /// The change lies between two of the transactions to undo.
+    pub(super) between: bool,
+    /// Something that is not a transaction changed the file since the oldest of them.
+    pub(super) edited: bool,
+}
+
+/// All transactions since the oldest one to undo.
+pub(super) struct Since<'l, 's> {
+    log: &'l Log<'s>,
+    /// The transactions to undo.
+    ids: &'l [TransactionId],
+    /// Newest first, without those that were rolled back.
+    entries: Vec<Rc<LogEntry>>,
+    /// The changes of each path, newest first.
+    changes: HashMap<String, Vec<Change>>,
+}
+
+/// A record of an entry, by their numbers.
+#[derive(Clone, Copy)]
+struct Change {
+    entry: usize,
+    record: usize,
+}
+
+/// The versions of the files on the way back.
+struct Versions<'v> {
+    /// The oldest needed change of each path.
+    oldest: HashMap<&'v str, TransactionId>,
+    files: HashMap<&'v str, Option<FileState>>,
+    /// Changes of a path from this one on are passed over: they are undone exactly.
+    undone_from: HashMap<&'v str, TransactionId>,
+    steps: Vec<TransactionId>,
+}
+
+/// What an entry means on the way back.
+enum Met {
+    Passed,
+    /// It has to be undone too.
+    Needed,
+    /// A file is in no version of the entry.
+    Blocked,
+}
+
+impl<'l, 's> Since<'l, 's> {
+    /// Reads the transactions since the oldest of `ids`, which are given newest first.
+    pub(super) fn of(log: &'l Log<'s>, ids: &'l [TransactionId]) -> Result<Self, Error> {
+        let mut entries = log.until(ids.last().copied())?;
+        entries.retain(|entry| !entry.aborted);
+        let mut changes: HashMap<String, Vec<Change>> = HashMap::new();
+        for (nth, entry) in entries.iter().enumerate() {
+            for (record, changed) in entry.journal.records.iter().enumerate() {
+                let change = Change { entry: nth, record };
+                changes.entry(changed.path.clone()).or_default().push(change);
+            }
+        }
+        Ok(Self { log, ids, entries, changes })
+    }
+
+    /// Tells why a file is not as the transactions to undo left it.
+    pub(super) fn cause(&self, path: &str, now: Option<&FileState>) -> Result<Cause, Error> {
+        let mut cause = Cause { by: None, between: false, edited: false };
+        let changes = self.changes.get(path).map_or(&[][..], Vec::as_slice);
+        let is_own = |change: &Change| self.ids.contains(&self.id(*change));
+        let Some(oldest) = changes.iter().rposition(is_own) else {
+            return Ok(Cause { edited: true, ..cause });
+        };
+        let mut version = now;
+        let mut undone_from = None;
+        // Whether something was met that tells the cause, and one of the transactions to undo.
+        let (mut is_known, mut is_between) = (false, false);
+        for &change in &changes[..=oldest] {
+            let (id, record) = (self.id(change), self.record(change));
+            if undone_from.is_some_and(|from| id >= from) {
+                continue;
+            }
+            let is_left = are_same(record.after.as_ref(), version);
+            if !is_left && are_same(record.before.as_ref(), version) {
+                // Something else took the change back.
+                continue;
+            }
+            if !is_left {
+                cause.edited = true;
+                if !is_known {
+                    cause.between = is_between;
+                    is_known = !is_between;
+                }
+            }
+            if is_own(&change) {
+                is_between = true;
+            } else if let Some(from) = self.undoes_exactly(change)? {
+                undone_from = Some(from);
+                version = record.after.as_ref();
+                continue;
+            } else if !is_known {
+                cause.by = Some(Rc::clone(&self.entries[change.entry]));
+                cause.between = is_between;
+                is_known = true;
+            }
+            version = record.before.as_ref();
+        }
+        Ok(cause)
+    }
+
+    /// Returns the transactions to undo one after the other, newest first, so that those to undo
+    /// are undone: with all that others have built on them. `wanted` are the paths to bring back,
+    /// `now` reads a file, or returns `None` if it cannot be one of a transaction. `None` if there
+    /// is no such way, or if the caller may not see one of them.
+    pub(super) fn steps(
+        &self,
+        wanted: &HashSet<&str>,
+        reach: &Reach,
+        mut now: impl FnMut(&str) -> Result<Option<Option<FileState>>, Error>,
+    ) -> Result<Option<Vec<TransactionId>>, Error> {
+        let mut needed: BTreeSet<TransactionId> = self.ids.iter().copied().collect();
+        let mut read = HashMap::new();
+        'again: while needed.len() <= self.ids.len() + MOST {
+            let mut versions = self.versions(&needed, wanted);
+            for path in versions.oldest.keys() {
+                if !read.contains_key(*path) {
+                    let Some(file) = now(path)? else { return Ok(None) };
+                    read.insert((*path).to_owned(), file);
+                }
+                versions.files.insert(path, read[*path].clone());
+            }
+            for (nth, entry) in self.entries.iter().enumerate() {
+                match self.meet(nth, &needed, wanted, &mut versions)? {
+                    Met::Passed => {}
+                    Met::Needed => {
+                        let journal = &entry.journal;
+                        let mut paths = journal.records.iter().map(|record| &record.path);
+                        if !reach.shows_all(journal) || paths.any(|path| Prefix::leads_out(path)) {
+                            return Ok(None);
+                        }
+                        needed.insert(journal.header.id);
+                        continue 'again;
+                    }
+                    Met::Blocked => return Ok(None),
+                }
+            }
+            let own = self.ids.iter().any(|id| versions.steps.contains(id));
+            return Ok(own.then_some(versions.steps));
+        }
+        Ok(None)
+    }
+
+    /// Names the undos of these transactions, newest first: as one, wherever nothing else that
+    /// stands lies between them. `paths` are those of the transaction to undo.
+    pub(super) fn named(&self, steps: &[TransactionId], paths: &[String]) -> Vec<UndoStep> {
+        let mut named = Vec::new();
+        let mut rest = steps;
+        while let Some(&newest) = rest.first() {
+            let of_paths = if self.ids.contains(&newest) { paths } else { &[] };
+            let mut count = 1;
+            if paths.is_empty() {
+                let most = (2..=rest.len()).rev();
+                count = most.into_iter().find(|&most| self.are_range(&rest[..most])).unwrap_or(1);
+            }
+            let (run, others) = rest.split_at(count);
+            let name = match run {
+                [.., oldest] if count > 1 => format!("{}..{}", oldest.short(), newest.short()),
+                _ => newest.short(),
+            };
+            named.push(UndoStep { name, paths: of_paths.to_vec() });
+            rest = others;
+        }
+        if named.len() > MOST_NAMED { Vec::new() } else { named }
+    }
+
+    /// Returns whether an undo of all from the last of these to the first would undo these alone.
+    fn are_range(&self, newest_first: &[TransactionId]) -> bool {
+        let range = newest_first[newest_first.len() - 1]..=newest_first[0];
+        let entries = self.entries.iter().map(|entry| &**entry);
+        standing(entries, |entry| range.contains(&entry.journal.header.id)) == newest_first
+    }
+
+    /// Returns the current versions of the files that the needed transactions changed.
+    fn versions<'v>(
+        &'v self,
+        needed: &BTreeSet<TransactionId>,
+        wanted: &HashSet<&str>,
+    ) -> Versions<'v> {
+        let mut oldest = HashMap::new();
+        for entry in &self.entries {
+            let id = entry.journal.header.id;
+            if needed.contains(&id) {
+                for record in self.undone_of(entry, wanted) {
+                    oldest.insert(record.path.as_str(), id);
+                }
+            }
+        }
+        let files = HashMap::with_capacity(oldest.len());
+        Versions { oldest, files, undone_from: HashMap::new(), steps: Vec::new() }
+    }
+
+    /// Goes back over one entry.
+    fn meet<'v>(
+        &'v self,
+        nth: usize,
+        needed: &BTreeSet<TransactionId>,
+        wanted: &HashSet<&str>,
+        versions: &mut Versions<'v>,
+    ) -> Result<Met, Error> {
+        let entry = &self.entries[nth];
+        let id = entry.journal.header.id;
+        if !needed.contains(&id) {
+            let mut undone = Vec::new();
+            let mut is_needed = false;
+            for (nth_record, record) in entry.journal.records.iter().enumerate() {
+                if !versions.counts(id, record) {
+                    continue;
+                }
+                match self.undoes_exactly(Change { entry: nth, record: nth_record })? {
+                    Some(from) => undone.push((record.path.as_str(), from)),
+                    None => is_needed |= !versions.is(record.before.as_ref(), record),
+                }
+            }
+            if is_needed {
+                return Ok(Met::Needed);
+            }
+            versions.undone_from.extend(undone);
+            return Ok(Met::Passed);
+        }
+        let mut changes = false;
+        for record in self.undone_of(entry, wanted) {
+            if versions.is(record.before.as_ref(), record) {
+                continue;
+            }
+            if !versions.is(record.after.as_ref(), record) {
+                return Ok(Met::Blocked);
+            }
+            versions.files.insert(&record.path, record.before.clone());
+            changes = true;
+        }
+        if changes {
+            versions.steps.push(id);
+        }
+        Ok(Met::Passed)
+    }
+
+    /// Returns the records of an entry that its undo would take back.
+    fn undone_of<'v>(
+        &'v self,
+        entry: &'v LogEntry,
+        wanted: &HashSet<&str>,
+    ) -> impl Iterator<Item = &'v Record> {
+        let is_own = self.ids.contains(&entry.journal.header.id);
+        entry.journal.records.iter().filter(move |record| !is_own || wanted.contains(&*record.path))
+    }
+
+    /// Returns the oldest of the changes to a path that an undo has taken back exactly; `None` for
+    /// any other change, and for a redo.
+    fn undoes_exactly(&self, change: Change) -> Result<Option<TransactionId>, Error> {
+        let header = &self.entries[change.entry].journal.header;
+        if header.undo_of.is_none() || !history::is_undo(self.log, header.id)? {
+            return Ok(None);
+        }
+        let record = self.record(change);
+        let is_undone = |change: &&Change| {
+            let id = self.id(**change);
+            header.undo_of == Some(id) || header.also_undo_of.contains(&id)
+        };
+        let mut undone = self.changes[&record.path].iter().filter(is_undone);
+        let Some(newest) = undone.next() else { return Ok(None) };
+        let oldest = undone.next_back().unwrap_or(newest);
+        let is_exact = are_same(record.after.as_ref(), self.record(*oldest).before.as_ref())
+            && are_same(record.before.as_ref(), self.record(*newest).after.as_ref());
+        Ok(is_exact.then(|| self.id(*oldest)))
+    }
+
+    fn id(&self, change: Change) -> TransactionId {
+        self.entries[change.entry].journal.header.id
+    }
+
+    fn record(&self, change: Change) -> &Record {
+        &self.entries[change.entry].journal.records[change.record]
+    }
+}
+
+impl Versions<'_> {
+    /// Returns whether a change of an entry that is not needed yet lies on a needed one.
+    fn counts(&self, id: TransactionId, record: &Record) -> bool {
+        let path = record.path.as_str();
+        self.oldest.get(path).is_some_and(|oldest| id > *oldest)
+            && self.undone_from.get(path).is_none_or(|from| id < *from)
+    }
+
+    /// Returns whether the file of a record is in this version.
+    fn is(&self, version: Option<&FileState>, record: &Record) -> bool {
+        let file = self.files.get(record.path.as_str());
+        file.is_some_and(|file| are_same(file.as_ref(), version))
+    }
+}
