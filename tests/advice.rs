@@ -1,0 +1,545 @@
+//! Random histories of two agents and a person who edits by hand. Whatever undo, redo and restore are
+//! then refused with, a reader who does only what is said comes to the goal, or is told truly that
+//! there is no way: no command that is named fails, and nobody is blamed who did nothing.
+//!
+//! `ADVICE_SEEDS=1000..2000` tries other histories, and prints how many refusals there were and how
+//! they ended.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::program::{Run, place, run_other};
+
+/// The files of a history. Some lines are far apart, some adjacent.
+const FILES: [&str; 3] = ["a", "b", "d/c"];
+/// The lines of a file that are changed.
+const LINES: [usize; 4] = [1, 2, 9, 17];
+/// How many histories are tried, and how many commands after each.
+const SEEDS: std::ops::Range<u64> = 0..24;
+const TRIED: usize = 3;
+/// The most steps that a reader follows.
+const PATIENCE: usize = 12;
+
+/// How refusals ended.
+#[derive(Debug, Default)]
+struct Counts {
+    refusals: usize,
+    followed: usize,
+    by_end: BTreeMap<String, usize>,
+    dead_ends: Vec<String>,
+    /// The dead ends by their kind.
+    by_kind: BTreeMap<String, usize>,
+}
+
+/// A workspace, and what happened in it.
+struct History {
+    dir: TempDir,
+    random: fastrand::Rng,
+    /// All that happened, the oldest first.
+    events: Vec<Event>,
+    written: usize,
+}
+
+/// Something that changed files.
+#[derive(Debug, Clone)]
+enum Event {
+    Transaction(Transaction),
+    ByHand { path: &'static str },
+}
+
+#[derive(Debug, Clone)]
+struct Transaction {
+    id: String,
+    session: String,
+    turn: Option<String>,
+    paths: Vec<String>,
+}
+
+/// A command whose refusal is followed, and the oldest event that it undoes.
+#[derive(Debug)]
+struct Tried {
+    args: Vec<String>,
+    turn: Option<&'static str>,
+    oldest: usize,
+}
+
+impl Tried {
+    /// The command with a flag, which has to stand before the paths.
+    fn with(&self, flag: &str) -> Vec<String> {
+        let mut args = self.args.clone();
+        args.insert(1, flag.to_owned());
+        args
+    }
+}
+
+/// The end of a reader's way.
+type End = Result<String, String>;
+
+fn words(text: &[&str]) -> Vec<String> {
+    text.iter().map(|&word| word.to_owned()).collect()
+}
+
+impl History {
+    fn new(seed: u64) -> Self {
+        let text: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+        let dir = place(&[("w/a", &text), ("w/b", &text), ("w/d/c", &text)]);
+        let random = fastrand::Rng::with_seed(seed);
+        let mut history = Self { dir, random, events: Vec::new(), written: 0 };
+        for _ in 0..history.random.usize(3..10) {
+            history.step();
+        }
+        history
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("w")
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.random.usize(..of.len())]
+    }
+
+    fn token(&mut self, by: &str) -> String {
+        self.written += 1;
+        format!("{by} {}", self.written)
+    }
+
+    /// Runs the program in a turn.
+    fn program(&self, turn: Option<&str>, args: &[String], input: &str) -> Run {
+        let variable = turn.map(|turn| format!("APPLY_PATCH_TURN={turn}"));
+        let program = env!("CARGO_BIN_EXE_apply-patch").to_owned();
+        let all: Vec<String> = variable.into_iter().chain([program]).chain(args.to_vec()).collect();
+        run_other("/usr/bin/env", &self.root(), self.dir.path(), &all, input.as_bytes())
+    }
+
+    /// Runs a line of advice in a shell.
+    fn obey(&self, turn: Option<&str>, line: &str) -> Run {
+        let turn = turn.map(|turn| format!("APPLY_PATCH_TURN={turn} ")).unwrap_or_default();
+        let script = line.replacen("apply-patch", &format!("{turn}\"$0\""), 1);
+        let script = ["-c".to_owned(), script, env!("CARGO_BIN_EXE_apply-patch").to_owned()];
+        run_other("/bin/sh", &self.root(), self.dir.path(), &script, b"")
+    }
+
+    fn step(&mut self) {
+        match self.random.usize(..20) {
+            0..=9 => self.patch(),
+            10..=13 => self.edit_by_hand(),
+            14..=15 => {
+                let mut args = words(&["undo"]);
+                if self.random.bool() {
+                    args.push("--carry".into());
+                }
+                self.change(&args, "");
+            }
+            16..=17 => {
+                if let Some(id) = self.some_id() {
+                    let mut args = vec!["undo".to_owned(), id];
+                    if self.random.bool() {
+                        args.push("--carry".into());
+                    }
+                    if self.random.usize(..3) == 0 {
+                        args.extend(["--".to_owned(), self.one(&FILES).to_owned()]);
+                    }
+                    self.change(&args, "");
+                }
+            }
+            18 => self.change(&words(&["redo"]), ""),
+            _ => {
+                let path = self.one(&FILES);
+                self.change(&words(&["undo", "--", path]), "");
+            }
+        }
+    }
+
+    /// Runs a command that may change files, as one of those who work here.
+    fn change(&mut self, args: &[String], input: &str) {
+        let turn = self.one(&[None, None, Some("t1"), Some("t2")]);
+        let is_tool = args.is_empty() && self.random.bool();
+        if is_tool {
+            let session = self.one(&["one", "two"]);
+            let call = json!({ "patch": input }).to_string();
+            let mut args = words(&["tool", "apply_patch", "--session", session, "--args", &call]);
+            args.extend(turn.iter().flat_map(|turn| words(&["--turn", turn])));
+            self.program(None, &args, "");
+        } else {
+            self.program(turn, args, input);
+        }
+        self.note();
+    }
+
+    /// Adds the new transactions to the events.
+    fn note(&mut self) {
+        let log = self.program(None, &words(&["log", "--json"]), "").json().expect("JSON");
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        for entry in log["data"]["transactions"].as_array().expect("a list").iter().rev() {
+            let id = text(&entry["id"]).expect("an id");
+            if self.index_of(&id).is_none() {
+                let files = entry["files"].as_array().expect("a list");
+                let paths =
+                    files.iter().flat_map(|file| [text(&file["path"]), text(&file["toPath"])]);
+                self.events.push(Event::Transaction(Transaction {
+                    id,
+                    session: text(&entry["session"]).expect("a session"),
+                    turn: text(&entry["turnId"]),
+                    paths: paths.flatten().collect(),
+                }));
+            }
+        }
+    }
+
+    fn transactions(&self) -> impl DoubleEndedIterator<Item = (usize, &Transaction)> {
+        self.events.iter().enumerate().filter_map(|(nth, event)| match event {
+            Event::Transaction(transaction) => Some((nth, transaction)),
+            Event::ByHand { .. } => None,
+        })
+    }
+
+    fn index_of(&self, id: &str) -> Option<usize> {
+        self.transactions().find(|(_, one)| one.id.ends_with(id)).map(|(nth, _)| nth)
+    }
+
+    fn some_id(&mut self) -> Option<String> {
+        let ids: Vec<String> = self.transactions().map(|(_, one)| one.id.clone()).collect();
+        (!ids.is_empty()).then(|| ids[self.random.usize(..ids.len())].clone())
+    }
+
+    fn lines(&self, path: &str) -> Option<Vec<String>> {
+        let text = fs::read_to_string(self.at(path)).ok()?;
+        Some(text.lines().map(str::to_owned).collect())
+    }
+
+    /// Applies a patch of one or two sections.
+    fn patch(&mut self) {
+        let mut sections = String::new();
+        let first = self.one(&FILES);
+        let mut paths = vec![first];
+        if self.random.usize(..3) == 0 {
+            paths.extend(FILES.iter().filter(|path| **path != first).take(1));
+        }
+        if self.random.usize(..8) == 0 && self.lines(first).is_some() {
+            let mode = if self.random.bool() { ["644", "755"] } else { ["755", "644"] };
+            let text = format!(
+                "diff --git a/{first} b/{first}\nold mode 100{}\nnew mode 100{}\n",
+                mode[0], mode[1]
+            );
+            return self.change(&[], &text);
+        }
+        for path in paths {
+            sections += &self.section(path);
+        }
+        self.change(&[], &format!("*** Begin Patch\n{sections}*** End Patch\n"));
+    }
+
+    fn section(&mut self, path: &str) -> String {
+        let token = self.token("agent");
+        let Some(lines) = self.lines(path) else {
+            let text: String = (1..=20).map(|line| format!("+{token} line {line}\n")).collect();
+            return format!("*** Add File: {path}\n{text}");
+        };
+        match self.random.usize(..10) {
+            0 => format!("*** Delete File: {path}\n"),
+            1 => {
+                let to = self.one(&["m", "d/n"]);
+                format!("*** Update File: {path}\n*** Move to: {to}\n")
+            }
+            _ => {
+                let nth = self.one(&LINES).min(lines.len() - 1);
+                format!("*** Update File: {path}\n@@\n-{}\n+{token}\n", lines[nth])
+            }
+        }
+    }
+
+    fn edit_by_hand(&mut self) {
+        let path = self.one(&FILES);
+        let file = self.at(path);
+        match (self.lines(path), self.random.usize(..12)) {
+            (None, _) => {
+                fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+                fs::write(&file, self.token("hand") + "\n").expect("a file");
+            }
+            (_, 0) => fs::remove_file(&file).expect("it is there"),
+            (_, 1) => {
+                let mode = if self.random.bool() { 0o755 } else { 0o600 };
+                fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("a mode");
+            }
+            (Some(mut lines), _) => {
+                let nth = self.one(&LINES).min(lines.len() - 1);
+                lines[nth] = self.token("hand");
+                fs::write(&file, lines.join("\n") + "\n").expect("a file");
+            }
+        }
+        self.events.push(Event::ByHand { path });
+    }
+
+    /// A command to try.
+    fn tried(&mut self) -> Option<Tried> {
+        let transactions: Vec<(usize, Transaction)> =
+            self.transactions().map(|(nth, one)| (nth, one.clone())).collect();
+        if transactions.is_empty() {
+            return None;
+        }
+        let nth = self.random.usize(..transactions.len());
+        let (mut oldest, one) = transactions[nth].clone();
+        let first_of = |is: &dyn Fn(&Transaction) -> bool| {
+            transactions.iter().find(|(_, one)| is(one)).map_or(0, |(nth, _)| *nth)
+        };
+        let args = match self.random.usize(..14) {
+            0..=2 => vec!["undo".to_owned(), one.id],
+            3 => {
+                let path = one.paths[self.random.usize(..one.paths.len())].clone();
+                vec!["undo".to_owned(), one.id, "--".to_owned(), path]
+            }
+            4..=6 => {
+                let turn = one.turn.clone()?;
+                oldest = first_of(&|other| other.turn == one.turn && other.session == one.session);
+                words(&["undo", "--turn", &format!("{}/{turn}", one.session)])
+            }
+            7..=8 => {
+                oldest = first_of(&|other| other.session == one.session);
+                words(&["undo", "--session", &one.session])
+            }
+            9 => words(&["undo", "--since", &one.id]),
+            10 => {
+                let (_, last) = &transactions[self.random.usize(nth..transactions.len())];
+                vec!["undo".to_owned(), format!("{}..{}", one.id, last.id)]
+            }
+            11 => vec!["redo".to_owned(), one.id],
+            12 => words(&["redo"]),
+            _ => words(&["undo"]),
+        };
+        if args.len() == 1 || args[0] == "redo" {
+            oldest = 0;
+        }
+        let turn = self.one(&[None, None, None, Some("t1")]);
+        Some(Tried { args, turn, oldest })
+    }
+
+    fn was_edited(&self, path: Option<&str>, since: usize) -> bool {
+        let later = self.events.iter().skip(since);
+        let mut paths = later.filter_map(|event| match event {
+            Event::ByHand { path } => Some(*path),
+            Event::Transaction(_) => None,
+        });
+        paths.any(|edited| path.is_none_or(|path| path == edited))
+    }
+
+    /// Whether what is said of the files is true.
+    fn is_true(&self, tried: &Tried, error: &Value) -> Result<(), String> {
+        let message = error["message"].as_str().unwrap_or_default();
+        for drift in error["details"]["drifted"].as_array().into_iter().flatten() {
+            let path = drift["path"].as_str().expect("a path");
+            let said = message.split(", ").find(|said| said.contains(&format!("{path} (")));
+            let said = said.ok_or("a file is not named")?;
+            if let Some(by) = drift["by"].as_str() {
+                let nth = self.index_of(by).ok_or("an unknown transaction is named")?;
+                let Event::Transaction(other) = &self.events[nth] else { unreachable!() };
+                if !other.paths.iter().any(|other| other == path) {
+                    return Err(format!("{by} did not touch {path}"));
+                }
+                if self.is_of(tried, other) {
+                    return Err("what is undone is named as what is in the way".into());
+                }
+                if !said.contains(&by[by.len() - 8..]) {
+                    return Err("the message names another one".into());
+                }
+            } else if !self.was_edited(Some(path), tried.oldest) {
+                return Err(format!("nobody edited by hand: {said}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the text for people says the same.
+    fn is_told(&self, tried: &Tried, error: &Value, hints: &[Value]) -> Result<(), String> {
+        let told = self.program(tried.turn, &tried.with("-n"), "").stderr;
+        let lines = |text: &Value| text.as_str().unwrap_or_default().to_owned();
+        let commands =
+            hints.iter().flat_map(|hint| hint["commands"].as_array().into_iter().flatten());
+        let flags = hints.iter().flat_map(|hint| [&hint["command"], &hint["flag"]]);
+        for said in commands.chain(flags).map(lines) {
+            if is_about_files(error) && !told.contains(&said) {
+                return Err(format!("the text leaves out: {said}: {told}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_of(&self, tried: &Tried, one: &Transaction) -> bool {
+        let args: Vec<&str> = tried.args.iter().map(String::as_str).collect();
+        match args[..] {
+            ["undo", "--turn", name, ..] => {
+                let turn = one.turn.as_deref().unwrap_or_default();
+                name == format!("{}/{turn}", one.session)
+            }
+            ["undo", "--session", name, ..] => one.session == name,
+            ["undo", id, ..] => one.id == id,
+            _ => false,
+        }
+    }
+
+    /// Follows what a refusal advises. Returns how it ended, or why it is a dead end.
+    fn follow(&mut self, tried: &Tried, counts: &mut Counts) -> Option<End> {
+        let mut seen = Vec::new();
+        for step in 0..PATIENCE {
+            let run = self.program(tried.turn, &tried.with("--json"), "");
+            if run.code == 0 {
+                return (step > 0).then(|| Ok("undone".into()));
+            }
+            let error = run.json().expect("JSON")["error"].take();
+            if step == 0 {
+                counts.refusals += 1;
+            }
+            let whole = format!("{}: {}", error["message"], error["hints"]);
+            let fail = |why: String| Some(Err(format!("step {step}: {why}: {whole}")));
+            if let Err(why) = self.is_true(tried, &error) {
+                return fail(why);
+            }
+            if seen.contains(&whole) {
+                return fail("the advice runs in a circle".into());
+            }
+            seen.push(whole.clone());
+            let hints = error["hints"].as_array().cloned().unwrap_or_default();
+            if step == 0
+                && let Err(why) = self.is_told(tried, &error, &hints)
+            {
+                return fail(why);
+            }
+            let ways: Vec<&Value> =
+                hints.iter().filter(|hint| hint["hint"] != "use_command").collect();
+            if ways.is_empty() {
+                return self.no_way(tried, &error, &hints).map_or_else(fail, |end| Some(Ok(end)));
+            }
+            counts.followed += 1;
+            let way = ways[self.random.usize(..ways.len())];
+            match self.take(tried, way) {
+                Err(why) => return fail(why),
+                Ok(true) => return Some(Ok(format!("undone by {}", way["hint"]))),
+                Ok(false) => self.note(),
+            }
+        }
+        Some(Err(format!("more than {PATIENCE} steps: {}", seen.join("\n"))))
+    }
+
+    /// Does what a hint says. Returns whether that is the end of the way.
+    fn take(&self, tried: &Tried, hint: &Value) -> Result<bool, String> {
+        let failed = |what: &str, run: &Run| Err(format!("{what}: {}", run.stderr));
+        match hint["hint"].as_str().unwrap_or_default() {
+            "use_flag" => {
+                let flag = hint["flag"].as_str().expect("a flag");
+                let run = self.program(tried.turn, &tried.with(flag), "");
+                if run.code == 0 { Ok(true) } else { failed(flag, &run) }
+            }
+            kind @ ("run_first" | "run_instead") => {
+                let command = hint["command"].as_str().expect("a command");
+                let run = self.obey(tried.turn, command);
+                if run.code != 0 {
+                    return failed(command, &run);
+                }
+                Ok(kind == "run_instead")
+            }
+            "run_in_order" => {
+                for command in hint["commands"].as_array().expect("commands") {
+                    let command = command.as_str().expect("a command");
+                    let run = self.obey(tried.turn, command);
+                    if run.code != 0 {
+                        return failed(command, &run);
+                    }
+                }
+                Ok(true)
+            }
+            kind => Err(format!("nobody can follow {kind}")),
+        }
+    }
+
+    /// There is no way, says the program: is that so, and is it said why?
+    fn no_way(&self, tried: &Tried, error: &Value, hints: &[Value]) -> End {
+        for hint in hints {
+            let command = hint["command"].as_str().expect("a command");
+            let run = self.obey(tried.turn, command);
+            if run.code != 0 || run.stdout.is_empty() {
+                return Err(format!("{command} shows nothing: {}", run.stderr));
+            }
+        }
+        // Whatever only transactions did can be undone, one after the other.
+        if is_about_files(error) && !self.was_edited(None, tried.oldest) {
+            return Err("no way is named, and there is one, as nobody edited by hand".into());
+        }
+        if is_about_files(error) && hints.is_empty() {
+            return Err("nothing is shown".into());
+        }
+        Ok(format!("no way: {}", error["details"]["reason"].as_str().unwrap_or("usage")))
+    }
+}
+
+/// Whether files are not as they would have to be; otherwise the command is not one to try here.
+fn is_about_files(error: &Value) -> bool {
+    let reason = error["details"]["reason"].as_str().unwrap_or_default();
+    reason != "no_transaction" && error["kind"] != "command_failed"
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    let done = Command::new("cp").arg("-a").args([from, to]).status().expect("cp");
+    assert!(done.success());
+}
+
+fn counted(seeds: std::ops::Range<u64>) -> Counts {
+    let mut counts = Counts::default();
+    for seed in seeds {
+        let mut history = History::new(seed);
+        let (root, kept) = (history.root(), history.dir.path().join("kept"));
+        copy(&root, &kept);
+        for _ in 0..TRIED {
+            let Some(tried) = history.tried() else { continue };
+            let happened = history.events.len();
+            if let Some(end) = history.follow(&tried, &mut counts) {
+                let command = tried.args[..2.min(tried.args.len())].join(" ");
+                match end {
+                    Ok(end) => *counts.by_end.entry(end).or_default() += 1,
+                    Err(why) => {
+                        let kind = why.split(": ").nth(1).unwrap_or_default();
+                        let kind = kind.split(" undo ").next().unwrap_or_default().to_owned();
+                        *counts.by_kind.entry(kind).or_default() += 1;
+                        counts.dead_ends.push(format!("seed {seed}: {command}: {why}"));
+                    }
+                }
+            }
+            history.events.truncate(happened);
+            copy(&kept, &root);
+        }
+    }
+    counts
+}
+
+#[test]
+fn advice_can_be_obeyed_to_the_end() {
+    let seeds = std::env::var("ADVICE_SEEDS").ok().map(|text| {
+        let (first, last) = text.split_once("..").expect("a range, as 0..1000");
+        first.parse().expect("a number")..last.parse().expect("a number")
+    });
+    let counts = counted(seeds.clone().unwrap_or(SEEDS));
+    if seeds.is_some() {
+        eprintln!(
+            "{} refusals, {} steps followed, {:#?}; {} dead ends, {:#?}",
+            counts.refusals,
+            counts.followed,
+            counts.by_end,
+            counts.dead_ends.len(),
+            counts.by_kind
+        );
+    }
+    let dead = counts.dead_ends.len();
+    assert_eq!(dead, 0, "{} refusals: {:#?}", counts.refusals, counts.dead_ends);
+    assert!(counts.refusals >= 20, "{counts:?}");
+}
