@@ -5,7 +5,7 @@
 //! `ADVICE_SEEDS=1000..2000` tries other histories, and prints how many refusals there were and how
 //! they ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,10 @@ struct History {
     /// All that happened, the oldest first.
     events: Vec<Event>,
     written: usize,
+    /// What the patch wrote that was sent last.
+    sent: Vec<String>,
+    /// How much of what happens is done by hand, in parts of twelve.
+    by_hand: usize,
 }
 
 /// Something that changed files.
@@ -59,6 +63,9 @@ struct Transaction {
     session: String,
     turn: Option<String>,
     paths: Vec<String>,
+    undoes: bool,
+    /// Lines that it wrote, and nobody else.
+    wrote: Vec<String>,
 }
 
 /// A command whose refusal is followed, and the oldest event that it undoes.
@@ -73,7 +80,8 @@ impl Tried {
     /// The command with a flag, which has to stand before the paths.
     fn with(&self, flag: &str) -> Vec<String> {
         let mut args = self.args.clone();
-        args.insert(1, flag.to_owned());
+        let at = if args[0] == "trash" { 2 } else { 1 };
+        args.insert(at, flag.to_owned());
         args
     }
 }
@@ -90,8 +98,10 @@ impl History {
         let text: String = (1..=20).map(|line| format!("line {line}\n")).collect();
         let dir = place(&[("w/a", &text), ("w/b", &text), ("w/d/c", &text)]);
         let random = fastrand::Rng::with_seed(seed);
-        let mut history = Self { dir, random, events: Vec::new(), written: 0 };
-        for _ in 0..history.random.usize(3..10) {
+        let (events, sent) = (Vec::new(), Vec::new());
+        let mut history = Self { dir, random, events, written: 0, sent, by_hand: 0 };
+        history.by_hand = history.one(&[0, 0, 1, 4]);
+        for _ in 0..history.random.usize(4..12) {
             history.step();
         }
         history
@@ -131,17 +141,19 @@ impl History {
     }
 
     fn step(&mut self) {
+        if self.random.usize(..12) < self.by_hand {
+            return self.edit_by_hand();
+        }
         match self.random.usize(..20) {
-            0..=9 => self.patch(),
-            10..=13 => self.edit_by_hand(),
-            14..=15 => {
+            0..=12 => self.patch(),
+            13..=14 => {
                 let mut args = words(&["undo"]);
                 if self.random.bool() {
                     args.push("--carry".into());
                 }
                 self.change(&args, "");
             }
-            16..=17 => {
+            15..=17 => {
                 if let Some(id) = self.some_id() {
                     let mut args = vec!["undo".to_owned(), id];
                     if self.random.bool() {
@@ -179,6 +191,7 @@ impl History {
 
     /// Adds the new transactions to the events.
     fn note(&mut self) {
+        let mut sent = std::mem::take(&mut self.sent);
         let log = self.program(None, &words(&["log", "--json"]), "").json().expect("JSON");
         let text = |value: &Value| value.as_str().map(str::to_owned);
         for entry in log["data"]["transactions"].as_array().expect("a list").iter().rev() {
@@ -192,6 +205,8 @@ impl History {
                     session: text(&entry["session"]).expect("a session"),
                     turn: text(&entry["turnId"]),
                     paths: paths.flatten().collect(),
+                    undoes: entry["undoOf"].is_string(),
+                    wrote: std::mem::take(&mut sent),
                 }));
             }
         }
@@ -242,9 +257,10 @@ impl History {
 
     fn section(&mut self, path: &str) -> String {
         let token = self.token("agent");
+        self.sent.push(token.clone());
         let Some(lines) = self.lines(path) else {
-            let text: String = (1..=20).map(|line| format!("+{token} line {line}\n")).collect();
-            return format!("*** Add File: {path}\n{text}");
+            let text: String = (2..=20).map(|line| format!("+{path} {line}\n")).collect();
+            return format!("*** Add File: {path}\n+{token}\n{text}");
         };
         match self.random.usize(..10) {
             0 => format!("*** Delete File: {path}\n"),
@@ -268,6 +284,10 @@ impl History {
                 fs::write(&file, self.token("hand") + "\n").expect("a file");
             }
             (_, 0) => fs::remove_file(&file).expect("it is there"),
+            (_, 2) => {
+                let to = self.at("moved");
+                fs::rename(&file, to).expect("moved");
+            }
             (_, 1) => {
                 let mode = if self.random.bool() { 0o755 } else { 0o600 };
                 fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("a mode");
@@ -293,7 +313,7 @@ impl History {
         let first_of = |is: &dyn Fn(&Transaction) -> bool| {
             transactions.iter().find(|(_, one)| is(one)).map_or(0, |(nth, _)| *nth)
         };
-        let args = match self.random.usize(..14) {
+        let args = match self.random.usize(..15) {
             0..=2 => vec!["undo".to_owned(), one.id],
             3 => {
                 let path = one.paths[self.random.usize(..one.paths.len())].clone();
@@ -315,22 +335,72 @@ impl History {
             }
             11 => vec!["redo".to_owned(), one.id],
             12 => words(&["redo"]),
+            13 => words(&["trash", "restore", &format!("{}/0", one.id)]),
             _ => words(&["undo"]),
         };
-        if args.len() == 1 || args[0] == "redo" {
+        if args.len() == 1 || args[0] != "undo" {
             oldest = 0;
         }
         let turn = self.one(&[None, None, None, Some("t1")]);
         Some(Tried { args, turn, oldest })
     }
 
-    fn was_edited(&self, path: Option<&str>, since: usize) -> bool {
-        let later = self.events.iter().skip(since);
-        let mut paths = later.filter_map(|event| match event {
-            Event::ByHand { path } => Some(*path),
-            Event::Transaction(_) => None,
-        });
-        paths.any(|edited| path.is_none_or(|path| path == edited))
+    fn was_edited(&self, path: &str, since: usize) -> bool {
+        let mut later = self.events.iter().skip(since);
+        later.any(|event| matches!(event, Event::ByHand { path: edited } if *edited == path))
+    }
+
+    /// Whether a file was edited by hand that is undone, or that another one to be undone changed.
+    fn is_in_the_way_by_hand(&self, tried: &Tried) -> bool {
+        let later = || self.transactions().filter(|(nth, _)| *nth >= tried.oldest);
+        let is_named = tried.args.len() > 1 && tried.args[0] == "undo";
+        let mut paths: BTreeSet<&String> = later()
+            .filter(|(_, one)| !is_named || self.is_of(tried, one))
+            .flat_map(|(_, one)| &one.paths)
+            .collect();
+        loop {
+            let count = paths.len();
+            let others =
+                later().filter(|(_, one)| one.paths.iter().any(|path| paths.contains(path)));
+            let more: Vec<&String> = others.flat_map(|(_, one)| &one.paths).collect();
+            paths.extend(more);
+            if paths.len() == count {
+                return paths.iter().any(|path| self.was_edited(path, tried.oldest));
+            }
+        }
+    }
+
+    /// The lines of all files.
+    fn all_lines(&self) -> BTreeSet<String> {
+        let paths = FILES.iter().chain(&["m", "d/n", "moved", "restored"]);
+        paths.filter_map(|path| self.lines(path)).flatten().collect()
+    }
+
+    /// Whether a success did what was wanted, and no harm.
+    fn is_done(&self, tried: &Tried, before: &BTreeSet<String>) -> Result<(), String> {
+        let after = self.all_lines();
+        let lines_of = |one: &Transaction| -> BTreeSet<String> {
+            one.paths.iter().filter_map(|path| self.lines(path)).flatten().collect()
+        };
+        let mut by_hand = before.iter().filter(|line| line.starts_with("hand"));
+        let lost = by_hand.find(|line| !after.contains(*line));
+        let undone = || self.transactions().filter(|(_, one)| self.is_of(tried, one));
+        // What comes back may have replaced it before.
+        let brings_back = tried.args[0] == "redo" || undone().any(|(_, one)| one.undoes);
+        if let Some(lost) = lost.filter(|_| !brings_back) {
+            return Err(format!("an edit by hand is lost: {lost}"));
+        }
+        if tried.args.iter().any(|arg| arg == "--") {
+            return Ok(());
+        }
+        // A file that something else has moved away since counts as gone.
+        for (_, one) in undone() {
+            let now = lines_of(one);
+            if let Some(left) = one.wrote.iter().find(|line| now.contains(*line)) {
+                return Err(format!("it is not undone: {left}"));
+            }
+        }
+        Ok(())
     }
 
     /// Whether what is said of the files is true.
@@ -352,7 +422,7 @@ impl History {
                 if !said.contains(&by[by.len() - 8..]) {
                     return Err("the message names another one".into());
                 }
-            } else if !self.was_edited(Some(path), tried.oldest) {
+            } else if !self.was_edited(path, tried.oldest) {
                 return Err(format!("nobody edited by hand: {said}"));
             }
         }
@@ -367,7 +437,7 @@ impl History {
             hints.iter().flat_map(|hint| hint["commands"].as_array().into_iter().flatten());
         let flags = hints.iter().flat_map(|hint| [&hint["command"], &hint["flag"]]);
         for said in commands.chain(flags).map(lines) {
-            if is_about_files(error) && !told.contains(&said) {
+            if is_about_files(error) && !told.contains(&said) && tried.args[0] != "trash" {
                 return Err(format!("the text leaves out: {said}: {told}"));
             }
         }
@@ -382,6 +452,11 @@ impl History {
                 name == format!("{}/{turn}", one.session)
             }
             ["undo", "--session", name, ..] => one.session == name,
+            ["undo", "--since", id] => *one.id >= *id,
+            ["undo", range] if range.contains("..") => {
+                let (first, last) = range.split_once("..").expect("it is there");
+                (first..=last).contains(&&*one.id)
+            }
             ["undo", id, ..] => one.id == id,
             _ => false,
         }
@@ -390,10 +465,12 @@ impl History {
     /// Follows what a refusal advises. Returns how it ended, or why it is a dead end.
     fn follow(&mut self, tried: &Tried, counts: &mut Counts) -> Option<End> {
         let mut seen = Vec::new();
+        let before = self.all_lines();
         for step in 0..PATIENCE {
             let run = self.program(tried.turn, &tried.with("--json"), "");
             if run.code == 0 {
-                return (step > 0).then(|| Ok("undone".into()));
+                let done = self.is_done(tried, &before).map(|()| "undone".to_owned());
+                return (step > 0 || done.is_err()).then_some(done);
             }
             let error = run.json().expect("JSON")["error"].take();
             if step == 0 {
@@ -423,7 +500,14 @@ impl History {
             let way = ways[self.random.usize(..ways.len())];
             match self.take(tried, way) {
                 Err(why) => return fail(why),
-                Ok(true) => return Some(Ok(format!("undone by {}", way["hint"]))),
+                Ok(true) if way["hint"] == "run_instead" => {
+                    return Some(Ok("another undone".into()));
+                }
+                Ok(true) => {
+                    let done = self.is_done(tried, &before);
+                    return done
+                        .map_or_else(fail, |()| Some(Ok(format!("undone by {}", way["hint"]))));
+                }
                 Ok(false) => self.note(),
             }
         }
@@ -438,6 +522,11 @@ impl History {
                 let flag = hint["flag"].as_str().expect("a flag");
                 let run = self.program(tried.turn, &tried.with(flag), "");
                 if run.code == 0 { Ok(true) } else { failed(flag, &run) }
+            }
+            "choose_path" => {
+                let args = [&tried.args[..], &words(&["restored"])].concat();
+                let run = self.program(tried.turn, &args, "");
+                if run.code == 0 { Ok(true) } else { failed("another path", &run) }
             }
             kind @ ("run_first" | "run_instead") => {
                 let command = hint["command"].as_str().expect("a command");
@@ -471,7 +560,7 @@ impl History {
             }
         }
         // Whatever only transactions did can be undone, one after the other.
-        if is_about_files(error) && !self.was_edited(None, tried.oldest) {
+        if is_about_files(error) && !self.is_in_the_way_by_hand(tried) {
             return Err("no way is named, and there is one, as nobody edited by hand".into());
         }
         if is_about_files(error) && hints.is_empty() {
@@ -484,7 +573,7 @@ impl History {
 /// Whether files are not as they would have to be; otherwise the command is not one to try here.
 fn is_about_files(error: &Value) -> bool {
     let reason = error["details"]["reason"].as_str().unwrap_or_default();
-    reason != "no_transaction" && error["kind"] != "command_failed"
+    !["no_transaction", "no_such_slot"].contains(&reason) && error["kind"] != "command_failed"
 }
 
 /// Copies a folder with all that is in it.
@@ -495,11 +584,13 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn counted(seeds: std::ops::Range<u64>) -> Counts {
+    let is_told = seeds.end - seeds.start == 1;
     let mut counts = Counts::default();
     for seed in seeds {
         let mut history = History::new(seed);
         let (root, kept) = (history.root(), history.dir.path().join("kept"));
         copy(&root, &kept);
+        let log = history.program(None, &words(&["log", "--stat"]), "").stdout;
         for _ in 0..TRIED {
             let Some(tried) = history.tried() else { continue };
             let happened = history.events.len();
@@ -512,6 +603,9 @@ fn counted(seeds: std::ops::Range<u64>) -> Counts {
                         let kind = kind.split(" undo ").next().unwrap_or_default().to_owned();
                         *counts.by_kind.entry(kind).or_default() += 1;
                         counts.dead_ends.push(format!("seed {seed}: {command}: {why}"));
+                        if is_told {
+                            eprintln!("{log}\n{:#?}\n{tried:?}\n", history.events);
+                        }
                     }
                 }
             }

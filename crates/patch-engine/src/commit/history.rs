@@ -51,9 +51,9 @@ impl LogEntry {
 
     /// Returns the undone transactions, if the undo counts.
     fn undoes(&self) -> impl Iterator<Item = TransactionId> {
-        let Header { undo_of, also_undo_of, partial, .. } = &self.journal.header;
-        let counts = !partial && !self.aborted && self.undone_by.is_none();
-        undo_of.iter().chain(also_undo_of).filter(move |_| counts).copied()
+        let header = &self.journal.header;
+        let counts = !header.partial && !self.aborted && self.undone_by.is_none();
+        undone_in(header).filter(move |_| counts)
     }
 }
 
@@ -366,6 +366,11 @@ pub(super) fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Erro
     Ok((undoes + usize::from(redoes)) % 2 == 1)
 }
 
+/// Returns the transactions that an undo names, whether it counts or not.
+pub(super) fn undone_in(header: &Header) -> impl Iterator<Item = TransactionId> {
+    header.undo_of.iter().chain(&header.also_undo_of).copied()
+}
+
 fn counts(entry: &LogEntry) -> bool {
     entry.undone_by.is_none() && !entry.aborted
 }
@@ -378,15 +383,24 @@ pub(super) fn changes(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>
 }
 
 /// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those
-/// that were rolled back, nor those that others have undone.
+/// that were rolled back, nor those that others have undone, or will have once their redo is undone.
 pub fn standing<'l>(
     newest_first: impl IntoIterator<Item = &'l LogEntry>,
     are_wanted: impl Fn(&LogEntry) -> bool,
 ) -> Vec<TransactionId> {
-    let mut found: Vec<_> =
-        newest_first.into_iter().filter(|entry| !entry.aborted && are_wanted(entry)).collect();
+    let (mut found, others): (Vec<_>, Vec<_>) = newest_first
+        .into_iter()
+        .filter(|entry| !entry.aborted)
+        .partition(|entry| are_wanted(entry));
     let ids: HashSet<_> = found.iter().map(|entry| entry.journal.header.id).collect();
-    found.retain(|entry| entry.undone_by.is_none_or(|by| ids.contains(&by)));
+    let is_undone_here = |entry: &LogEntry| entry.undone_by.is_some_and(|by| ids.contains(&by));
+    let undone_again: HashSet<_> = others
+        .into_iter()
+        .filter(|entry| !entry.journal.header.partial && is_undone_here(entry))
+        .flat_map(|entry| undone_in(&entry.journal.header))
+        .collect();
+    found.retain(|entry| entry.undone_by.is_none() || is_undone_here(entry));
+    found.retain(|entry| !undone_again.contains(&entry.journal.header.id));
     found.iter().map(|entry| entry.journal.header.id).collect()
 }
 
@@ -488,12 +502,26 @@ pub(super) fn last_changes_to<'p>(
 
 /// Returns the paths of a transaction undone one by one, and not redone since.
 pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<String>, Error> {
-    let newer = log.with_undos(id, &[])?;
-    let parts = newer.iter().filter(|entry| {
+    Ok(all_taken_back(log, &[id])?.remove(&id).unwrap_or_default())
+}
+
+/// Returns the paths of transactions, given newest first, undone one by one by others, and not
+/// redone since.
+pub(super) fn all_taken_back(
+    log: &Log<'_>,
+    ids: &[TransactionId],
+) -> Result<HashMap<TransactionId, HashSet<String>>, Error> {
+    let mut back: HashMap<_, HashSet<String>> = HashMap::new();
+    let Some(&oldest) = ids.last() else { return Ok(back) };
+    for entry in log.with_undos(oldest, &[])? {
         let header = &entry.journal.header;
-        header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted
-    });
-    Ok(parts.flat_map(|entry| entry.journal.records.iter().map(|it| it.path.clone())).collect())
+        let is_part = header.partial && counts(&entry) && !ids.contains(&header.id);
+        if let Some(target) = header.undo_of.filter(|target| is_part && ids.contains(target)) {
+            let paths = entry.journal.records.iter().map(|record| record.path.clone());
+            back.entry(target).or_default().extend(paths);
+        }
+    }
+    Ok(back)
 }
 
 /// Finds the undo in effect: `id` itself, or the undo of `id`.

@@ -394,7 +394,7 @@ impl<'u, 's> Undo<'u, 's> {
         how: &'u UndoOptions,
     ) -> Result<Self, Error> {
         let files = workspace.files().cancelled_by(how.cancellation.clone());
-        let joined = joined(log.store, ids, how.trust)?;
+        let joined = joined(log, ids, how.trust)?;
         let reach = workspace.reach();
         Ok(Self { workspace, files, reach, log, kept: KeptFiles::new(log.store), ids, how, joined })
     }
@@ -585,22 +585,25 @@ impl<'u, 's> Undo<'u, 's> {
             })
         })?;
         let Some(steps) = steps else { return Ok(Way::default()) };
-        let paths: Vec<String> = self.paths_of(records).iter().map(RelPath::to_string).collect();
-        let first = steps.iter().take_while(|id| !self.ids.contains(id)).count();
-        // The rest of them are those to undo.
-        let is_clear = steps[first..].iter().all(|id| self.ids.contains(id));
         let exact = UndoOptions { carry: false, trust: false, ..self.how.clone() };
-        let is_possible = |ids: &[TransactionId]| {
+        let is_possible = |ids: &&[TransactionId]| {
             let plan = plan_undo(self.workspace, self.log, ids, &[], &exact);
             plan.is_ok_and(|plan| plan.is_some())
         };
-        if first > 0 && !is_possible(&steps[..1]) {
-            return Ok(Way::default());
-        }
-        Ok(Way {
-            first: steps.first().copied().filter(|_| first > 0 && is_clear),
-            in_order: since.named(&steps, &paths),
-        })
+        let is_own = |id: &TransactionId| self.ids.contains(id);
+        let others = steps.iter().take_while(|id| !is_own(id)).count();
+        // Behind them are those to undo, and nothing between.
+        let is_clear = (1..steps.len()).contains(&others) && steps[others..].iter().all(is_own);
+        let first = Some(&steps[..1]).filter(|first| is_clear && is_possible(first));
+        let paths: Vec<String> = self.paths_of(records).iter().map(RelPath::to_string).collect();
+        let runs = since.runs(&steps, !paths.is_empty());
+        let in_order = match runs.first() {
+            Some(run) if is_own(&run[0]) || is_possible(run) => {
+                runs.iter().map(|run| since.named(run, &paths)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Way { first: first.map(|first| first[0]), in_order })
     }
 
     /// Returns the one file that has the bytes that a missing one was left with.
@@ -830,10 +833,15 @@ impl Displaced {
 }
 
 /// Reads the journals of transactions, newest first, and joins them to one.
-fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joined, Error> {
+fn joined(log: &Log<'_>, ids: &[TransactionId], trust: bool) -> Result<Joined, Error> {
+    let store = log.store;
+    let back = if ids.len() > 1 { history::all_taken_back(log, ids)? } else { HashMap::new() };
     let mut all: Option<Joined> = None;
     for &id in ids {
         let (mut journal, authentic) = store.journal_if(id, trust)?;
+        if let Some(back) = back.get(&id) {
+            journal.records.retain(|record| !back.contains(&record.path));
+        }
         // The transactions undone by an undo are not undone by this.
         journal.header.also_undo_of.clear();
         if store.is_aborted(id)? {
@@ -865,6 +873,10 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
                 continue;
             };
             let later = &mut all.journal.records[source.nth];
+            if are_same(record.before.as_ref(), later.before.as_ref()) {
+                // Something else took the change back before the later one.
+                continue;
+            }
             if !are_same(record.after.as_ref(), later.before.as_ref()) {
                 source.gap = Some(Gap {
                     earlier: id,

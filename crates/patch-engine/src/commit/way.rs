@@ -61,6 +61,8 @@ pub(super) struct Since<'l, 's> {
     entries: Vec<Rc<LogEntry>>,
     /// The changes of each path, newest first.
     changes: HashMap<String, Vec<Change>>,
+    /// The undo of a part, for each path of a transaction that is undone by itself.
+    taken_back: HashMap<(TransactionId, String), TransactionId>,
 }
 
 /// A record of an entry, by their numbers.
@@ -95,13 +97,19 @@ impl<'l, 's> Since<'l, 's> {
         let mut entries = log.until(ids.last().copied())?;
         entries.retain(|entry| !entry.aborted);
         let mut changes: HashMap<String, Vec<Change>> = HashMap::new();
+        let mut taken_back = HashMap::new();
         for (nth, entry) in entries.iter().enumerate() {
+            let header = &entry.journal.header;
+            let part_of = header.undo_of.filter(|_| header.partial && entry.undone_by.is_none());
             for (record, changed) in entry.journal.records.iter().enumerate() {
                 let change = Change { entry: nth, record };
                 changes.entry(changed.path.clone()).or_default().push(change);
+                if let Some(target) = part_of {
+                    taken_back.insert((target, changed.path.clone()), header.id);
+                }
             }
         }
-        Ok(Self { log, ids, entries, changes })
+        Ok(Self { log, ids, entries, changes, taken_back })
     }
 
     /// Tells why a file is not as the transactions to undo left it.
@@ -185,33 +193,55 @@ impl<'l, 's> Since<'l, 's> {
                     Met::Blocked => return Ok(None),
                 }
             }
-            let own = self.ids.iter().any(|id| versions.steps.contains(id));
-            return Ok(own.then_some(versions.steps));
+            return Ok(Some(versions.steps).filter(|steps| !steps.is_empty()));
         }
         Ok(None)
     }
 
-    /// Names the undos of these transactions, newest first: as one, wherever nothing else that
-    /// stands lies between them. `paths` are those of the transaction to undo.
-    pub(super) fn named(&self, steps: &[TransactionId], paths: &[String]) -> Vec<UndoStep> {
-        let mut named = Vec::new();
+    /// Divides these transactions, newest first, into those that one command undoes as one, because
+    /// nothing else that stands lies between them. With `paths`, each is by itself. Those are left
+    /// out that change nothing together.
+    pub(super) fn runs<'r>(
+        &self,
+        steps: &'r [TransactionId],
+        has_paths: bool,
+    ) -> Vec<&'r [TransactionId]> {
+        let mut runs = Vec::new();
         let mut rest = steps;
-        while let Some(&newest) = rest.first() {
-            let of_paths = if self.ids.contains(&newest) { paths } else { &[] };
-            let mut count = 1;
-            if paths.is_empty() {
-                let most = (2..=rest.len()).rev();
-                count = most.into_iter().find(|&most| self.are_range(&rest[..most])).unwrap_or(1);
-            }
+        while !rest.is_empty() {
+            let mut counts = (2..=rest.len()).rev().filter(|_| !has_paths);
+            let count = counts.find(|&count| self.are_range(&rest[..count])).unwrap_or(1);
             let (run, others) = rest.split_at(count);
-            let name = match run {
-                [.., oldest] if count > 1 => format!("{}..{}", oldest.short(), newest.short()),
-                _ => newest.short(),
-            };
-            named.push(UndoStep { name, paths: of_paths.to_vec() });
+            if self.change_anything(run) {
+                runs.push(run);
+            }
             rest = others;
         }
-        if named.len() > MOST_NAMED { Vec::new() } else { named }
+        if runs.len() > MOST_NAMED { Vec::new() } else { runs }
+    }
+
+    /// Names the undo of one of these runs; `paths` are those of the transaction to undo.
+    pub(super) fn named(&self, run: &[TransactionId], paths: &[String]) -> UndoStep {
+        let newest = run[0];
+        let name = match run {
+            [_, .., oldest] => format!("{}..{}", oldest.short(), newest.short()),
+            _ => newest.short(),
+        };
+        let paths = if self.ids.contains(&newest) { paths } else { &[] };
+        UndoStep { name, paths: paths.to_vec() }
+    }
+
+    /// Returns whether a file is another one after these transactions than before.
+    fn change_anything(&self, newest_first: &[TransactionId]) -> bool {
+        self.changes.values().any(|changes| {
+            let mut own = changes.iter().filter(|change| newest_first.contains(&self.id(**change)));
+            let newest = own.next();
+            let oldest = own.next_back().or(newest);
+            newest.zip(oldest).is_some_and(|(newest, oldest)| {
+                let before = self.record(*oldest).before.as_ref();
+                !are_same(before, self.record(*newest).after.as_ref())
+            })
+        })
     }
 
     /// Returns whether an undo of all from the last of these to the first would undo these alone.
@@ -231,7 +261,7 @@ impl<'l, 's> Since<'l, 's> {
         for entry in &self.entries {
             let id = entry.journal.header.id;
             if needed.contains(&id) {
-                for record in self.undone_of(entry, wanted) {
+                for record in self.undone_of(entry, needed, wanted) {
                     oldest.insert(record.path.as_str(), id);
                 }
             }
@@ -269,7 +299,7 @@ impl<'l, 's> Since<'l, 's> {
             return Ok(Met::Passed);
         }
         let mut changes = false;
-        for record in self.undone_of(entry, wanted) {
+        for record in self.undone_of(entry, needed, wanted) {
             if versions.is(record.before.as_ref(), record) {
                 continue;
             }
@@ -289,10 +319,16 @@ impl<'l, 's> Since<'l, 's> {
     fn undone_of<'v>(
         &'v self,
         entry: &'v LogEntry,
+        needed: &BTreeSet<TransactionId>,
         wanted: &HashSet<&str>,
     ) -> impl Iterator<Item = &'v Record> {
-        let is_own = self.ids.contains(&entry.journal.header.id);
-        entry.journal.records.iter().filter(move |record| !is_own || wanted.contains(&*record.path))
+        let id = entry.journal.header.id;
+        let is_own = self.ids.contains(&id);
+        entry.journal.records.iter().filter(move |record| {
+            let part = self.taken_back.get(&(id, record.path.clone()));
+            let stands = part.is_none_or(|part| needed.contains(part));
+            stands && (!is_own || wanted.contains(&*record.path))
+        })
     }
 
     /// Returns the oldest of the changes to a path that an undo has taken back exactly; `None` for
@@ -305,7 +341,7 @@ impl<'l, 's> Since<'l, 's> {
         let record = self.record(change);
         let is_undone = |change: &&Change| {
             let id = self.id(**change);
-            header.undo_of == Some(id) || header.also_undo_of.contains(&id)
+            history::undone_in(header).any(|undone| undone == id)
         };
         let mut undone = self.changes[&record.path].iter().filter(is_undone);
         let Some(newest) = undone.next() else { return Ok(None) };
