@@ -101,7 +101,8 @@ impl History {
         let (events, sent) = (Vec::new(), Vec::new());
         let mut history = Self { dir, random, events, written: 0, sent, by_hand: 0 };
         history.by_hand = history.one(&[0, 0, 1, 4]);
-        for _ in 0..history.random.usize(4..12) {
+        let most = history.one(&[8, 12, 12, 30]);
+        for _ in 0..history.random.usize(4..most) {
             history.step();
         }
         history
@@ -287,6 +288,8 @@ impl History {
             (_, 2) => {
                 let to = self.at("moved");
                 fs::rename(&file, to).expect("moved");
+                // The folder may be empty now.
+                let _ = fs::remove_dir(self.at("d"));
             }
             (_, 1) => {
                 let mode = if self.random.bool() { 0o755 } else { 0o600 };
@@ -342,7 +345,11 @@ impl History {
             oldest = 0;
         }
         let turn = self.one(&[None, None, None, Some("t1")]);
-        Some(Tried { args, turn, oldest })
+        let mut tried = Tried { args, turn, oldest };
+        if tried.args[0] != "trash" && self.random.usize(..5) == 0 {
+            tried.args = tried.with("--carry");
+        }
+        Some(tried)
     }
 
     fn was_edited(&self, path: &str, since: usize) -> bool {
@@ -353,7 +360,8 @@ impl History {
     /// Whether a file was edited by hand that is undone, or that another one to be undone changed.
     fn is_in_the_way_by_hand(&self, tried: &Tried) -> bool {
         let later = || self.transactions().filter(|(nth, _)| *nth >= tried.oldest);
-        let is_named = tried.args.len() > 1 && tried.args[0] == "undo";
+        let is_named = tried.args.iter().any(|arg| arg != "undo" && !arg.starts_with("--"));
+        let is_named = is_named && tried.args[0] == "undo";
         let mut paths: BTreeSet<&String> = later()
             .filter(|(_, one)| !is_named || self.is_of(tried, one))
             .flat_map(|(_, one)| &one.paths)
@@ -445,8 +453,8 @@ impl History {
     }
 
     fn is_of(&self, tried: &Tried, one: &Transaction) -> bool {
-        let args: Vec<&str> = tried.args.iter().map(String::as_str).collect();
-        match args[..] {
+        let args = tried.args.iter().map(String::as_str).filter(|arg| *arg != "--carry");
+        match args.collect::<Vec<_>>()[..] {
             ["undo", "--turn", name, ..] => {
                 let turn = one.turn.as_deref().unwrap_or_default();
                 name == format!("{}/{turn}", one.session)
@@ -555,7 +563,7 @@ impl History {
         for hint in hints {
             let command = hint["command"].as_str().expect("a command");
             let run = self.obey(tried.turn, command);
-            if run.code != 0 || run.stdout.is_empty() {
+            if run.code != 0 || run.stdout.is_empty() && is_about_files(error) {
                 return Err(format!("{command} shows nothing: {}", run.stderr));
             }
         }
@@ -590,12 +598,12 @@ fn counted(seeds: std::ops::Range<u64>) -> Counts {
         let mut history = History::new(seed);
         let (root, kept) = (history.root(), history.dir.path().join("kept"));
         copy(&root, &kept);
-        let log = history.program(None, &words(&["log", "--stat"]), "").stdout;
+        let log = history.program(None, &words(&["log", "--json"]), "").stdout;
         for _ in 0..TRIED {
             let Some(tried) = history.tried() else { continue };
             let happened = history.events.len();
             if let Some(end) = history.follow(&tried, &mut counts) {
-                let command = tried.args[..2.min(tried.args.len())].join(" ");
+                let command = tried.args.join(" ");
                 match end {
                     Ok(end) => *counts.by_end.entry(end).or_default() += 1,
                     Err(why) => {

@@ -24,8 +24,8 @@ pub struct Drift {
     pub actual: Option<Sha256>,
     /// The newest other transaction that changed the file since; `None` if something else did.
     pub by: Option<TransactionId>,
-    /// Who made that transaction, as far as it is not who made those to undo.
-    pub author: Author,
+    /// Who made that transaction; `None` if it is who made those to undo.
+    pub author: Option<Box<Author>>,
     /// Whether the change lies between two of the transactions to undo: it cannot be undone first,
     /// because the file has changed since.
     pub between: bool,
@@ -47,7 +47,7 @@ impl Drift {
             expected,
             actual,
             by: None,
-            author: Author::default(),
+            author: None,
             between: false,
             line_ends: false,
             moved_to: None,
@@ -55,7 +55,7 @@ impl Drift {
     }
 }
 
-/// Who made a transaction.
+/// Who made a transaction, as far as it is somebody else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Author {
@@ -132,7 +132,7 @@ pub enum Error {
         /// Whether its reversal can be carried to the current files.
         carry: bool,
         /// The undos that make it possible.
-        way: Way,
+        way: Box<Way>,
         /// The name for `undo` of an older change with a way back now, where none was named: a
         /// transaction or a turn.
         instead: Option<String>,
@@ -164,7 +164,7 @@ pub enum Error {
         /// Why not.
         rejects: Rejects,
         /// As of [`Drifted`](Self::Drifted).
-        way: Way,
+        way: Box<Way>,
         /// As of [`Drifted`](Self::Drifted).
         instead: Option<String>,
     },
@@ -209,8 +209,9 @@ fn paths(drifts: &[Drift]) -> String {
         let path = quoted(&drift.path);
         match (drift.by, drift.actual) {
             (Some(id), _) => {
+                let whose = drift.author.as_ref().map(ToString::to_string).unwrap_or_default();
                 let when = if drift.between { " in between" } else { "" };
-                format!("{path} (transaction {}{} changed it{when})", id.short(), drift.author)
+                format!("{path} (transaction {}{whose} changed it{when})", id.short())
             }
             (None, _) if drift.between => format!("{path} (edited in between)"),
             (None, Some(_)) if drift.line_ends => format!("{path} (its line ends changed)"),

@@ -232,8 +232,7 @@ fn name_of_first(
     how: &UndoOptions,
 ) -> Option<String> {
     let exact = UndoOptions { carry: false, ..how.clone() };
-    let first =
-        changes.find(|ids| matches!(plan_undo(workspace, log, ids, &[], &exact), Ok(Some(_))));
+    let first = changes.find(|ids| is_possible(workspace, log, ids, &[], &exact));
     first.and_then(|ids| history::name_of(log, &ids).ok()?)
 }
 
@@ -291,7 +290,7 @@ fn check_inside<'p>(
 fn rejected(id: TransactionId, reject: Reject) -> Error {
     match reject.problem {
         Problem::Guard(error) => error.into(),
-        _ => Error::NotRestored { id, rejects: reject.into(), way: Way::default(), instead: None },
+        _ => Error::NotRestored { id, rejects: reject.into(), way: Box::default(), instead: None },
     }
 }
 
@@ -300,7 +299,7 @@ fn refused(id: TransactionId, error: fs_guard::Error) -> Error {
     match error.path().map(str::to_owned) {
         Some(path) if Remedy::of_guard(&error).iter().any(Remedy::is_about_the_patch) => {
             let rejects = Reject::of(&path, Problem::Guard(error)).into();
-            Error::NotRestored { id, rejects, way: Way::default(), instead: None }
+            Error::NotRestored { id, rejects, way: Box::default(), instead: None }
         }
         _ => error.into(),
     }
@@ -350,6 +349,18 @@ fn plan_undo(
     })
 }
 
+/// Returns whether an undo would do something; a refusal is not explained.
+fn is_possible(
+    workspace: &Workspace,
+    log: &Log<'_>,
+    ids: &[TransactionId],
+    paths: &[RelPath],
+    how: &UndoOptions,
+) -> bool {
+    let undo = Undo::of(workspace, log, ids, how).map(|undo| Undo { is_tried: true, ..undo });
+    undo.and_then(|undo| undo.plan(paths)).is_ok_and(|plan| plan.is_some())
+}
+
 /// Transactions to be undone as one, and the places of their files.
 struct Undo<'u, 's> {
     workspace: &'u Workspace,
@@ -360,10 +371,11 @@ struct Undo<'u, 's> {
     ids: &'u [TransactionId],
     how: &'u UndoOptions,
     joined: Joined,
+    /// Only whether it is possible is asked.
+    is_tried: bool,
 }
 
 /// The way back of one file.
-#[expect(clippy::large_enum_variant, reason = "only one is in memory at a time")]
 enum Reversal<'r> {
     /// The file is in the old state already.
     Done,
@@ -396,7 +408,8 @@ impl<'u, 's> Undo<'u, 's> {
         let files = workspace.files().cancelled_by(how.cancellation.clone());
         let joined = joined(log, ids, how.trust)?;
         let reach = workspace.reach();
-        Ok(Self { workspace, files, reach, log, kept: KeptFiles::new(log.store), ids, how, joined })
+        let kept = KeptFiles::new(log.store);
+        Ok(Self { workspace, files, reach, log, kept, ids, how, joined, is_tried: false })
     }
 
     fn id(&self) -> TransactionId {
@@ -485,7 +498,11 @@ impl<'u, 's> Undo<'u, 's> {
                 Reversal::Drifted(found) => drifted.push(found),
             }
         }
-        if drifted.is_empty() { Ok(changes) } else { Err(self.refused(records, drifted)?) }
+        match &drifted[..] {
+            [] => Ok(changes),
+            _ if self.is_tried => Err(nothing_to("undo", self.ids)),
+            _ => Err(self.refused(records, drifted)?),
+        }
     }
 
     /// Returns the way back of one file.
@@ -538,7 +555,8 @@ impl<'u, 's> Undo<'u, 's> {
                 drifts.push(self.drift(one, &cause));
             }
         }
-        let way = if is_edited { Way::default() } else { self.way(&since, records)? };
+        let way = if is_edited { None } else { self.way(&since, records)? };
+        let way = Box::new(way.unwrap_or_default());
         if drifts.is_empty() {
             let conflicts = drifted.into_iter().flat_map(|one| {
                 let path = &one.record.path;
@@ -557,9 +575,7 @@ impl<'u, 's> Undo<'u, 's> {
     /// Returns whether the undo is possible where it is carried.
     fn carries(&self, records: &[&Record]) -> bool {
         let how = UndoOptions { carry: true, ..self.how.clone() };
-        let paths = self.paths_of(records);
-        let plan = plan_undo(self.workspace, self.log, self.ids, &paths, &how);
-        plan.is_ok_and(|plan| plan.is_some())
+        is_possible(self.workspace, self.log, self.ids, &self.paths_of(records), &how)
     }
 
     /// Returns the paths to undo these records alone; none if they are all.
@@ -573,8 +589,8 @@ impl<'u, 's> Undo<'u, 's> {
         paths.flatten().collect()
     }
 
-    /// Returns the undos that clear the way for the undo of these records.
-    fn way(&self, since: &Since<'_, '_>, records: &[&Record]) -> Result<Way, Error> {
+    /// Returns the undos that clear the way for the undo of these records, if there are some.
+    fn way(&self, since: &Since<'_, '_>, records: &[&Record]) -> Result<Option<Way>, Error> {
         let wanted: HashSet<&str> = records.iter().map(|record| record.path.as_str()).collect();
         let steps = since.steps(&wanted, &self.reach, |path| {
             let Ok(path) = self.reach.check(path, true, Access::Update) else { return Ok(None) };
@@ -584,26 +600,23 @@ impl<'u, 's> Undo<'u, 's> {
                 Ok(Some(Err(_))) | Err(_) => None,
             })
         })?;
-        let Some(steps) = steps else { return Ok(Way::default()) };
-        let exact = UndoOptions { carry: false, trust: false, ..self.how.clone() };
-        let is_possible = |ids: &&[TransactionId]| {
-            let plan = plan_undo(self.workspace, self.log, ids, &[], &exact);
-            plan.is_ok_and(|plan| plan.is_some())
-        };
+        let Some(steps) = steps else { return Ok(None) };
+        let paths = self.paths_of(records);
         let is_own = |id: &TransactionId| self.ids.contains(id);
+        let exact = UndoOptions { carry: false, trust: false, ..self.how.clone() };
+        let is_possible = |ids: &[TransactionId]| {
+            let paths = if is_own(&ids[0]) { &paths[..] } else { &[] };
+            is_possible(self.workspace, self.log, ids, paths, &exact)
+        };
         let others = steps.iter().take_while(|id| !is_own(id)).count();
         // Behind them are those to undo, and nothing between.
         let is_clear = (1..steps.len()).contains(&others) && steps[others..].iter().all(is_own);
-        let first = Some(&steps[..1]).filter(|first| is_clear && is_possible(first));
-        let paths: Vec<String> = self.paths_of(records).iter().map(RelPath::to_string).collect();
+        let first = Some(steps[0]).filter(|first| is_clear && is_possible(&[*first]));
         let runs = since.runs(&steps, !paths.is_empty());
-        let in_order = match runs.first() {
-            Some(run) if is_own(&run[0]) || is_possible(run) => {
-                runs.iter().map(|run| since.named(run, &paths)).collect()
-            }
-            _ => Vec::new(),
-        };
-        Ok(Way { first: first.map(|first| first[0]), in_order })
+        let is_way = runs.first().is_some_and(|run| is_possible(run));
+        let paths: Vec<String> = paths.iter().map(RelPath::to_string).collect();
+        let in_order = runs.iter().filter(|_| is_way).map(|run| since.named(run, &paths));
+        Ok(Some(Way { first, in_order: in_order.collect() }))
     }
 
     /// Returns the one file that has the bytes that a missing one was left with.
@@ -623,7 +636,8 @@ impl<'u, 's> Undo<'u, 's> {
             _ => Drift::of(&record.path, record.after.as_ref().map(|state| state.sha256), now),
         };
         drift.by = by.map(|header| header.id);
-        drift.author = by.map(|header| self.author(header)).unwrap_or_default();
+        drift.author =
+            by.map(|by| self.author(by)).filter(|by| *by != Author::default()).map(Box::new);
         drift.between = cause.between;
         drift.line_ends = *line_ends;
         drift.moved_to = self.moved_to(record, now);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use workspace_trash::{FileState, Prefix, Record, TransactionId};
 
 use super::error::Error;
-use super::history::{self, Log, LogEntry, standing};
+use super::history::{self, Log, LogEntry};
 use super::reach::Reach;
 use super::undo::are_same;
 
@@ -117,14 +117,13 @@ impl<'l, 's> Since<'l, 's> {
         let mut cause = Cause { by: None, between: false, edited: false };
         let changes = self.changes.get(path).map_or(&[][..], Vec::as_slice);
         let is_own = |change: &Change| self.ids.contains(&self.id(*change));
-        let Some(oldest) = changes.iter().rposition(is_own) else {
-            return Ok(Cause { edited: true, ..cause });
-        };
+        // One that a person vouches for may not be in the history.
+        let count = changes.iter().rposition(is_own).map_or(changes.len(), |oldest| oldest + 1);
         let mut version = now;
         let mut undone_from = None;
         // Whether something was met that tells the cause, and one of the transactions to undo.
         let (mut is_known, mut is_between) = (false, false);
-        for &change in &changes[..=oldest] {
+        for &change in &changes[..count] {
             let (id, record) = (self.id(change), self.record(change));
             if undone_from.is_some_and(|from| id >= from) {
                 continue;
@@ -143,7 +142,7 @@ impl<'l, 's> Since<'l, 's> {
             }
             if is_own(&change) {
                 is_between = true;
-            } else if let Some(from) = self.undoes_exactly(change)? {
+            } else if let Some(from) = self.undoes_exactly(change, |id| self.ids.contains(id))? {
                 undone_from = Some(from);
                 version = record.after.as_ref();
                 continue;
@@ -154,6 +153,7 @@ impl<'l, 's> Since<'l, 's> {
             }
             version = record.before.as_ref();
         }
+        cause.edited |= cause.by.is_none();
         Ok(cause)
     }
 
@@ -210,7 +210,7 @@ impl<'l, 's> Since<'l, 's> {
         let mut rest = steps;
         while !rest.is_empty() {
             let mut counts = (2..=rest.len()).rev().filter(|_| !has_paths);
-            let count = counts.find(|&count| self.are_range(&rest[..count])).unwrap_or(1);
+            let count = counts.find(|&count| self.are_range(&rest[..count], steps)).unwrap_or(1);
             let (run, others) = rest.split_at(count);
             if self.change_anything(run) {
                 runs.push(run);
@@ -244,11 +244,16 @@ impl<'l, 's> Since<'l, 's> {
         })
     }
 
-    /// Returns whether an undo of all from the last of these to the first would undo these alone.
-    fn are_range(&self, newest_first: &[TransactionId]) -> bool {
+    /// Returns whether an undo of all from the last of these to the first would undo these alone:
+    /// whatever else lies between is undone, and stays so when the `steps` are done.
+    fn are_range(&self, newest_first: &[TransactionId], steps: &[TransactionId]) -> bool {
         let range = newest_first[newest_first.len() - 1]..=newest_first[0];
-        let entries = self.entries.iter().map(|entry| &**entry);
-        standing(entries, |entry| range.contains(&entry.journal.header.id)) == newest_first
+        self.entries.iter().all(|entry| {
+            let id = entry.journal.header.id;
+            !range.contains(&id)
+                || newest_first.contains(&id)
+                || entry.undone_by.is_some_and(|by| !steps.contains(&by))
+        })
     }
 
     /// Returns the current versions of the files that the needed transactions changed.
@@ -287,7 +292,8 @@ impl<'l, 's> Since<'l, 's> {
                 if !versions.counts(id, record) {
                     continue;
                 }
-                match self.undoes_exactly(Change { entry: nth, record: nth_record })? {
+                let change = Change { entry: nth, record: nth_record };
+                match self.undoes_exactly(change, |id| needed.contains(id))? {
                     Some(from) => undone.push((record.path.as_str(), from)),
                     None => is_needed |= !versions.is(record.before.as_ref(), record),
                 }
@@ -332,8 +338,12 @@ impl<'l, 's> Since<'l, 's> {
     }
 
     /// Returns the oldest of the changes to a path that an undo has taken back exactly; `None` for
-    /// any other change, and for a redo.
-    fn undoes_exactly(&self, change: Change) -> Result<Option<TransactionId>, Error> {
+    /// any other change, for a redo, and if another needed change lies between.
+    fn undoes_exactly(
+        &self,
+        change: Change,
+        is_needed: impl Fn(&TransactionId) -> bool,
+    ) -> Result<Option<TransactionId>, Error> {
         let header = &self.entries[change.entry].journal.header;
         if header.undo_of.is_none() || !history::is_undo(self.log, header.id)? {
             return Ok(None);
@@ -348,7 +358,12 @@ impl<'l, 's> Since<'l, 's> {
         let oldest = undone.next_back().unwrap_or(newest);
         let is_exact = are_same(record.after.as_ref(), self.record(*oldest).before.as_ref())
             && are_same(record.before.as_ref(), self.record(*newest).after.as_ref());
-        Ok(is_exact.then(|| self.id(*oldest)))
+        let id = self.id(change);
+        let between = |change: &&Change| (self.id(*oldest)..id).contains(&self.id(**change));
+        let mut others =
+            self.changes[&record.path].iter().filter(between).filter(|change| !is_undone(change));
+        let is_clear = !others.any(|change| is_needed(&self.id(*change)));
+        Ok((is_exact && is_clear).then(|| self.id(*oldest)))
     }
 
     fn id(&self, change: Change) -> TransactionId {

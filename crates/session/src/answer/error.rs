@@ -618,10 +618,12 @@ fn drift(drift: &commit::Drift) -> Value {
     if let Some(id) = drift.by {
         value["by"] = id.to_string().into();
     }
-    let commit::Author { agent, session, turn, .. } = &drift.author;
-    for (key, name) in [("agent", agent), ("session", session), ("turnId", turn)] {
-        if let Some(name) = name {
-            value[key] = name.as_str().into();
+    if let Some(author) = &drift.author {
+        let commit::Author { agent, session, turn, .. } = &**author;
+        for (key, name) in [("agent", agent), ("session", session), ("turnId", turn)] {
+            if let Some(name) = name {
+                value[key] = name.as_str().into();
+            }
         }
     }
     value
