@@ -645,3 +645,229 @@ fn advice_can_be_obeyed_to_the_end() {
     assert_eq!(dead, 0, "{} refusals: {:#?}", counts.refusals, counts.dead_ends);
     assert!(counts.refusals >= 20, "{counts:?}");
 }
+
+/// A file of nine lines.
+fn nine() -> String {
+    (1..10).map(|line| format!("{line}\n")).collect()
+}
+
+/// What happened, and a command that is refused then. A step is somebody (a turn, a session `@one`,
+/// `hand`, or `-`) and the lines that they replaced, or a command; `{N}` is the transaction of the
+/// N-th step.
+struct Case {
+    steps: &'static [&'static str],
+    command: &'static str,
+    /// A part of the message.
+    said: &'static str,
+    /// The hints, but what to see.
+    hints: &'static str,
+    /// The lines that are replaced once the first hint is followed.
+    left: &'static str,
+}
+
+const CASES: &[Case] = &[
+    // A change of the turn lies on another one, and that on a change of the turn.
+    Case {
+        steps: &["t1 a=1>x", "- a=x>y", "t1 a=y>z"],
+        command: "undo --turn t1",
+        said: "a (transaction {1} changed it in between)",
+        hints: "undo {0}..{2}",
+        left: "",
+    },
+    Case {
+        steps: &["t1 a=1>x", "@one a=x>y", "@one b=9>z", "t1 a=y>w"],
+        command: "undo --turn t1",
+        said: "a (transaction {1} of session one changed it in between)",
+        hints: "undo {3}, undo {0}..{1}",
+        left: "b=9>z",
+    },
+    // The newest in the way is named first, also where it is in the way of another one.
+    Case {
+        steps: &["- a=1>x", "t2 a=x>y b=1>y", "@one b=y>z"],
+        command: "undo {0}",
+        said: "a (transaction {1} of turn t2 changed it)",
+        hints: "first undo {2}",
+        left: "",
+    },
+    // Where that cannot be undone, nothing is advised that leads nowhere.
+    Case {
+        steps: &["- a=1>x", "- a=x>y b=1>y", "hand b=y>z"],
+        command: "undo {0}",
+        said: "a (transaction {1} changed it)",
+        hints: "",
+        left: "a=1>y b=1>z",
+    },
+    // What is undone already needs no other undo.
+    Case {
+        steps: &["- a=1>x", "- undo {0}", "- a=1>y"],
+        command: "undo {0}",
+        said: "there is nothing to undo: the changes of transaction {0} are gone already",
+        hints: "",
+        left: "a=1>y",
+    },
+    // An undo that was carried is what changed the file, and not an editor.
+    Case {
+        steps: &["- a=1>x", "- a=9>y", "- undo {0} --carry"],
+        command: "undo {1}",
+        said: "a (transaction {2} changed it)",
+        hints: "--carry; undo {0}..{2}",
+        left: "",
+    },
+    // The undo that is made first would be the last one that is undone.
+    Case {
+        steps: &["- a=1>x", "- a=9>y", "- undo {0} --carry", "- b=9>z"],
+        command: "undo -- a",
+        said: "a (transaction {2} changed it)",
+        hints: "--carry; undo {0}..{2}",
+        left: "b=9>z",
+    },
+    // It would be one of the session's own.
+    Case {
+        steps: &["- a=1>x", "@one a=x>y"],
+        command: "undo --session cli",
+        said: "a (transaction {1} of session one changed it)",
+        hints: "undo {0}..{1}",
+        left: "",
+    },
+    // A redo has the option that is advised.
+    Case {
+        steps: &["- a=1>x", "- undo {0}", "hand a=9>y"],
+        command: "redo",
+        said: "a (edited since)",
+        hints: "--carry",
+        left: "a=1>x a=9>y",
+    },
+    // What was undone by itself is left out of an undo of several.
+    Case {
+        steps: &["t1 a=1>x", "t1 a=x>y b=1>y", "- undo {1} -- a"],
+        command: "undo --turn t1",
+        said: "",
+        hints: "",
+        left: "",
+    },
+    // What something else took back before the next change is no gap.
+    Case {
+        steps: &["t1 a=1>x", "hand a=x>1", "t1 a=1>y"],
+        command: "undo --turn t1",
+        said: "",
+        hints: "",
+        left: "",
+    },
+    // The redo of an undo by others is undone: that undo counts again.
+    Case {
+        steps: &["t1 a=1>x", "- undo {0}", "t1 redo {0}"],
+        command: "undo --turn t1",
+        said: "",
+        hints: "",
+        left: "",
+    },
+];
+
+/// The lines that are replaced: `PATH=OLD>NEW`.
+fn replaced(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    text.split(' ').filter(|one| !one.is_empty()).map(|one| {
+        let (path, lines) = one.split_once('=').expect("PATH=");
+        let (old, new) = lines.split_once('>').expect("OLD>NEW");
+        (path, old, new)
+    })
+}
+
+/// Does what a case begins with.
+fn prepared(case: &Case) -> (History, Vec<String>) {
+    let dir = place(&[("w/a", &nine()), ("w/b", &nine())]);
+    let random = fastrand::Rng::with_seed(0);
+    let (events, sent) = (Vec::new(), Vec::new());
+    let mut history = History { dir, random, events, written: 0, sent, by_hand: 0 };
+    let mut ids: Vec<String> = Vec::new();
+    for step in case.steps {
+        let (who, done) = step.split_once(' ').expect("who, and what");
+        let done = with_ids(done, &ids);
+        let turn = Some(who).filter(|who| !["-", "hand"].contains(who) && !who.starts_with('@'));
+        let run = if who == "hand" {
+            for (path, old, new) in replaced(&done) {
+                let lines = history.lines(path).expect("the file");
+                let lines = lines.iter().map(|line| if line == old { new } else { line });
+                let text: String = lines.map(|line| format!("{line}\n")).collect();
+                fs::write(history.at(path), text).expect("written");
+            }
+            ids.push(String::new());
+            continue;
+        } else if done.contains('=') {
+            let sections: String = replaced(&done)
+                .map(|(path, old, new)| format!("*** Update File: {path}\n@@\n-{old}\n+{new}\n"))
+                .collect();
+            let patch = format!("*** Begin Patch\n{sections}*** End Patch\n");
+            if let Some(session) = who.strip_prefix('@') {
+                let call = json!({ "patch": patch }).to_string();
+                let tool = ["tool", "apply_patch", "--session", session, "--args", &call];
+                history.program(None, &words(&tool), "")
+            } else {
+                history.program(turn, &[], &patch)
+            }
+        } else {
+            history.program(turn, &words(&done.split(' ').collect::<Vec<_>>()), "")
+        };
+        assert_eq!(run.code, 0, "{step}: {run:?}");
+        history.note();
+        let (_, newest) = history.transactions().next_back().expect("one");
+        ids.push(newest.id[newest.id.len() - 8..].to_owned());
+    }
+    (history, ids)
+}
+
+fn with_ids(text: &str, ids: &[String]) -> String {
+    let ids = ids.iter().enumerate();
+    ids.fold(text.to_owned(), |text, (nth, id)| text.replace(&format!("{{{nth}}}"), id))
+}
+
+/// The hints of an error as a case writes them.
+fn brief(error: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().replace("apply-patch ", "");
+    let hints = error["hints"].as_array().into_iter().flatten();
+    let brief = hints.filter_map(|hint| match hint["hint"].as_str()? {
+        "use_flag" => Some(text(&hint["flag"])),
+        "run_first" => Some(format!("first {}", text(&hint["command"]))),
+        "run_in_order" => {
+            let commands = hint["commands"].as_array()?.iter().map(text);
+            Some(commands.collect::<Vec<_>>().join(", "))
+        }
+        _ => None,
+    });
+    brief.collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn what_is_in_the_way_is_named_and_cleared() {
+    for case in CASES {
+        let (history, ids) = prepared(case);
+        let args = with_ids(case.command, &ids).split(' ').map(str::to_owned).collect();
+        let tried = Tried { args, turn: None, oldest: 0 };
+        // Each advice leads on, to an end.
+        for step in 0..4 {
+            let run = history.program(None, &tried.with("--json"), "");
+            let answer = run.json().expect("JSON");
+            if step == 0 {
+                let error = &answer["error"];
+                let message = error["message"].as_str().unwrap_or_default();
+                assert!(message.contains(&with_ids(case.said, &ids)), "{:?}: {error}", case.steps);
+                assert_eq!(brief(error), with_ids(case.hints, &ids), "{:?}: {error}", case.steps);
+                assert_eq!(run.code == 0, case.said.is_empty(), "{:?}: {answer}", case.steps);
+            }
+            let hints = answer["error"]["hints"].as_array();
+            let way =
+                hints.and_then(|hints| hints.first()).filter(|it| it["hint"] != "use_command");
+            let Some(way) = way else { break };
+            if history.take(&tried, way).unwrap_or_else(|why| panic!("{:?}: {why}", case.steps)) {
+                break;
+            }
+        }
+        for path in ["a", "b"] {
+            let mut wanted = nine();
+            for (_, old, new) in replaced(case.left).filter(|(file, ..)| *file == path) {
+                wanted = wanted.replace(&format!("{old}\n"), &format!("{new}\n"));
+            }
+            let now = fs::read_to_string(history.at(path)).expect("the file");
+            assert_eq!(now, wanted, "{path}: {:?}", case.steps);
+        }
+    }
+}

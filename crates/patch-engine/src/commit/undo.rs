@@ -608,14 +608,15 @@ impl<'u, 's> Undo<'u, 's> {
             let paths = if is_own(&ids[0]) { &paths[..] } else { &[] };
             is_possible(self.workspace, self.log, ids, paths, &exact)
         };
-        let others = steps.iter().take_while(|id| !is_own(id)).count();
+        let ids = &steps.ids;
+        let others = ids.iter().take_while(|id| !is_own(id)).count();
         // Behind them are those to undo, and nothing between.
-        let is_clear = (1..steps.len()).contains(&others) && steps[others..].iter().all(is_own);
-        let first = Some(steps[0]).filter(|first| is_clear && is_possible(&[*first]));
-        let runs = since.runs(&steps, !paths.is_empty());
-        let is_way = runs.first().is_some_and(|run| is_possible(run));
+        let is_clear = (1..ids.len()).contains(&others) && ids[others..].iter().all(is_own);
+        let first = Some(ids[0]).filter(|first| is_clear && is_possible(&[*first]));
         let paths: Vec<String> = paths.iter().map(RelPath::to_string).collect();
-        let in_order = runs.iter().filter(|_| is_way).map(|run| since.named(run, &paths));
+        let runs = since.runs(&steps, &paths);
+        let is_way = runs.first().is_some_and(|run| is_possible(run));
+        let in_order = runs.iter().filter(|_| is_way).map(|run| since.named(run, &steps, &paths));
         Ok(Some(Way { first, in_order: in_order.collect() }))
     }
 

@@ -72,6 +72,26 @@ struct Change {
     record: usize,
 }
 
+/// The transactions to undo on the way, with those that were named.
+struct Needed {
+    ids: BTreeSet<TransactionId>,
+    /// The paths of a transaction of which only a part is to be undone.
+    parts: HashMap<TransactionId, HashSet<String>>,
+}
+
+impl Needed {
+    fn has(&self, id: TransactionId, path: &str) -> bool {
+        self.ids.contains(&id) && self.parts.get(&id).is_none_or(|paths| paths.contains(path))
+    }
+}
+
+/// The undos of some transactions one after the other, newest first.
+pub(super) struct Steps {
+    pub(super) ids: Vec<TransactionId>,
+    /// The paths of a transaction of which only a part is undone.
+    parts: HashMap<TransactionId, HashSet<String>>,
+}
+
 /// The versions of the files on the way back.
 struct Versions<'v> {
     /// The oldest needed change of each path.
@@ -94,7 +114,13 @@ enum Met {
 impl<'l, 's> Since<'l, 's> {
     /// Reads the transactions since the oldest of `ids`, which are given newest first.
     pub(super) fn of(log: &'l Log<'s>, ids: &'l [TransactionId]) -> Result<Self, Error> {
-        let mut entries = log.until(ids.last().copied())?;
+        let mut oldest = ids.last().copied();
+        let mut entries = log.until(oldest)?;
+        // What an undo has undone counts again where the undo is undone.
+        while let Some(undone) = oldest_undone(&entries).filter(|id| Some(*id) < oldest) {
+            oldest = Some(undone);
+            entries = log.until(oldest)?;
+        }
         entries.retain(|entry| !entry.aborted);
         let mut changes: HashMap<String, Vec<Change>> = HashMap::new();
         let mut taken_back = HashMap::new();
@@ -118,7 +144,11 @@ impl<'l, 's> Since<'l, 's> {
         let changes = self.changes.get(path).map_or(&[][..], Vec::as_slice);
         let is_own = |change: &Change| self.ids.contains(&self.id(*change));
         // One that a person vouches for may not be in the history.
-        let count = changes.iter().rposition(is_own).map_or(changes.len(), |oldest| oldest + 1);
+        let oldest = self.ids.last();
+        let count =
+            changes.partition_point(|change| oldest.is_none_or(|id| self.id(*change) >= *id));
+        let own = changes[..count].iter().rposition(is_own);
+        let count = own.map_or(count, |oldest| oldest + 1);
         let mut version = now;
         let mut undone_from = None;
         // Whether something was met that tells the cause, and one of the transactions to undo.
@@ -142,7 +172,7 @@ impl<'l, 's> Since<'l, 's> {
             }
             if is_own(&change) {
                 is_between = true;
-            } else if let Some(from) = self.undoes_exactly(change, |id| self.ids.contains(id))? {
+            } else if let Some(from) = self.undoes_exactly(change, &|id| self.ids.contains(id))? {
                 undone_from = Some(from);
                 version = record.after.as_ref();
                 continue;
@@ -158,19 +188,22 @@ impl<'l, 's> Since<'l, 's> {
     }
 
     /// Returns the transactions to undo one after the other, newest first, so that those to undo
-    /// are undone: with all that others have built on them. `wanted` are the paths to bring back,
-    /// `now` reads a file, or returns `None` if it cannot be one of a transaction. `None` if there
-    /// is no such way, or if the caller may not see one of them.
+    /// are undone: with all that others have built on them. Where an undo is undone on the way, what
+    /// it has undone is undone again. `wanted` are the paths to bring back, `now` reads a file, or
+    /// returns `None` if it cannot be one of a transaction. `None` if there is no such way, or if
+    /// the caller may not see one of them.
     pub(super) fn steps(
         &self,
         wanted: &HashSet<&str>,
         reach: &Reach,
         mut now: impl FnMut(&str) -> Result<Option<Option<FileState>>, Error>,
-    ) -> Result<Option<Vec<TransactionId>>, Error> {
-        let mut needed: BTreeSet<TransactionId> = self.ids.iter().copied().collect();
+    ) -> Result<Option<Steps>, Error> {
+        let parts: HashSet<String> = wanted.iter().map(|path| (*path).to_owned()).collect();
+        let parts = self.ids.iter().map(|id| (*id, parts.clone())).collect();
+        let mut needed = Needed { ids: self.ids.iter().copied().collect(), parts };
         let mut read = HashMap::new();
-        'again: while needed.len() <= self.ids.len() + MOST {
-            let mut versions = self.versions(&needed, wanted);
+        'again: while needed.ids.len() <= self.ids.len() + MOST {
+            let mut versions = self.versions(&needed);
             for path in versions.oldest.keys() {
                 if !read.contains_key(*path) {
                     let Some(file) = now(path)? else { return Ok(None) };
@@ -179,39 +212,58 @@ impl<'l, 's> Since<'l, 's> {
                 versions.files.insert(path, read[*path].clone());
             }
             for (nth, entry) in self.entries.iter().enumerate() {
-                match self.meet(nth, &needed, wanted, &mut versions)? {
+                match self.meet(nth, &needed, &mut versions)? {
                     Met::Passed => {}
-                    Met::Needed => {
-                        let journal = &entry.journal;
-                        let mut paths = journal.records.iter().map(|record| &record.path);
-                        if !reach.shows_all(journal) || paths.any(|path| Prefix::leads_out(path)) {
-                            return Ok(None);
-                        }
-                        needed.insert(journal.header.id);
-                        continue 'again;
-                    }
-                    Met::Blocked => return Ok(None),
+                    Met::Needed if self.add(entry, reach, &mut needed)? => continue 'again,
+                    Met::Needed | Met::Blocked => return Ok(None),
                 }
             }
-            return Ok(Some(versions.steps).filter(|steps| !steps.is_empty()));
+            let Versions { steps: ids, .. } = versions;
+            needed.parts.retain(|id, _| !self.ids.contains(id));
+            return Ok((!ids.is_empty()).then_some(Steps { ids, parts: needed.parts }));
         }
         Ok(None)
     }
 
-    /// Divides these transactions, newest first, into those that one command undoes as one, because
-    /// nothing else that stands lies between them. With `paths`, each is by itself. Those are left
-    /// out that change nothing together.
-    pub(super) fn runs<'r>(
-        &self,
-        steps: &'r [TransactionId],
-        has_paths: bool,
-    ) -> Vec<&'r [TransactionId]> {
+    /// Adds a transaction to those that have to be undone, and what counts again then. Returns
+    /// whether the caller may undo it.
+    fn add(&self, entry: &LogEntry, reach: &Reach, needed: &mut Needed) -> Result<bool, Error> {
+        let header = &entry.journal.header;
+        let mut paths = entry.journal.records.iter().map(|record| &record.path);
+        if !reach.shows_all(&entry.journal) || paths.any(|path| Prefix::leads_out(path)) {
+            return Ok(false);
+        }
+        needed.ids.insert(header.id);
+        needed.parts.remove(&header.id);
+        if header.undo_of.is_none() || !history::is_undo(self.log, header.id)? {
+            return Ok(true);
+        }
+        for undone in history::undone_in(header) {
+            if !self.entries.iter().any(|entry| entry.journal.header.id == undone) {
+                return Ok(false);
+            }
+            let is_new = needed.ids.insert(undone);
+            if header.partial && (is_new || needed.parts.contains_key(&undone)) {
+                let paths = entry.journal.records.iter().map(|record| record.path.clone());
+                needed.parts.entry(undone).or_default().extend(paths);
+            } else {
+                needed.parts.remove(&undone);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Divides steps into those that one command undoes as one, because nothing else that stands
+    /// lies between them. A transaction of which a part is undone is by itself, and so is each with
+    /// `paths`, those to bring back. Steps that change nothing together are left out.
+    pub(super) fn runs<'r>(&self, steps: &'r Steps, paths: &[String]) -> Vec<&'r [TransactionId]> {
         let mut runs = Vec::new();
-        let mut rest = steps;
+        let mut rest = &steps.ids[..];
         while !rest.is_empty() {
-            let mut counts = (2..=rest.len()).rev().filter(|_| !has_paths);
-            let count = counts.find(|&count| self.are_range(&rest[..count], steps)).unwrap_or(1);
-            let (run, others) = rest.split_at(count);
+            let whole = rest.iter().take_while(|id| !steps.parts.contains_key(id)).count();
+            let mut counts = (2..=whole).rev().filter(|_| paths.is_empty());
+            let count = counts.find(|&count| self.are_range(&rest[..count], &steps.ids));
+            let (run, others) = rest.split_at(count.unwrap_or(1));
             if self.change_anything(run) {
                 runs.push(run);
             }
@@ -220,15 +272,20 @@ impl<'l, 's> Since<'l, 's> {
         if runs.len() > MOST_NAMED { Vec::new() } else { runs }
     }
 
-    /// Names the undo of one of these runs; `paths` are those of the transaction to undo.
-    pub(super) fn named(&self, run: &[TransactionId], paths: &[String]) -> UndoStep {
+    /// Names the undo of a run; `paths` are those to bring back.
+    pub(super) fn named(&self, run: &[TransactionId], steps: &Steps, paths: &[String]) -> UndoStep {
         let newest = run[0];
         let name = match run {
             [_, .., oldest] => format!("{}..{}", oldest.short(), newest.short()),
             _ => newest.short(),
         };
-        let paths = if self.ids.contains(&newest) { paths } else { &[] };
-        UndoStep { name, paths: paths.to_vec() }
+        let mut paths = match steps.parts.get(&newest) {
+            Some(part) => part.iter().cloned().collect(),
+            None if self.ids.contains(&newest) => paths.to_vec(),
+            None => Vec::new(),
+        };
+        paths.sort_unstable();
+        UndoStep { name, paths }
     }
 
     /// Returns whether a file is another one after these transactions than before.
@@ -250,23 +307,18 @@ impl<'l, 's> Since<'l, 's> {
         let range = newest_first[newest_first.len() - 1]..=newest_first[0];
         self.entries.iter().all(|entry| {
             let id = entry.journal.header.id;
-            !range.contains(&id)
-                || newest_first.contains(&id)
-                || entry.undone_by.is_some_and(|by| !steps.contains(&by))
+            let stays_undone = entry.undone_by.is_some_and(|by| !steps.contains(&by));
+            !range.contains(&id) || newest_first.contains(&id) != stays_undone
         })
     }
 
     /// Returns the current versions of the files that the needed transactions changed.
-    fn versions<'v>(
-        &'v self,
-        needed: &BTreeSet<TransactionId>,
-        wanted: &HashSet<&str>,
-    ) -> Versions<'v> {
+    fn versions<'v>(&'v self, needed: &Needed) -> Versions<'v> {
         let mut oldest = HashMap::new();
         for entry in &self.entries {
             let id = entry.journal.header.id;
-            if needed.contains(&id) {
-                for record in self.undone_of(entry, needed, wanted) {
+            if needed.ids.contains(&id) {
+                for record in self.undone_of(entry, needed) {
                     oldest.insert(record.path.as_str(), id);
                 }
             }
@@ -279,13 +331,12 @@ impl<'l, 's> Since<'l, 's> {
     fn meet<'v>(
         &'v self,
         nth: usize,
-        needed: &BTreeSet<TransactionId>,
-        wanted: &HashSet<&str>,
+        needed: &Needed,
         versions: &mut Versions<'v>,
     ) -> Result<Met, Error> {
         let entry = &self.entries[nth];
         let id = entry.journal.header.id;
-        if !needed.contains(&id) {
+        if !needed.ids.contains(&id) {
             let mut undone = Vec::new();
             let mut is_needed = false;
             for (nth_record, record) in entry.journal.records.iter().enumerate() {
@@ -293,7 +344,7 @@ impl<'l, 's> Since<'l, 's> {
                     continue;
                 }
                 let change = Change { entry: nth, record: nth_record };
-                match self.undoes_exactly(change, |id| needed.contains(id))? {
+                match self.undoes_exactly(change, &|id| needed.ids.contains(id))? {
                     Some(from) => undone.push((record.path.as_str(), from)),
                     None => is_needed |= !versions.is(record.before.as_ref(), record),
                 }
@@ -305,7 +356,7 @@ impl<'l, 's> Since<'l, 's> {
             return Ok(Met::Passed);
         }
         let mut changes = false;
-        for record in self.undone_of(entry, needed, wanted) {
+        for record in self.undone_of(entry, needed) {
             if versions.is(record.before.as_ref(), record) {
                 continue;
             }
@@ -325,27 +376,25 @@ impl<'l, 's> Since<'l, 's> {
     fn undone_of<'v>(
         &'v self,
         entry: &'v LogEntry,
-        needed: &BTreeSet<TransactionId>,
-        wanted: &HashSet<&str>,
+        needed: &Needed,
     ) -> impl Iterator<Item = &'v Record> {
         let id = entry.journal.header.id;
-        let is_own = self.ids.contains(&id);
         entry.journal.records.iter().filter(move |record| {
             let part = self.taken_back.get(&(id, record.path.clone()));
-            let stands = part.is_none_or(|part| needed.contains(part));
-            stands && (!is_own || wanted.contains(&*record.path))
+            needed.has(id, &record.path) && part.is_none_or(|part| needed.ids.contains(part))
         })
     }
 
-    /// Returns the oldest of the changes to a path that an undo has taken back exactly; `None` for
-    /// any other change, for a redo, and if another needed change lies between.
+    /// Returns the oldest of the changes to a path that an undo or a redo has taken back exactly.
+    /// `None` for any other change, and if another needed change lies between. A redo of an exact
+    /// undo is none either: it is undone itself, and not the change that it brought back.
     fn undoes_exactly(
         &self,
         change: Change,
-        is_needed: impl Fn(&TransactionId) -> bool,
+        is_needed: &dyn Fn(&TransactionId) -> bool,
     ) -> Result<Option<TransactionId>, Error> {
         let header = &self.entries[change.entry].journal.header;
-        if header.undo_of.is_none() || !history::is_undo(self.log, header.id)? {
+        if header.undo_of.is_none() {
             return Ok(None);
         }
         let record = self.record(change);
@@ -355,6 +404,11 @@ impl<'l, 's> Since<'l, 's> {
         };
         let mut undone = self.changes[&record.path].iter().filter(is_undone);
         let Some(newest) = undone.next() else { return Ok(None) };
+        if !history::is_undo(self.log, header.id)?
+            && self.undoes_exactly(*newest, is_needed)?.is_some()
+        {
+            return Ok(None);
+        }
         let oldest = undone.next_back().unwrap_or(newest);
         let is_exact = are_same(record.after.as_ref(), self.record(*oldest).before.as_ref())
             && are_same(record.before.as_ref(), self.record(*newest).after.as_ref());
@@ -373,6 +427,11 @@ impl<'l, 's> Since<'l, 's> {
     fn record(&self, change: Change) -> &Record {
         &self.entries[change.entry].journal.records[change.record]
     }
+}
+
+/// Returns the oldest transaction that one of these has undone.
+fn oldest_undone(entries: &[Rc<LogEntry>]) -> Option<TransactionId> {
+    entries.iter().flat_map(|entry| history::undone_in(&entry.journal.header)).min()
 }
 
 impl Versions<'_> {
