@@ -322,10 +322,29 @@ impl OpenWorkspace {
     /// # Errors
     ///
     /// If there is no such undo, or if its files have changed since.
-    pub fn redo(&self, options: &RedoRequest, host: Callbacks<'_>) -> Result<Value, ToolError> {
+    pub fn redo(
+        &self,
+        named: Option<&str>,
+        diff: DiffDetail,
+        host: Callbacks<'_>,
+    ) -> Result<Value, ToolError> {
+        let id = named.map(str::to_owned);
+        self.redo_with(&RedoRequest { id, diff, ..RedoRequest::default() }, host)
+    }
+
+    /// Does the same by these options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`redo`](Self::redo).
+    pub fn redo_with(
+        &self,
+        options: &RedoRequest,
+        host: Callbacks<'_>,
+    ) -> Result<Value, ToolError> {
         let named = options.id.as_deref().map(id).transpose()?;
         self.executed("redo", options.diff, host, &|cancellation| {
-            self.session.plan_redo(named, options.carry, cancellation)
+            self.session.plan_redo_with(named, options.carry, cancellation)
         })
     }
 

@@ -529,7 +529,7 @@ fn answers_are_of_their_types() {
     let undo = UndoRequest::read(json!({ "diff": "full" })).expect("options");
     checked.is("Undone", &here.undo(&undo, Callbacks::default()).expect("it is undone"));
     let redo = RedoRequest::default();
-    let redone = here.redo(&redo, Callbacks::default());
+    let redone = here.redo(redo.id.as_deref(), redo.diff, Callbacks::default());
     checked.is("Undone", &redone.expect("it is redone"));
     here.begin_turn(None).expect("it begins");
     let added = here.apply(&patch("*** Add File: t\n+t"), &how(json!({})), Callbacks::default());

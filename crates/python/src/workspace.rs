@@ -147,7 +147,7 @@ impl PyWorkspace {
         let options: RedoRequest = self::options("Workspace.redo", CALLBACKS, options)?;
         let request = RedoRequest { id, ..options };
         PyCallbacks { approve, observe, cancellation }
-            .run(py, |host| self.opened.redo(&request, host))
+            .run(py, |host| self.opened.redo_with(&request, host))
     }
 
     /// Returns the newest transactions, of one session or of all, and those with journals that are

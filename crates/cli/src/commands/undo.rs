@@ -185,12 +185,12 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
             }
         }),
     };
-    if is_elsewhere(&session, || session.plan_redo(id, args.carry, &Cancellation::NEVER)) {
+    if is_elsewhere(&session, || session.plan_redo_with(id, args.carry, &Cancellation::NEVER)) {
         session = workspace::project(&session);
     }
     let never = ApprovalPolicy::Never;
     execute(global, &session, "redo", args.dry_run, args.detail.diff, never, |cancellation| {
-        session.plan_redo(id, args.carry, cancellation)
+        session.plan_redo_with(id, args.carry, cancellation)
     })
 }
 

@@ -53,13 +53,25 @@ impl Session {
         plan.map_err(|error| if has_own { error.unrepeatable() } else { error })
     }
 
-    /// Plans to reverse an undo: the given one, or the newest. With `carry`, the redo is carried to
-    /// files changed since.
+    /// Plans to reverse an undo: the given one, or the newest.
     ///
     /// # Errors
     ///
     /// Those of [`Workspace::plan_redo_with`](commit::Workspace::plan_redo_with).
     pub fn plan_redo(
+        &self,
+        id: Option<TransactionId>,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, commit::Error> {
+        self.plan_redo_with(id, false, cancellation)
+    }
+
+    /// Does the same. With `carry`, the redo is carried to files changed since.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workspace::plan_redo_with`](commit::Workspace::plan_redo_with).
+    pub fn plan_redo_with(
         &self,
         id: Option<TransactionId>,
         carry: bool,

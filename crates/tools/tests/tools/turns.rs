@@ -100,7 +100,7 @@ fn a_turn_is_one_diff_one_entry_and_one_undo() {
     assert_eq!(log["turns"][0]["undone"], true);
     tools
         .execute("redo", Operation::Write, &mut (), &mut |files: &Files| {
-            tools.plan_redo(None, false, files.cancellation())
+            tools.plan_redo(None, files.cancellation())
         })
         .expect("redone");
     assert_eq!(bench.read("a"), b"3\n");

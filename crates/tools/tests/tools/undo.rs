@@ -310,13 +310,13 @@ fn what_a_refused_undo_advises_is_possible() {
             text.into_iter().for_each(|text| bench.write(path, text.as_bytes()));
         }
         let error = bench.fails("undo", &json!({ "transactionId": id }), "stale_file");
-        let hints = error["hints"].as_array().expect("hints").iter().map(|hint| match hint["tool"]
-            .is_string()
-        {
-            true => json!([hint["tool"], hint["path"]]),
-            false => json!([hint["argument"], hint["value"]]),
-        });
-        assert_eq!(Value::from_iter(hints), wanted, "{name}: {error}");
+        let mut hints = Vec::new();
+        for hint in error["hints"].as_array().expect("hints") {
+            let is_tool = hint["tool"].is_string();
+            let [key, value] = if is_tool { ["tool", "path"] } else { ["argument", "value"] };
+            hints.push(json!([hint[key], hint[value]]));
+        }
+        assert_eq!(Value::from(hints), wanted, "{name}: {error}");
         let paths = wanted.as_array().and_then(|all| all.last()).map(|last| last[1].clone());
         bench.done("undo", &json!({ "transactionId": id, "paths": paths }));
     }
