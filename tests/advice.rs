@@ -21,7 +21,7 @@ const FILES: [&str; 3] = ["a", "b", "d/c"];
 /// The lines of a file that are changed.
 const LINES: [usize; 4] = [1, 2, 9, 17];
 /// How many histories are tried, and how many commands after each.
-const SEEDS: std::ops::Range<u64> = 0..24;
+const SEEDS: std::ops::Range<u64> = 0..16;
 const TRIED: usize = 3;
 /// The most steps that a reader follows.
 const PATIENCE: usize = 12;
@@ -643,7 +643,7 @@ fn advice_can_be_obeyed_to_the_end() {
     }
     let dead = counts.dead_ends.len();
     assert_eq!(dead, 0, "{} refusals: {:#?}", counts.refusals, counts.dead_ends);
-    assert!(counts.refusals >= 20, "{counts:?}");
+    assert!(counts.refusals >= 10, "{counts:?}");
 }
 
 /// A file of nine lines.

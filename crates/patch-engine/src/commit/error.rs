@@ -6,11 +6,10 @@ use fs_guard::{Sha256, quoted};
 use patch_grammar::ParseError;
 use workspace_trash::{JournalProblem, TransactionId};
 
-use super::way::Way;
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
 use crate::plan::reject::{Reject, Rejects};
-use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state};
+use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, UndoStep, is_state};
 
 /// A file in an unexpected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +80,18 @@ impl fmt::Display for Author {
             None => Ok(()),
         }
     }
+}
+
+/// The undos that make a refused undo possible, or stand for it. Each is possible once those before
+/// it are done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Way {
+    /// The transaction to undo first. Then the refused undo is possible, or refused with the next
+    /// one. `None` if there is none, or if the same command would mean something else afterwards.
+    pub first: Option<TransactionId>,
+    /// The undos in place of the refused one, in their order; empty if there is no such way.
+    pub in_order: Vec<UndoStep>,
 }
 
 patch_grammar::debug_is_display!(Doubt, Error, CommitError);

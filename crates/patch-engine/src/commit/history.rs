@@ -9,7 +9,8 @@ use std::time::SystemTime;
 
 use fs_guard::RelPath;
 use workspace_trash::{
-    Header, Journal, JournalProblem, NewestFirst, Record, Store, TransactionId, TrashEntry,
+    FileState, Header, Journal, JournalProblem, NewestFirst, Record, Store, TransactionId,
+    TrashEntry,
 };
 
 use super::error::{Doubt, Error};
@@ -369,6 +370,18 @@ pub(super) fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Erro
 /// Returns the transactions that an undo names, whether it counts or not.
 pub(super) fn undone_in(header: &Header) -> impl Iterator<Item = TransactionId> {
     header.undo_of.iter().chain(&header.also_undo_of).copied()
+}
+
+/// Returns whether two states are those of the same file.
+pub(super) fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            one.sha256 == other.sha256
+                && one.link == other.link
+                && (one.link || one.mode & 0o777 == other.mode & 0o777)
+        }
+        (one, other) => one.is_none() && other.is_none(),
+    }
 }
 
 fn counts(entry: &LogEntry) -> bool {

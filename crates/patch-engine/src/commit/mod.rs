@@ -56,7 +56,7 @@ mod undo;
 mod way;
 mod workspace;
 
-pub use error::{Author, CommitError, Doubt, Drift, Error};
+pub use error::{Author, CommitError, Doubt, Drift, Error, Way};
 pub use history::{LogEntry, Unverified, standing};
 pub use home::{StatePlace, directories_above};
 pub use options::{CommitOptions, Durability, LOCK_TIMEOUT, Verify};
@@ -65,6 +65,5 @@ pub use reach::Reach;
 pub use recovered::{Outcome, Recovered};
 pub use state::{CHECKED, State, user_state_folders, user_states};
 pub use undo::UndoOptions;
-pub use way::{UndoStep, Way};
 pub use workspace::{Locked, Workspace};
 pub use workspace_trash::{JournalProblem, KeyPlace, Prefix, Removal, TransactionId};

@@ -12,11 +12,11 @@ use workspace_trash::{
 };
 
 use super::apart;
-use super::error::{Author, Drift, Error};
-use super::history::{self, Log};
+use super::error::{Author, Drift, Error, Way};
+use super::history::{self, Log, are_same};
 use super::kept::KeptFiles;
 use super::reach::Reach;
-use super::way::{Cause, Since, Way};
+use super::way::{Cause, Since};
 use super::workspace::Workspace;
 use crate::files::Files;
 use crate::plan::builder::{self, PlanBuilder, Undoing};
@@ -917,18 +917,6 @@ fn is_as_before(record: &Record, now: Option<&Disk>) -> bool {
         (None, None) => true,
         (Some(before), Some(now)) => is_same(before, now),
         _ => false,
-    }
-}
-
-/// Returns whether two states are those of the same file.
-pub(super) fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => {
-            one.sha256 == other.sha256
-                && one.link == other.link
-                && (one.link || one.mode & 0o777 == other.mode & 0o777)
-        }
-        (one, other) => one.is_none() && other.is_none(),
     }
 }
 

@@ -10,36 +10,15 @@ use std::rc::Rc;
 use workspace_trash::{FileState, Prefix, Record, TransactionId};
 
 use super::error::Error;
-use super::history::{self, Log, LogEntry};
+use super::history::{self, Log, LogEntry, are_same};
 use super::reach::Reach;
-use super::undo::are_same;
+use crate::remedy::UndoStep;
 
 /// The most transactions that are followed to clear the way.
 const MOST: usize = 200;
 
 /// The most undos that are named, to be made one after the other.
 const MOST_NAMED: usize = 12;
-
-/// The undos that make a refused undo possible, or stand for it. Each is possible once those before
-/// it are done.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Way {
-    /// The transaction to undo first. Then the refused undo is possible, or refused with the next
-    /// one. `None` if there is none, or if the same command would mean something else afterwards.
-    pub first: Option<TransactionId>,
-    /// The undos in place of the refused one, in their order; empty if there is no such way.
-    pub in_order: Vec<UndoStep>,
-}
-
-/// One undo of several.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UndoStep {
-    /// The name of a transaction, or of all from one to another, as `undo` takes it.
-    pub name: String,
-    /// Only the changes to these paths; all if there are none.
-    pub paths: Vec<String>,
-}
 
 /// Why a file is not as the transactions to undo left it.
 pub(super) struct Cause {

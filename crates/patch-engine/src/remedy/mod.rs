@@ -10,7 +10,6 @@ use patch_grammar::{ParseError, ParseErrorKind};
 use patch_text::locate::Pass;
 use workspace_trash::TransactionId;
 
-use crate::commit::UndoStep;
 use crate::policy::STATE_DIR;
 
 /// The most candidate places that get a remedy of their own.
@@ -146,6 +145,15 @@ pub enum Remedy {
     UndoInOrder(Vec<UndoStep>),
     /// The same may do later, or does now.
     TryAgain,
+}
+
+/// One undo of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoStep {
+    /// The name of a transaction, or of all from one to another, as `undo` takes it.
+    pub name: String,
+    /// Only the changes to these paths; all if there are none.
+    pub paths: Vec<String>,
 }
 
 /// A setting that makes a change possible.

@@ -2,9 +2,9 @@
 //! the caller's reach gets no hint.
 
 use patch_engine::Remedy;
-use patch_engine::commit::UndoStep;
 use patch_engine::remedy::{
     Action, ArgumentChange, ArgumentValue, ForPerson, Listing, Part, PathLike, Setting, Step,
+    UndoStep,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
