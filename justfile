@@ -8,6 +8,10 @@ test:
 test-whole:
     APPLY_PATCH_LONG_TESTS=1 cargo test --workspace
 
+# Follows the advice of refused undos to its end, after other random histories than the tests have.
+advice seeds="1000..2000":
+    ADVICE_SEEDS={{seeds}} cargo test -q -p apply-patch --test runner -- advice::advice --nocapture
+
 # Everything that is checked before a change lands: about 30 minutes on two cores.
 ci:
     ci/run

@@ -15,6 +15,7 @@
 )]
 #![allow(clippy::print_stderr, reason = "a test that skips says so")]
 
+mod advice;
 mod again;
 mod agent;
 mod amend;

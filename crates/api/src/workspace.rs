@@ -23,7 +23,7 @@ use crate::error::argument;
 use crate::host::{Approver, Callbacks};
 use crate::options::PatchOptions;
 use crate::plan::PlannedPatch;
-use crate::workspace_options::{NetRequest, UndoRequest, WorkspaceOptions};
+use crate::workspace_options::{NetRequest, RedoRequest, UndoRequest, WorkspaceOptions};
 
 /// A directory whose files are changed, all or nothing, by one session. Calls may come from many
 /// threads.
@@ -338,12 +338,26 @@ impl OpenWorkspace {
     pub fn redo(
         &self,
         named: Option<&str>,
-        detail: DiffDetail,
+        diff: DiffDetail,
         host: Callbacks<'_>,
     ) -> Result<Value, ToolError> {
-        let named = named.map(id).transpose()?;
-        self.executed("redo", detail, host, &|cancellation| {
-            self.session.plan_redo(named, cancellation)
+        let id = named.map(str::to_owned);
+        self.redo_with(&RedoRequest { id, diff, ..RedoRequest::default() }, host)
+    }
+
+    /// Does the same by these options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`redo`](Self::redo).
+    pub fn redo_with(
+        &self,
+        options: &RedoRequest,
+        host: Callbacks<'_>,
+    ) -> Result<Value, ToolError> {
+        let named = options.id.as_deref().map(id).transpose()?;
+        self.executed("redo", options.diff, host, &|cancellation| {
+            self.session.plan_redo_with(named, options.carry, cancellation)
         })
     }
 

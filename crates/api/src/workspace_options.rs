@@ -96,6 +96,8 @@ impl ReadOptions for UndoRequest {}
 pub struct RedoRequest {
     /// The id of the undo to reverse. By default the last one.
     pub id: Option<String>,
+    /// Whether changes come back in files that changed since, where their place is certain.
+    pub carry: bool,
     /// The part of the changes that the answer shows.
     pub diff: DiffDetail,
 }

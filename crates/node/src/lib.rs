@@ -456,8 +456,8 @@ impl JsWorkspace {
 
     fn redoing(&self, options: &str, host: Callbacks<'static>) -> Result<Work<String>> {
         let workspace = Arc::clone(&self.0);
-        let api::RedoRequest { id, diff } = read(options)?;
-        Ok(Box::new(move || Ok(workspace.redo(id.as_deref(), diff, host)?.to_string())))
+        let options = read(options)?;
+        Ok(Box::new(move || Ok(workspace.redo_with(&options, host)?.to_string())))
     }
 
     /// Reverses an undo, or the last one. Rejects if its files have changed since.

@@ -144,9 +144,10 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let request: RedoRequest = self::options("Workspace.redo", CALLBACKS, options)?;
+        let options: RedoRequest = self::options("Workspace.redo", CALLBACKS, options)?;
+        let request = RedoRequest { id, ..options };
         PyCallbacks { approve, observe, cancellation }
-            .run(py, |host| self.opened.redo(id.as_deref(), request.diff, host))
+            .run(py, |host| self.opened.redo_with(&request, host))
     }
 
     /// Returns the newest transactions, of one session or of all, and those with journals that are

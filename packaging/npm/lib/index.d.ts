@@ -254,6 +254,7 @@ export interface UndoOptions {
 
 /** What is redone. */
 export interface RedoOptions {
+  carry?: boolean;
   diff?: "none" | "stat" | "full";
 }
 

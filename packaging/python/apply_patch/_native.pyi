@@ -106,6 +106,7 @@ class UndoOptions(TypedDict, total=False):
     diff: Detail
 
 class RedoOptions(TypedDict, total=False):
+    carry: bool
     diff: Detail
 
 class NetOptions(TypedDict, total=False):

@@ -74,6 +74,9 @@ pub(crate) struct RedoArgs {
     /// nothing was applied since
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
+    /// Carry what comes back to files that have changed since, where that is certain
+    #[arg(long)]
+    pub(crate) carry: bool,
     /// Print the diff; nothing is written
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
@@ -136,7 +139,9 @@ pub(crate) fn undo(global: &Global, args: &UndoArgs) -> Result<Exit, Failure> {
         }
     }
     execute(global, &session, "undo", args.dry_run, args.detail.diff, approval, |cancellation| {
-        session.plan_undo(id, &paths, carry, trust, cancellation)
+        let plan = session.plan_undo(id, &paths, carry, trust, cancellation);
+        // After another undo, the last change of the paths may be another one.
+        plan.map_err(|error| if args.id.is_none() { error.unrepeatable() } else { error })
     })
 }
 
@@ -187,12 +192,12 @@ pub(crate) fn redo(global: &Global, args: &RedoArgs) -> Result<Exit, Failure> {
             }
         }),
     };
-    if is_elsewhere(&session, || session.plan_redo(id, &Cancellation::NEVER)) {
+    if is_elsewhere(&session, || session.plan_redo_with(id, args.carry, &Cancellation::NEVER)) {
         session = workspace::project(&session);
     }
     let never = ApprovalPolicy::Never;
     execute(global, &session, "redo", args.dry_run, args.detail.diff, never, |cancellation| {
-        session.plan_redo(id, cancellation)
+        session.plan_redo_with(id, args.carry, cancellation)
     })
 }
 

@@ -1,5 +1,7 @@
 //! The errors of transactions.
 
+use std::fmt;
+
 use fs_guard::{Sha256, quoted};
 use patch_grammar::ParseError;
 use workspace_trash::{JournalProblem, TransactionId};
@@ -7,7 +9,7 @@ use workspace_trash::{JournalProblem, TransactionId};
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
 use crate::plan::reject::{Reject, Rejects};
-use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, is_state};
+use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, UndoStep, is_state};
 
 /// A file in an unexpected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,15 +21,77 @@ pub struct Drift {
     pub expected: Option<Sha256>,
     /// The actual hash; `None` if no file is there.
     pub actual: Option<Sha256>,
-    /// The later transaction of the current state of the file, if any.
+    /// The newest other transaction that changed the file since; `None` if something else did.
     pub by: Option<TransactionId>,
-    /// Where the change lies between two of the transactions to undo, those two: to undo it first
-    /// does not help, because the file has changed since.
-    pub between: Option<(TransactionId, TransactionId)>,
+    /// Who made that transaction; `None` if it is who made those to undo.
+    pub author: Option<Box<Author>>,
+    /// Whether the change lies between two of the transactions to undo: it cannot be undone first,
+    /// because the file has changed since.
+    pub between: bool,
     /// Whether only the line ends are not as expected, as far as known.
     pub line_ends: bool,
     /// The one other file that has the expected bytes, if no file is there.
     pub moved_to: Option<String>,
+}
+
+impl Drift {
+    /// A file that something else has changed, as far as known.
+    pub(super) fn of(
+        path: impl Into<String>,
+        expected: Option<Sha256>,
+        actual: Option<Sha256>,
+    ) -> Self {
+        Self {
+            path: path.into(),
+            expected,
+            actual,
+            by: None,
+            author: None,
+            between: false,
+            line_ends: false,
+            moved_to: None,
+        }
+    }
+}
+
+/// Who made a transaction, as far as it is somebody else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Author {
+    /// The agent.
+    pub agent: Option<String>,
+    /// The session.
+    pub session: Option<String>,
+    /// The turn of the session.
+    pub turn: Option<String>,
+}
+
+impl fmt::Display for Author {
+    /// Writes a phrase behind the name of a transaction; nothing for nobody.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.session, &self.turn) {
+            (Some(session), Some(turn)) => write!(f, " of turn {session}/{turn}")?,
+            (Some(session), None) => write!(f, " of session {session}")?,
+            (None, Some(turn)) => write!(f, " of turn {turn}")?,
+            (None, None) => {}
+        }
+        match &self.agent {
+            Some(agent) => write!(f, " by {}", quoted(agent)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The undos that make a refused undo possible, or stand for it. Each is possible once those before
+/// it are done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Way {
+    /// The transaction to undo first. Then the refused undo is possible, or refused with the next
+    /// one. `None` if there is none, or if the same command would mean something else afterwards.
+    pub first: Option<TransactionId>,
+    /// The undos in place of the refused one, in their order; empty if there is no such way.
+    pub in_order: Vec<UndoStep>,
 }
 
 patch_grammar::debug_is_display!(Doubt, Error, CommitError);
@@ -78,6 +142,8 @@ pub enum Error {
         drifts: Vec<Drift>,
         /// Whether its reversal can be carried to the current files.
         carry: bool,
+        /// The undos that make it possible.
+        way: Box<Way>,
         /// The name for `undo` of an older change with a way back now, where none was named: a
         /// transaction or a turn.
         instead: Option<String>,
@@ -108,6 +174,8 @@ pub enum Error {
         id: TransactionId,
         /// Why not.
         rejects: Rejects,
+        /// As of [`Drifted`](Self::Drifted).
+        way: Box<Way>,
         /// As of [`Drifted`](Self::Drifted).
         instead: Option<String>,
     },
@@ -151,11 +219,12 @@ fn paths(drifts: &[Drift]) -> String {
     let paths = drifts.iter().map(|drift| {
         let path = quoted(&drift.path);
         match (drift.by, drift.actual) {
-            (Some(id), _) if drift.between.is_some() => {
-                format!("{path} (transaction {} changed it in between)", id.short())
+            (Some(id), _) => {
+                let whose = drift.author.as_ref().map(ToString::to_string).unwrap_or_default();
+                let when = if drift.between { " in between" } else { "" };
+                format!("{path} (transaction {}{whose} changed it{when})", id.short())
             }
-            (Some(id), _) => format!("{path} (transaction {} changed it)", id.short()),
-            (None, _) if drift.between.is_some() => format!("{path} (edited in between)"),
+            (None, _) if drift.between => format!("{path} (edited in between)"),
             (None, Some(_)) if drift.line_ends => format!("{path} (its line ends changed)"),
             (None, now @ Some(_)) if now == drift.expected => {
                 format!("{path} (only its mode changed)")
@@ -259,6 +328,16 @@ impl Error {
         self.kind() == ErrorKind::Cancelled
     }
 
+    /// Leaves out the undo to make first, where the same command would mean something else
+    /// afterwards: then the undos in its place are advised.
+    #[must_use]
+    pub fn unrepeatable(mut self) -> Self {
+        if let Self::Drifted { way, .. } | Self::NotRestored { way, .. } = &mut self {
+            way.first = None;
+        }
+        self
+    }
+
     /// Returns the path of the error, or the first of several.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
@@ -288,30 +367,21 @@ impl Error {
         match self {
             Self::Parse(error) => Remedy::of_parse(error),
             Self::Rejected(rejects) => rejects[0].remedies(),
-            Self::NotRestored { id, rejects, instead } => {
+            Self::NotRestored { id, rejects, way, instead } => {
                 let own = rejects[0].remedies();
                 // There is no patch to be written otherwise.
                 let is_about_it = own.iter().any(Remedy::is_about_the_patch);
-                or_instead(instead, if is_about_it { see_transaction(*id) } else { own })
+                let mut remedies = ways(way, instead);
+                remedies.extend(if is_about_it { see_transaction(*id) } else { own });
+                remedies
             }
             Self::Declined => vec![Remedy::Ask(ForPerson::SayInstead)],
             Self::Commit(error) => error.remedies(),
-            Self::Drifted { id, carry: true, instead, .. } => {
-                let see = Remedy::See(Listing::Transaction(*id));
-                or_instead(instead, vec![Remedy::Set(Setting::Carry), see])
-            }
-            // The later change has to be undone first.
-            Self::Drifted { id, drifts, instead, .. }
-                if drifts.iter().all(|drift| drift.by.is_some() && drift.between.is_none()) =>
-            {
-                let later = drifts.iter().filter_map(|drift| drift.by).max();
-                let first = later.map(|later| Remedy::First(Step::Undo(later)));
-                or_instead(instead, first.into_iter().chain(see_transaction(*id)).collect())
-            }
-            // Its diff shows what a patch against the current files has to undo.
-            Self::Drifted { id, drifts, instead, .. } => {
-                let own = moved_back(drifts).into_iter().chain(see_transaction(*id));
-                or_instead(instead, own.collect())
+            // The diff shows what a patch against the current files has to undo.
+            Self::Drifted { id, drifts, carry, way, instead } => {
+                let carried = carry.then_some(Remedy::Set(Setting::Carry));
+                let own = carried.into_iter().chain(moved_back(drifts));
+                own.chain(ways(way, instead)).chain(see_transaction(*id)).collect()
             }
             Self::NotInTransaction { id, .. } => see_transaction(*id),
             Self::Files(error) | Self::Store(workspace_trash::Error::Files(error)) => {
@@ -343,7 +413,7 @@ impl Error {
 
 /// Returns the remedy for a file that was moved, if no other one has changed.
 fn moved_back(drifts: &[Drift]) -> Option<Remedy> {
-    let [Drift { path, moved_to: Some(now), .. }] = drifts else { return None };
+    let [Drift { path, by: None, moved_to: Some(now), .. }] = drifts else { return None };
     Some(Remedy::First(Step::Move { from: now.clone(), to: path.clone() }))
 }
 
@@ -351,12 +421,13 @@ fn see_transaction(id: TransactionId) -> Vec<Remedy> {
     vec![Remedy::See(Listing::Transaction(id))]
 }
 
-/// Adds the undo of an older change, before the places to look at.
-fn or_instead(instead: &Option<String>, mut own: Vec<Remedy>) -> Vec<Remedy> {
-    let before = own.iter().position(|own| matches!(own, Remedy::See(_)));
-    let at = before.unwrap_or(own.len());
-    own.splice(at..at, instead.clone().map(Remedy::UndoInstead));
-    own
+/// Returns the undos that make an undo possible, and the one of an older change.
+fn ways(way: &Way, instead: &Option<String>) -> Vec<Remedy> {
+    let own = match way.first {
+        Some(first) => Some(Remedy::First(Step::Undo(first))),
+        None => (!way.in_order.is_empty()).then(|| Remedy::UndoInOrder(way.in_order.clone())),
+    };
+    own.into_iter().chain(instead.clone().map(Remedy::UndoInstead)).collect()
 }
 
 /// Returns the reject to report for a failure: a refused path goes before a stale file, and a

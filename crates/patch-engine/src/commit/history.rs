@@ -9,7 +9,8 @@ use std::time::SystemTime;
 
 use fs_guard::RelPath;
 use workspace_trash::{
-    Header, Journal, JournalProblem, NewestFirst, Record, Store, TransactionId, TrashEntry,
+    FileState, Header, Journal, JournalProblem, NewestFirst, Record, Store, TransactionId,
+    TrashEntry,
 };
 
 use super::error::{Doubt, Error};
@@ -51,9 +52,9 @@ impl LogEntry {
 
     /// Returns the undone transactions, if the undo counts.
     fn undoes(&self) -> impl Iterator<Item = TransactionId> {
-        let Header { undo_of, also_undo_of, partial, .. } = &self.journal.header;
-        let counts = !partial && !self.aborted && self.undone_by.is_none();
-        undo_of.iter().chain(also_undo_of).filter(move |_| counts).copied()
+        let header = &self.journal.header;
+        let counts = !header.partial && !self.aborted && self.undone_by.is_none();
+        undone_in(header).filter(move |_| counts)
     }
 }
 
@@ -269,14 +270,14 @@ impl<'s> Log<'s> {
     }
 
     /// Returns all from the newest to `id`; `None` for all there are.
-    fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
+    pub(super) fn until(&self, id: Option<TransactionId>) -> Result<Vec<Rc<LogEntry>>, Error> {
         let entries = self.iter().take_while(|entry| {
             entry.as_ref().map_or(true, |it| id.is_none_or(|id| it.journal.header.id >= id))
         });
         entries.collect()
     }
 
-    fn by_id(&self, id: TransactionId) -> Result<Option<Rc<LogEntry>>, Error> {
+    pub(super) fn by_id(&self, id: TransactionId) -> Result<Option<Rc<LogEntry>>, Error> {
         Ok(self.by_ids(&[id])?.pop())
     }
 
@@ -355,7 +356,7 @@ fn read_one(
 
 /// Returns whether a transaction undoes a change or a redo. Where what it undoes is not kept any
 /// more, its tool tells.
-fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
+pub(super) fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
     let mut undoes = 0;
     let mut redoes = false;
     while let Some(header) = log.header(id)? {
@@ -364,6 +365,23 @@ fn is_undo(log: &Log<'_>, mut id: TransactionId) -> Result<bool, Error> {
         (undoes, id) = (undoes + 1, target);
     }
     Ok((undoes + usize::from(redoes)) % 2 == 1)
+}
+
+/// Returns the transactions that an undo names, whether it counts or not.
+pub(super) fn undone_in(header: &Header) -> impl Iterator<Item = TransactionId> {
+    header.undo_of.iter().chain(&header.also_undo_of).copied()
+}
+
+/// Returns whether two states are those of the same file.
+pub(super) fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            one.sha256 == other.sha256
+                && one.link == other.link
+                && (one.link || one.mode & 0o777 == other.mode & 0o777)
+        }
+        (one, other) => one.is_none() && other.is_none(),
+    }
 }
 
 fn counts(entry: &LogEntry) -> bool {
@@ -378,15 +396,24 @@ pub(super) fn changes(log: &Log<'_>) -> impl Iterator<Item = Result<Rc<LogEntry>
 }
 
 /// Returns which transactions are undone to undo all that `are_wanted`, newest first: not those
-/// that were rolled back, nor those that others have undone.
+/// that were rolled back, nor those that others have undone, or will have once their redo is undone.
 pub fn standing<'l>(
     newest_first: impl IntoIterator<Item = &'l LogEntry>,
     are_wanted: impl Fn(&LogEntry) -> bool,
 ) -> Vec<TransactionId> {
-    let mut found: Vec<_> =
-        newest_first.into_iter().filter(|entry| !entry.aborted && are_wanted(entry)).collect();
+    let (mut found, others): (Vec<_>, Vec<_>) = newest_first
+        .into_iter()
+        .filter(|entry| !entry.aborted)
+        .partition(|entry| are_wanted(entry));
     let ids: HashSet<_> = found.iter().map(|entry| entry.journal.header.id).collect();
-    found.retain(|entry| entry.undone_by.is_none_or(|by| ids.contains(&by)));
+    let is_undone_here = |entry: &LogEntry| entry.undone_by.is_some_and(|by| ids.contains(&by));
+    let undone_again: HashSet<_> = others
+        .into_iter()
+        .filter(|entry| !entry.journal.header.partial && is_undone_here(entry))
+        .flat_map(|entry| undone_in(&entry.journal.header))
+        .collect();
+    found.retain(|entry| entry.undone_by.is_none() || is_undone_here(entry));
+    found.retain(|entry| !undone_again.contains(&entry.journal.header.id));
     found.iter().map(|entry| entry.journal.header.id).collect()
 }
 
@@ -486,35 +513,28 @@ pub(super) fn last_changes_to<'p>(
     Ok(last)
 }
 
-/// Returns the newest change of a path between two transactions, if any.
-pub(super) fn between(
-    log: &Log<'_>,
-    path: &str,
-    earlier: TransactionId,
-    later: TransactionId,
-) -> Result<Option<Rc<LogEntry>>, Error> {
-    for entry in log.iter() {
-        let entry = entry?;
-        let id = entry.journal.header.id;
-        if id <= earlier {
-            break;
-        }
-        let changed = entry.journal.records.iter().any(|record| record.path == path);
-        if id < later && counts(&entry) && changed {
-            return Ok(Some(entry));
-        }
-    }
-    Ok(None)
-}
-
 /// Returns the paths of a transaction undone one by one, and not redone since.
 pub(super) fn taken_back(log: &Log<'_>, id: TransactionId) -> Result<HashSet<String>, Error> {
-    let newer = log.with_undos(id, &[])?;
-    let parts = newer.iter().filter(|entry| {
+    Ok(all_taken_back(log, &[id])?.remove(&id).unwrap_or_default())
+}
+
+/// Returns the paths of transactions, given newest first, undone one by one by others, and not
+/// redone since.
+pub(super) fn all_taken_back(
+    log: &Log<'_>,
+    ids: &[TransactionId],
+) -> Result<HashMap<TransactionId, HashSet<String>>, Error> {
+    let mut back: HashMap<_, HashSet<String>> = HashMap::new();
+    let Some(&oldest) = ids.last() else { return Ok(back) };
+    for entry in log.with_undos(oldest, &[])? {
         let header = &entry.journal.header;
-        header.undo_of == Some(id) && header.partial && entry.undone_by.is_none() && !entry.aborted
-    });
-    Ok(parts.flat_map(|entry| entry.journal.records.iter().map(|it| it.path.clone())).collect())
+        let is_part = header.partial && counts(&entry) && !ids.contains(&header.id);
+        if let Some(target) = header.undo_of.filter(|target| is_part && ids.contains(target)) {
+            let paths = entry.journal.records.iter().map(|record| record.path.clone());
+            back.entry(target).or_default().extend(paths);
+        }
+    }
+    Ok(back)
 }
 
 /// Finds the undo in effect: `id` itself, or the undo of `id`.

@@ -53,9 +53,10 @@ mod slot;
 mod stage;
 mod state;
 mod undo;
+mod way;
 mod workspace;
 
-pub use error::{CommitError, Doubt, Drift, Error};
+pub use error::{Author, CommitError, Doubt, Drift, Error, Way};
 pub use history::{LogEntry, Unverified, standing};
 pub use home::{StatePlace, directories_above};
 pub use options::{CommitOptions, Durability, LOCK_TIMEOUT, Verify};

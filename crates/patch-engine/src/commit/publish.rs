@@ -333,15 +333,7 @@ pub(super) fn is_recorded(spot: &Spot, state: &FileState) -> Result<bool, fs_gua
 pub(super) fn stale(place: &Spot, expected: Option<Sha256>, at: &Spot) -> CommitError {
     // The hash is for the message only, so failing to compute it is not an error.
     let actual = at.hash().ok().flatten();
-    CommitError::Stale(Drift {
-        path: place.path(),
-        expected,
-        actual,
-        by: None,
-        between: None,
-        line_ends: false,
-        moved_to: None,
-    })
+    CommitError::Stale(Drift::of(place.path(), expected, actual))
 }
 
 /// Publishes an addition or an update.

@@ -244,15 +244,7 @@ fn require(path: &str, expected: Sha256, actual: Sha256) -> Result<(), CommitErr
     if expected == actual {
         return Ok(());
     }
-    Err(CommitError::Stale(Drift {
-        path: path.into(),
-        expected: Some(expected),
-        actual: Some(actual),
-        by: None,
-        between: None,
-        line_ends: false,
-        moved_to: None,
-    }))
+    Err(CommitError::Stale(Drift::of(path, Some(expected), Some(actual))))
 }
 
 /// Writes the text of a replacement.

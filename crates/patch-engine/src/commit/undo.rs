@@ -7,13 +7,16 @@ use fs_guard::{Access, Cancellation, FileKind, RelPath, Sha256};
 use patch_grammar::binary::is_binary;
 use patch_text::carry::{Carried, Conflict, carry, difference};
 use patch_text::text::lines::{ends_converted, with_ends};
-use workspace_trash::{FileState, Journal, Prefix, Record, Store, TransactionId, TrashEntry};
+use workspace_trash::{
+    FileState, Header, Journal, Prefix, Record, Store, TransactionId, TrashEntry,
+};
 
 use super::apart;
-use super::error::{Drift, Error};
-use super::history::{self, Log};
+use super::error::{Author, Drift, Error, Way};
+use super::history::{self, Log, are_same};
 use super::kept::KeptFiles;
 use super::reach::Reach;
+use super::way::{Cause, Since};
 use super::workspace::Workspace;
 use crate::files::Files;
 use crate::plan::builder::{self, PlanBuilder, Undoing};
@@ -89,8 +92,13 @@ impl Workspace {
         let Some(id) = id else { return plan_undo_newest(self, &log, paths, options) };
         // An error elsewhere in the history is no reason to refuse a named transaction.
         let log = log.ending_at_error();
-        let plan = plan_undo(self, &log, &[id], paths, options)?;
-        plan.ok_or_else(|| nothing_to("undo", &[id]))
+        match plan_undo(self, &log, &[id], paths, options) {
+            Ok(plan) => plan.ok_or_else(|| nothing_to("undo", &[id])),
+            Err(error) if is_about_files(&error) && is_undone(&log, id, paths)? => {
+                Err(nothing_to("undo", &[id]))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Plans to undo several transactions as one: each file comes back in its state before all of
@@ -135,7 +143,9 @@ impl Workspace {
         let log = Log::new(&store);
         let Some(id) = id else {
             let undos = history::undos(&log).map(|undo| Ok(vec![undo?.journal.header.id]));
-            return first_of(&log, "redo", undos, |ids| plan_undo(self, &log, ids, &[], options));
+            // After another undo, that would be the last one.
+            return first_of(&log, "redo", undos, |ids| plan_undo(self, &log, ids, &[], options))
+                .map_err(Error::unrepeatable);
         };
         let undo = history::active_undo_of(&log, id)?.ok_or_else(|| nothing_to("redo", &[]))?;
         let plan = plan_undo(self, &log, &[undo], &[], options)?;
@@ -210,7 +220,7 @@ fn plan_undo_newest(
             let older = candidates.take(MAX_INSTEAD).map_while(Result::ok);
             *instead = name_of_first(workspace, log, older, how);
         }
-        error
+        error.unrepeatable()
     })
 }
 
@@ -222,9 +232,22 @@ fn name_of_first(
     how: &UndoOptions,
 ) -> Option<String> {
     let exact = UndoOptions { carry: false, ..how.clone() };
-    let first =
-        changes.find(|ids| matches!(plan_undo(workspace, log, ids, &[], &exact), Ok(Some(_))));
+    let first = changes.find(|ids| is_possible(workspace, log, ids, &[], &exact));
     first.and_then(|ids| history::name_of(log, &ids).ok()?)
+}
+
+/// Returns whether files are in the way of an undo.
+fn is_about_files(error: &Error) -> bool {
+    matches!(error, Error::Drifted { .. } | Error::NotRestored { .. })
+}
+
+/// Returns whether a transaction is undone, or its changes to these paths are.
+fn is_undone(log: &Log<'_>, id: TransactionId, paths: &[RelPath]) -> Result<bool, Error> {
+    if log.by_id(id)?.is_some_and(|entry| entry.undone_by.is_some()) {
+        return Ok(true);
+    }
+    let back = history::taken_back(log, id)?;
+    Ok(!paths.is_empty() && paths.iter().all(|path| back.contains(path.as_str())))
 }
 
 /// Adds the transaction of the file in the way of a restore.
@@ -267,7 +290,7 @@ fn check_inside<'p>(
 fn rejected(id: TransactionId, reject: Reject) -> Error {
     match reject.problem {
         Problem::Guard(error) => error.into(),
-        _ => Error::NotRestored { id, rejects: reject.into(), instead: None },
+        _ => Error::NotRestored { id, rejects: reject.into(), way: Box::default(), instead: None },
     }
 }
 
@@ -276,7 +299,7 @@ fn refused(id: TransactionId, error: fs_guard::Error) -> Error {
     match error.path().map(str::to_owned) {
         Some(path) if Remedy::of_guard(&error).iter().any(Remedy::is_about_the_patch) => {
             let rejects = Reject::of(&path, Problem::Guard(error)).into();
-            Error::NotRestored { id, rejects, instead: None }
+            Error::NotRestored { id, rejects, way: Box::default(), instead: None }
         }
         _ => error.into(),
     }
@@ -326,6 +349,18 @@ fn plan_undo(
     })
 }
 
+/// Returns whether an undo would do something; a refusal is not explained.
+fn is_possible(
+    workspace: &Workspace,
+    log: &Log<'_>,
+    ids: &[TransactionId],
+    paths: &[RelPath],
+    how: &UndoOptions,
+) -> bool {
+    let undo = Undo::of(workspace, log, ids, how).map(|undo| Undo { is_tried: true, ..undo });
+    undo.and_then(|undo| undo.plan(paths)).is_ok_and(|plan| plan.is_some())
+}
+
 /// Transactions to be undone as one, and the places of their files.
 struct Undo<'u, 's> {
     workspace: &'u Workspace,
@@ -336,10 +371,11 @@ struct Undo<'u, 's> {
     ids: &'u [TransactionId],
     how: &'u UndoOptions,
     joined: Joined,
+    /// Only whether it is possible is asked.
+    is_tried: bool,
 }
 
 /// The way back of one file.
-#[expect(clippy::large_enum_variant, reason = "only one is in memory at a time")]
 enum Reversal<'r> {
     /// The file is in the old state already.
     Done,
@@ -348,16 +384,17 @@ enum Reversal<'r> {
         post: Option<PostImage>,
         notes: Vec<PlanNote>,
     },
-    Conflicting(Vec<Conflict>),
     Drifted(Drifted<'r>),
 }
 
 /// A file changed since.
 struct Drifted<'r> {
     record: &'r Record,
-    now: Option<Sha256>,
+    now: Option<FileState>,
     /// The reversal can be carried to the current file.
     can_carry: bool,
+    /// Why it cannot, where it was to be carried.
+    conflicts: Vec<Conflict>,
     line_ends: bool,
 }
 
@@ -369,9 +406,10 @@ impl<'u, 's> Undo<'u, 's> {
         how: &'u UndoOptions,
     ) -> Result<Self, Error> {
         let files = workspace.files().cancelled_by(how.cancellation.clone());
-        let joined = joined(log.store, ids, how.trust)?;
+        let joined = joined(log, ids, how.trust)?;
         let reach = workspace.reach();
-        Ok(Self { workspace, files, reach, log, kept: KeptFiles::new(log.store), ids, how, joined })
+        let kept = KeptFiles::new(log.store);
+        Ok(Self { workspace, files, reach, log, kept, ids, how, joined, is_tried: false })
     }
 
     fn id(&self) -> TransactionId {
@@ -444,7 +482,6 @@ impl<'u, 's> Undo<'u, 's> {
     ) -> Result<bool, Error> {
         let mut changes = false;
         let mut drifted = Vec::new();
-        let mut conflicts = Vec::new();
         // All paths are checked first: nothing is told of any if one is refused.
         let paths = records
             .iter()
@@ -458,20 +495,13 @@ impl<'u, 's> Undo<'u, 's> {
                     builder.restore(&path, now, post);
                     builder.note_all(notes);
                 }
-                Reversal::Conflicting(found) => {
-                    conflicts.extend(found.into_iter().map(|conflict| {
-                        Reject::of(path.as_str(), Problem::Conflict(Box::new(conflict)))
-                    }));
-                }
                 Reversal::Drifted(found) => drifted.push(found),
             }
         }
-        if !drifted.is_empty() {
-            return Err(self.drifted(&drifted)?);
-        }
-        match Rejects::new(conflicts) {
-            Some(rejects) => Err(Error::NotRestored { id: self.id(), rejects, instead: None }),
-            None => Ok(changes),
+        match &drifted[..] {
+            [] => Ok(changes),
+            _ if self.is_tried => Err(nothing_to("undo", self.ids)),
+            _ => Err(self.refused(records, drifted)?),
         }
     }
 
@@ -485,14 +515,19 @@ impl<'u, 's> Undo<'u, 's> {
         let carried = match (&disk, &source.gap) {
             (_, None) if as_left => {
                 let before = record.before.as_ref();
-                let post = before.map(|state| stored(state, source.first, record.slot));
+                let post = before.map(|state| stored(state, source.first(), record.slot));
                 return Ok(Reversal::Restored { now: disk, post, notes: Vec::new() });
             }
             (Some(disk), _) => self.carried_back(source, record, path, disk)?,
             _ => None,
         };
-        let hash = disk.as_ref().map(|disk| disk.sha256());
-        let drifted = Drifted { record, now: hash, can_carry: false, line_ends: false };
+        let drifted = Drifted {
+            record,
+            now: disk.as_ref().map(state_of),
+            can_carry: false,
+            conflicts: Vec::new(),
+            line_ends: false,
+        };
         let Some(CarriedBack { made, line_ends }) = carried else {
             return Ok(Reversal::Drifted(drifted));
         };
@@ -503,24 +538,86 @@ impl<'u, 's> Undo<'u, 's> {
             Ok((post, notes)) if self.how.carry => {
                 Reversal::Restored { now: disk, post: Some(post), notes }
             }
-            Err(conflicts) if self.how.carry => Reversal::Conflicting(conflicts),
+            Err(conflicts) if self.how.carry => Reversal::Drifted(Drifted { conflicts, ..drifted }),
             made => Reversal::Drifted(Drifted { can_carry: made.is_ok(), line_ends, ..drifted }),
         })
     }
 
     /// Makes the error of files changed since.
-    fn drifted(&self, drifted: &[Drifted<'_>]) -> Result<Error, Error> {
-        let files = drifted.iter().map(|drifted| (drifted.record.path.as_str(), drifted.now));
-        let left_by = left_by(self.log, files, &self.reach)?;
+    fn refused(&self, records: &[&Record], drifted: Vec<Drifted<'_>>) -> Result<Error, Error> {
+        let since = Since::of(self.log, self.ids)?;
         let mut drifts = Vec::with_capacity(drifted.len());
-        for drifted in drifted {
-            let by = left_by.get(drifted.record.path.as_str()).copied();
-            drifts.push(self.drift(drifted, by)?);
+        let mut is_edited = false;
+        for one in &drifted {
+            let cause = since.cause(&one.record.path, one.now.as_ref())?;
+            is_edited |= cause.edited;
+            if one.conflicts.is_empty() {
+                drifts.push(self.drift(one, &cause));
+            }
         }
-        let source = &self.joined.sources[&*drifted[0].record.path];
-        let id = source.gap.as_ref().map_or(source.last.id, |(id, _)| *id);
-        let carry = drifted.iter().all(|drifted| drifted.can_carry);
-        Ok(Error::Drifted { id, drifts, carry, instead: None })
+        let way = if is_edited { None } else { self.way(&since, records)? };
+        let way = Box::new(way.unwrap_or_default());
+        if drifts.is_empty() {
+            let conflicts = drifted.into_iter().flat_map(|one| {
+                let path = &one.record.path;
+                let conflicts = one.conflicts.into_iter();
+                conflicts.map(|found| Reject::of(path, Problem::Conflict(Box::new(found))))
+            });
+            let rejects = Rejects::new(conflicts.collect()).expect("BUG: a refusal has a reason");
+            return Ok(Error::NotRestored { id: self.id(), rejects, way, instead: None });
+        }
+        let source = &self.joined.sources[&*drifts[0].path];
+        let id = source.gap.as_ref().map_or(source.last.id, |gap| gap.earlier);
+        let carry = drifted.iter().all(|drifted| drifted.can_carry) && self.carries(records);
+        Ok(Error::Drifted { id, drifts, carry, way, instead: None })
+    }
+
+    /// Returns whether the undo is possible where it is carried.
+    fn carries(&self, records: &[&Record]) -> bool {
+        let how = UndoOptions { carry: true, ..self.how.clone() };
+        is_possible(self.workspace, self.log, self.ids, &self.paths_of(records), &how)
+    }
+
+    /// Returns the paths to undo these records alone; none if they are all.
+    fn paths_of(&self, records: &[&Record]) -> Vec<RelPath> {
+        if self.ids.len() > 1 || records.len() == self.joined.journal.records.len() {
+            return Vec::new();
+        }
+        let paths = records
+            .iter()
+            .map(|record| self.reach.check(&record.path, self.joined.authentic, Access::Update));
+        paths.flatten().collect()
+    }
+
+    /// Returns the undos that clear the way for the undo of these records, if there are some.
+    fn way(&self, since: &Since<'_, '_>, records: &[&Record]) -> Result<Option<Way>, Error> {
+        let wanted: HashSet<&str> = records.iter().map(|record| record.path.as_str()).collect();
+        let steps = since.steps(&wanted, &self.reach, |path| {
+            let Ok(path) = self.reach.check(path, true, Access::Update) else { return Ok(None) };
+            Ok(match look(&self.files, &path) {
+                Ok(None) => Some(None),
+                Ok(Some(Ok(disk))) => Some(Some(state_of(&disk))),
+                Ok(Some(Err(_))) | Err(_) => None,
+            })
+        })?;
+        let Some(steps) = steps else { return Ok(None) };
+        let paths = self.paths_of(records);
+        let is_own = |id: &TransactionId| self.ids.contains(id);
+        let exact = UndoOptions { carry: false, trust: false, ..self.how.clone() };
+        let is_possible = |ids: &[TransactionId]| {
+            let paths = if is_own(&ids[0]) { &paths[..] } else { &[] };
+            is_possible(self.workspace, self.log, ids, paths, &exact)
+        };
+        let ids = &steps.ids;
+        let others = ids.iter().take_while(|id| !is_own(id)).count();
+        // Behind them are those to undo, and nothing between.
+        let is_clear = (1..ids.len()).contains(&others) && ids[others..].iter().all(is_own);
+        let first = Some(ids[0]).filter(|first| is_clear && is_possible(&[*first]));
+        let paths: Vec<String> = paths.iter().map(RelPath::to_string).collect();
+        let runs = since.runs(&steps, &paths);
+        let is_way = runs.first().is_some_and(|run| is_possible(run));
+        let in_order = runs.iter().filter(|_| is_way).map(|run| since.named(run, &steps, &paths));
+        Ok(Some(Way { first, in_order: in_order.collect() }))
     }
 
     /// Returns the one file that has the bytes that a missing one was left with.
@@ -529,26 +626,38 @@ impl<'u, 's> Undo<'u, 's> {
         near::with_bytes(&self.files, left.size, left.sha256)
     }
 
-    /// Tells how a file has changed since; `left_by` is the transaction of its current state.
-    fn drift(&self, drifted: &Drifted<'_>, left_by: Option<TransactionId>) -> Result<Drift, Error> {
-        let Drifted { record, now, line_ends, .. } = *drifted;
-        let Some((_, gap)) = &self.joined.sources[&*record.path].gap else {
-            return Ok(Drift {
-                path: record.path.clone(),
-                expected: record.after.as_ref().map(|state| state.sha256),
-                actual: now,
-                by: left_by.filter(|by| !self.ids.contains(by)),
-                between: None,
-                line_ends,
-                moved_to: self.moved_to(record, now),
-            });
+    /// Tells how a file has changed since.
+    fn drift(&self, drifted: &Drifted<'_>, cause: &Cause) -> Drift {
+        let Drifted { record, now, line_ends, .. } = drifted;
+        let now = now.as_ref().map(|state| state.sha256);
+        let by = cause.by.as_ref().filter(|by| self.reach.shows_all(&by.journal));
+        let by = by.map(|by| &by.journal.header);
+        let mut drift = match &self.joined.sources[&*record.path].gap {
+            Some(gap) if cause.between => Drift::of(&record.path, gap.left, gap.found),
+            _ => Drift::of(&record.path, record.after.as_ref().map(|state| state.sha256), now),
         };
-        let by = match gap.between {
-            Some((earlier, later)) => history::between(self.log, &record.path, earlier, later)?,
-            None => None,
-        };
-        let by = by.filter(|by| self.reach.shows_all(&by.journal));
-        Ok(Drift { by: by.map(|by| by.journal.header.id), ..gap.clone() })
+        drift.by = by.map(|header| header.id);
+        drift.author =
+            by.map(|by| self.author(by)).filter(|by| *by != Author::default()).map(Box::new);
+        drift.between = cause.between;
+        drift.line_ends = *line_ends;
+        drift.moved_to = self.moved_to(record, now);
+        drift
+    }
+
+    /// Says who made another transaction, as far as it is not who made those to undo.
+    fn author(&self, other: &Header) -> Author {
+        let own = &self.joined.journal.header;
+        let differs =
+            |own: &Option<String>, other: &Option<String>| other.clone().filter(|_| own != other);
+        Author {
+            agent: differs(&own.agent, &other.agent),
+            session: differs(&own.session, &other.session),
+            turn: other
+                .turn
+                .clone()
+                .filter(|_| [&own.turn, &own.session] != [&other.turn, &other.session]),
+        }
     }
 
     /// Plans the directories to bring back or to remove, and returns whether one changes. Undoing a
@@ -604,7 +713,7 @@ impl<'u, 's> Undo<'u, 's> {
             return Ok(None);
         };
         let wanted = match source.gap {
-            None => kept(self.log.store, source.first, record.slot, before.sha256)?,
+            None => kept(self.log.store, source.first(), record.slot, before.sha256)?,
             Some(_) => self.before_without_others(source)?,
         };
         let Some(mut wanted) = wanted else { return Ok(None) };
@@ -699,13 +808,18 @@ struct Joined {
 struct Displaced {
     /// The number of the file's record in the joined journal.
     nth: usize,
-    /// The first transaction, with the displaced file to bring back.
-    first: TransactionId,
     last: LastChange,
     /// The transactions before the last one, the newest first.
     earlier: Vec<LastChange>,
-    /// Where something else changed the file between two of them, and the earlier one.
-    gap: Option<(TransactionId, Drift)>,
+    /// Where something else changed the file between two of them.
+    gap: Option<Gap>,
+}
+
+/// Another version of a file than one transaction left, found by the next.
+struct Gap {
+    earlier: TransactionId,
+    left: Option<Sha256>,
+    found: Option<Sha256>,
 }
 
 /// The last transaction of a file, and its record.
@@ -717,15 +831,25 @@ struct LastChange {
 impl Displaced {
     fn by(id: TransactionId, record: &Record, nth: usize) -> Self {
         let last = LastChange { id, record: record.clone() };
-        Self { nth, first: id, last, earlier: Vec::new(), gap: None }
+        Self { nth, last, earlier: Vec::new(), gap: None }
+    }
+
+    /// Returns the first transaction, with the displaced file to bring back.
+    fn first(&self) -> TransactionId {
+        self.earlier.last().unwrap_or(&self.last).id
     }
 }
 
 /// Reads the journals of transactions, newest first, and joins them to one.
-fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joined, Error> {
+fn joined(log: &Log<'_>, ids: &[TransactionId], trust: bool) -> Result<Joined, Error> {
+    let store = log.store;
+    let back = if ids.len() > 1 { history::all_taken_back(log, ids)? } else { HashMap::new() };
     let mut all: Option<Joined> = None;
     for &id in ids {
         let (mut journal, authentic) = store.journal_if(id, trust)?;
+        if let Some(back) = back.get(&id) {
+            journal.records.retain(|record| !back.contains(&record.path));
+        }
         // The transactions undone by an undo are not undone by this.
         journal.header.also_undo_of.clear();
         if store.is_aborted(id)? {
@@ -757,19 +881,17 @@ fn joined(store: &Store<'_>, ids: &[TransactionId], trust: bool) -> Result<Joine
                 continue;
             };
             let later = &mut all.journal.records[source.nth];
-            if !are_same(record.after.as_ref(), later.before.as_ref()) {
-                let gap = Drift {
-                    path: record.path.clone(),
-                    expected: record.after.as_ref().map(|state| state.sha256),
-                    actual: later.before.as_ref().map(|state| state.sha256),
-                    by: None,
-                    between: Some((id, source.first)),
-                    line_ends: false,
-                    moved_to: None,
-                };
-                source.gap = Some((id, gap));
+            if are_same(record.before.as_ref(), later.before.as_ref()) {
+                // Something else took the change back before the later one.
+                continue;
             }
-            source.first = id;
+            if !are_same(record.after.as_ref(), later.before.as_ref()) {
+                source.gap = Some(Gap {
+                    earlier: id,
+                    left: record.after.as_ref().map(|state| state.sha256),
+                    found: later.before.as_ref().map(|state| state.sha256),
+                });
+            }
             source.earlier.push(LastChange { id, record: record.clone() });
             *later = Record { after: later.after.clone(), ..record };
         }
@@ -791,16 +913,10 @@ fn is_as_before(record: &Record, now: Option<&Disk>) -> bool {
     }
 }
 
-/// Returns whether two journals state the same file.
-fn are_same(one: Option<&FileState>, other: Option<&FileState>) -> bool {
-    match (one, other) {
-        (Some(one), Some(other)) => {
-            one.sha256 == other.sha256
-                && one.link == other.link
-                && (one.link || one.mode & 0o777 == other.mode & 0o777)
-        }
-        (one, other) => one.is_none() && other.is_none(),
-    }
+/// Describes a file as a journal does.
+fn state_of(disk: &Disk) -> FileState {
+    let state = FileState::of(&disk.metadata, disk.sha256());
+    FileState { mode: disk.metadata.kept_mode(), ..state }
 }
 
 /// Returns whether a file is the one in a journal.

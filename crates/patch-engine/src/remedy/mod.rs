@@ -140,8 +140,20 @@ pub enum Remedy {
     },
     /// Undo this one, a transaction or a turn, in place of the newest.
     UndoInstead(String),
+    /// Make these undos one after the other, in place of the one that was refused: they undo the
+    /// same, and what others have built on it.
+    UndoInOrder(Vec<UndoStep>),
     /// The same may do later, or does now.
     TryAgain,
+}
+
+/// One undo of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoStep {
+    /// The name of a transaction, or of all from one to another, as `undo` takes it.
+    pub name: String,
+    /// Only the changes to these paths; all if there are none.
+    pub paths: Vec<String>,
 }
 
 /// A setting that makes a change possible.

@@ -618,6 +618,14 @@ fn drift(drift: &commit::Drift) -> Value {
     if let Some(id) = drift.by {
         value["by"] = id.to_string().into();
     }
+    if let Some(author) = &drift.author {
+        let commit::Author { agent, session, turn, .. } = &**author;
+        for (key, name) in [("agent", agent), ("session", session), ("turnId", turn)] {
+            if let Some(name) = name {
+                value[key] = name.as_str().into();
+            }
+        }
+    }
     value
 }
 

@@ -4,6 +4,7 @@
 use patch_engine::Remedy;
 use patch_engine::remedy::{
     Action, ArgumentChange, ArgumentValue, ForPerson, Listing, Part, PathLike, Setting, Step,
+    UndoStep,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -150,6 +151,12 @@ pub enum Hint {
     RunInstead {
         /// The command line.
         command: String,
+    },
+    /// Run these commands of the program one after the other instead: they do the same, and undo
+    /// what others have built on it.
+    RunInOrder {
+        /// The command lines.
+        commands: Vec<String>,
     },
     /// Run a command of the program first, then repeat this one.
     RunFirst {
@@ -347,7 +354,14 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             Some(remedy.clone())
         }
         (Remedy::Set(setting), Caller::Tool(tool)) => own(tool, setting).map(Remedy::Set),
-        (Remedy::Set(_) | Remedy::See(_) | Remedy::First(_) | Remedy::UndoInstead(_), _) => None,
+        (
+            Remedy::Set(_)
+            | Remedy::See(_)
+            | Remedy::First(_)
+            | Remedy::UndoInstead(_)
+            | Remedy::UndoInOrder(_),
+            _,
+        ) => None,
         (Remedy::Ask(ForPerson::Allow(setting)), Caller::Tool(tool @ Tool::EditPatch)) => {
             Some(own(tool, setting).map_or_else(|| remedy.clone(), Remedy::Set))
         }
@@ -453,6 +467,9 @@ impl Hint {
             Remedy::See(record) => Self::UseCommand { command: command(record) },
             Remedy::UndoInstead(name) => {
                 Self::RunInstead { command: format!("apply-patch undo {}", shell_word(&name)) }
+            }
+            Remedy::UndoInOrder(steps) => {
+                Self::RunInOrder { commands: steps.iter().map(undo_command).collect() }
             }
             Remedy::First(step) => Self::RunFirst { command: first(&step) },
             Remedy::Ask(decision) => Self::of_decision(&decision, caller),
@@ -683,6 +700,16 @@ fn command(record: Listing) -> String {
         Listing::Tools => "apply-patch tool --list".into(),
         Listing::Proposals => "apply-patch proposals".into(),
     }
+}
+
+/// Returns the command for one undo of several.
+fn undo_command(step: &UndoStep) -> String {
+    let mut command = format!("apply-patch undo {}", step.name);
+    for (nth, path) in step.paths.iter().enumerate() {
+        command += if nth == 0 { " -- " } else { " " };
+        command += &shell_word(path);
+    }
+    command
 }
 
 /// Returns the command for a step to take first.
@@ -933,6 +960,10 @@ impl Hint {
             Self::UseArgument { argument, value } => argument_words(argument, value, caller),
             Self::UseCommand { command } => format!("see {}", code(command)),
             Self::RunInstead { command } => format!("undo another one: {}", code(command)),
+            Self::RunInOrder { commands } => {
+                let commands: Vec<_> = commands.iter().map(|command| code(command)).collect();
+                format!("undo it with what others built on it: {}", commands.join(", then "))
+            }
             Self::RunFirst { command } => format!("first run {}", code(command)),
             Self::UseTool { tool: tool @ ("create_file" | "create"), path } => {
                 format!("to make a new file, use {tool} for {}", fs_guard::quoted(path))

@@ -40,7 +40,17 @@ impl Session {
     ) -> Result<Plan, commit::Error> {
         let ids = commit::standing(&span.newest(self.workspace())?, |entry| span.has(entry));
         let options = UndoOptions { carry, trust: false, cancellation: cancellation.clone() };
-        self.workspace().plan_undo_all(&ids, &options)
+        let plan = self.workspace().plan_undo_all(&ids, &options);
+        // An undo that is made first would be one of those to undo.
+        let has_own = match span {
+            Span::Session(name) => name == self.name().as_str(),
+            Span::Turn(name, session) => {
+                session.as_deref() == Some(self.name().as_str())
+                    && self.turn().is_some_and(|turn| turn.as_str() == name)
+            }
+            Span::From(_) | Span::Range(..) | Span::Since(_) => false,
+        };
+        plan.map_err(|error| if has_own { error.unrepeatable() } else { error })
     }
 
     /// Plans to reverse an undo: the given one, or the newest.
@@ -53,7 +63,21 @@ impl Session {
         id: Option<TransactionId>,
         cancellation: &Cancellation,
     ) -> Result<Plan, commit::Error> {
-        let options = UndoOptions { cancellation: cancellation.clone(), ..UndoOptions::default() };
+        self.plan_redo_with(id, false, cancellation)
+    }
+
+    /// Does the same. With `carry`, the redo is carried to files changed since.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Workspace::plan_redo_with`](commit::Workspace::plan_redo_with).
+    pub fn plan_redo_with(
+        &self,
+        id: Option<TransactionId>,
+        carry: bool,
+        cancellation: &Cancellation,
+    ) -> Result<Plan, commit::Error> {
+        let options = UndoOptions { carry, trust: false, cancellation: cancellation.clone() };
         self.workspace().plan_redo_with(id, &options)
     }
 }

@@ -3,7 +3,7 @@
 use fs_guard::Access;
 use patch_engine::commit::{self, TransactionId};
 use patch_engine::remedy::{Action, ForPerson};
-use patch_engine::{ErrorKind, Host, Remedy};
+use patch_engine::{Cancellation, ErrorKind, Host, Remedy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -143,6 +143,27 @@ fn is_undoable(session: &Session, entry: &commit::LogEntry) -> bool {
     header.session.as_deref() == Some(session.name().as_str()) && stands && entry.whole
 }
 
+/// Returns the action that changes a file by other means, if it can be one.
+fn by_hand(drift: &commit::Drift) -> Option<Remedy> {
+    match (&drift.moved_to, drift.actual, drift.expected) {
+        (Some(now), ..) => Some(Remedy::act(Action::Move, now)),
+        (None, Some(_), _) => Some(Remedy::act(Action::Edit, &drift.path)),
+        (None, None, Some(_)) => Some(Remedy::act(Action::Create, &drift.path)),
+        // A directory is there.
+        (None, None, None) => None,
+    }
+}
+
+/// Returns whether some paths of a transaction can be undone now.
+fn can_undo(session: &Session, id: TransactionId, paths: &[&str]) -> bool {
+    let checked: Result<Vec<_>, _> =
+        paths.iter().map(|path| session.root().check(path, Access::Read)).collect();
+    checked.is_ok_and(|paths| {
+        let never = &Cancellation::NEVER;
+        !paths.is_empty() && session.plan_undo(Some(id), &paths, false, false, never).is_ok()
+    })
+}
+
 /// Makes the error of a transaction that cannot be undone.
 fn not_undone(session: &Session, id: TransactionId, error: &commit::Error) -> ToolError {
     let converted = ToolError::workspace(error);
@@ -155,12 +176,9 @@ fn not_undone(session: &Session, id: TransactionId, error: &commit::Error) -> To
                 .map(|record| &*record.path)
                 .filter(|path| !drifts.iter().any(|drift| drift.path == *path))
                 .collect();
-            let others = (!others.is_empty()).then(|| Remedy::set("paths", others));
-            let edit = drifts.iter().take(NAMED).map(|drift| match &drift.moved_to {
-                Some(now) => Remedy::act(Action::Move, now),
-                None => Remedy::act(Action::Edit, &drift.path),
-            });
-            converted.remedies(edit.chain(others))
+            let others = Some(others).filter(|paths| can_undo(session, id, paths));
+            let others = others.map(|others| Remedy::set("paths", others));
+            converted.remedies(drifts.iter().filter_map(by_hand).take(NAMED).chain(others))
         }
         commit::Error::Elsewhere { .. } => {
             let entry = session.workspace().show(id);

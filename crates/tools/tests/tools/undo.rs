@@ -287,3 +287,37 @@ fn a_session_is_carried_beneath_later_changes() {
     undo_span(&mine, &of_session("mine"), true).expect("carried");
     assert_eq!(bench.read("a"), b"1\n2\n3\n4\n5\n6\n7\nEIGHT\n");
 }
+
+/// What is advised is possible: a file that is gone is not to be edited, and only paths are named
+/// whose undo is not refused as well.
+#[test]
+fn what_a_refused_undo_advises_is_possible() {
+    let patch = patch("*** Update File: f\n@@\n-a\n+b\n*** Delete File: g\n*** Add File: h\n+h\n");
+    for (name, f, g, wanted) in [
+        ("edited", Some("other\n"), None, json!([["edit_file", "f"], ["paths", ["h", "g"]]])),
+        ("gone", None, None, json!([["create_file", "f"], ["paths", ["h", "g"]]])),
+        (
+            "two",
+            Some("b\nc\n"),
+            Some("x\n"),
+            json!([["edit_file", "f"], ["edit_file", "g"], ["paths", ["h"]]]),
+        ),
+    ] {
+        let bench = Bench::new(&[("f", b"a\n"), ("g", b"g\n")]);
+        let id = bench.done("apply_patch", &json!({ "patch": patch }))["transactionId"].clone();
+        std::fs::remove_file(bench.path("f")).expect("it is there");
+        for (path, text) in [("f", f), ("g", g)] {
+            text.into_iter().for_each(|text| bench.write(path, text.as_bytes()));
+        }
+        let error = bench.fails("undo", &json!({ "transactionId": id }), "stale_file");
+        let mut hints = Vec::new();
+        for hint in error["hints"].as_array().expect("hints") {
+            let is_tool = hint["tool"].is_string();
+            let [key, value] = if is_tool { ["tool", "path"] } else { ["argument", "value"] };
+            hints.push(json!([hint[key], hint[value]]));
+        }
+        assert_eq!(Value::from(hints), wanted, "{name}: {error}");
+        let paths = wanted.as_array().and_then(|all| all.last()).map(|last| last[1].clone());
+        bench.done("undo", &json!({ "transactionId": id, "paths": paths }));
+    }
+}
