@@ -270,7 +270,7 @@ test("a patch is found in what people copy, in any of its forms", async () => {
 
 test("directories and names beside a file count", async () => {
   const root = folder({ "src/main.rs": "fn main() {}\n", "docs/x": "x\n" });
-  // The patch, and the kind of the refusal.
+  // The patch, and the kind of the refusal by the strict rules.
   const cases = [
     [["*** Add File: docs/new", "+n"], undefined],
     [["*** Add File: lib/new", "+n"], "not_found"],
@@ -280,9 +280,11 @@ test("directories and names beside a file count", async () => {
     [["*** Add File: .vscode/tasks.json", "+{}"], "permission_denied"],
   ];
   for (const [lines, kind] of cases) {
-    const got = await prepare(root, editor(), patchOf(...lines), standard).then(() => undefined, (error) => error);
+    const got = await prepare(root, editor(), patchOf(...lines), { profile: "strict" }).then(() => undefined, (error) => error);
     assert.equal(got?.kind, kind, `${lines[0]}: ${got?.message}`);
   }
+  const plan = await prepare(root, editor(), patchOf("*** Add File: lib/new", "+n"), standard);
+  assert.equal(plan.files.length, 1, "a directory is made");
   const error = await thrown(prepare(root, editor(), patchOf(...change("src/man.rs", "fn", "x")), standard));
   assert.match(describe(error).full, /did you mean src\/main\.rs/);
 });
