@@ -1,0 +1,192 @@
+// The commands for changes that were made: they are reviewed, shown and undone.
+import { join, relative, sep } from "node:path";
+import * as vscode from "vscode";
+import {
+  ChangedMeanwhile,
+  type Changes,
+  changesOf,
+  decideAs,
+  diffOf,
+  isAside,
+  isSame,
+  rejected,
+  revert,
+} from "./changes";
+import { type Span, counted } from "./history";
+import type { Located } from "./historyView";
+import { takeBack } from "./patches";
+import type { ChangedFile } from "./planning";
+import { Failed } from "./refusal";
+import type { Review } from "./review";
+import type { Texts } from "./texts";
+import {
+  Complaint,
+  Files,
+  Refused,
+  attempt,
+  folder,
+  program,
+  unsavedIn,
+  unsavedOf,
+} from "./workspace";
+
+/** The newest change that is not undone, with all of its turn. */
+const NEWEST: Span = { args: [], title: "the newest change" };
+
+/** The transactions of a line of the view, and the file that it is about. */
+function spanOf({ node }: Located): { span: Span; path?: string } {
+  if (node.kind === "folder") throw new Complaint("Choose a session or a change.");
+  if (node.kind !== "file") return { span: node.span };
+  return { span: node.change.span, path: node.toPath ?? node.path };
+}
+
+/** Shows what some transactions changed, to keep or revert each hunk; by default the newest. */
+export async function reviewChanges(review: Review, item?: Located): Promise<void> {
+  const where = item?.folder ?? (await folder());
+  if (!where) return;
+  const { span, path } = item ? spanOf(item) : { span: NEWEST, path: undefined };
+  await open(review, where, span, path);
+}
+
+/** Asks since when, and shows what was changed since then. */
+export async function reviewSince(review: Review): Promise<void> {
+  const where = await folder();
+  if (!where) return;
+  const since = await vscode.window.showInputBox({
+    title: "Review the changes since",
+    prompt: "An age, a time, a day, or the id of a transaction.",
+    placeHolder: "2h, 9am, yesterday, 2026-11-26",
+  });
+  if (!since) return;
+  await open(review, where, { args: [`--since=${since}`], title: `the changes since ${since}` });
+}
+
+async function open(review: Review, where: vscode.Uri, span: Span, path?: string): Promise<void> {
+  const files = new Files(where);
+  const changes = await attempt(files, () => changesOf(program(files.root), span));
+  if (changes.files.length === 0) {
+    void vscode.window.showInformationMessage(`Nothing to review: ${span.title} changed no file.`);
+    return;
+  }
+  const inProject = path && relative(changes.project, join(files.root, path)).split(sep).join("/");
+  await review.openChanges(changes, where, message(changes), inProject);
+}
+
+/** What the review shows and what can be done, in a few sentences. */
+function message(changes: Changes): string {
+  const { span, files, project, notes } = changes;
+  const open = files.flatMap(({ parts }) => parts).length;
+  const asides = files.flatMap(({ rows }) => rows).filter(isAside);
+  const since = asides.filter(({ description }) => description === "changed since").length;
+  const unsaved = unsavedOf(
+    project,
+    files.map(({ place }) => place),
+  );
+  return [
+    `${span.title[0]?.toUpperCase()}${span.title.slice(1)}: ${counted(open, "hunk")} to review.`,
+    since > 0 && `${since} changed since, and left alone.`,
+    "What is checked is kept.",
+    unsaved.length > 0 && `The files are shown as they are on the disk: ${unsavedIn(unsaved)}.`,
+    ...notes.map((note) => `Note: ${note}.`),
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Reverts what is rejected of the changes under review. */
+export async function revertRejected(review: Review): Promise<void> {
+  const { changes, folder: where } = review;
+  if (!changes || !where)
+    throw new Complaint("No changes are under review. Choose Review in the view What Agents Did.");
+  const hunks = rejected(changes);
+  if (hunks.length === 0) {
+    await review.close();
+    void vscode.window.showInformationMessage("All hunks are kept. Nothing was changed.");
+    return;
+  }
+  const places = [...new Set(hunks.map(({ file }) => file.place))];
+  const dirty = unsavedOf(changes.project, places);
+  if (dirty.length > 0)
+    throw new Complaint(`Nothing was reverted: ${unsavedIn(dirty)}. Save or revert first.`);
+  const files = new Files(where);
+  const maker = program(files.root);
+  let id: string;
+  try {
+    id = await revert(maker, changes);
+  } catch (error) {
+    if (!(error instanceof ChangedMeanwhile)) throw new Refused(files, error);
+    return again(review, where, changes);
+  }
+  await review.close();
+  const done = `${counted(hunks.length, "hunk")} in ${counted(places.length, "file")}`;
+  const answer = await vscode.window.showInformationMessage(`Reverted: ${done}.`, "Undo");
+  if (answer === "Undo") await takeBack(maker, files, id, unsavedOf(changes.project, places));
+}
+
+/** Makes a review again, after files have changed. What was decided stays decided. */
+async function again(review: Review, where: vscode.Uri, earlier: Changes): Promise<void> {
+  const files = new Files(where);
+  const maker = program(files.root);
+  const changes = await attempt(files, () => changesOf(maker, earlier.span));
+  if (isSame(changes, earlier)) {
+    throw new Complaint(
+      `Nothing was reverted: ${maker.file} would not do what is shown here. Run apply-patch review at a terminal.`,
+    );
+  }
+  decideAs(earlier, changes);
+  await review.openChanges(changes, where, message(changes));
+  void vscode.window.showWarningMessage(
+    "Nothing was reverted: the files have changed since they were shown. This is the review as it is now, with your decisions. Look at it, and revert again.",
+  );
+}
+
+/** Opens the diff of some transactions, as they were made. */
+export async function showDiff(texts: Texts, item: Located): Promise<void> {
+  const { span, path } = spanOf(item);
+  const files = new Files(item.folder);
+  const maker = program(files.root);
+  const diff = await attempt(files, () => diffOf(maker, span));
+  const project = await attempt(files, () => maker.project());
+  const inProject = path && relative(project, join(files.root, path)).split(sep).join("/");
+  const shown = inProject ? ofFile(diff, inProject) : diff;
+  const name = inProject ?? span.title;
+  const uri = texts.add(`${name.split("/").at(-1)}.diff`, shown || "(no difference)\n");
+  await vscode.window.showTextDocument(uri, { preview: true });
+}
+
+/** The part of a diff that is about a file. */
+function ofFile(diff: string, path: string): string {
+  const files = diff.split(/^(?=diff --git )/m);
+  return files.filter((file) => file.split("\n", 1)[0]?.endsWith(` b/${path}`)).join("");
+}
+
+/** Asks whether to undo some transactions, and undoes them. */
+export async function undoChanges(review: Review, item: Located): Promise<void> {
+  const { span } = spanOf(item);
+  const files = new Files(item.folder);
+  const maker = program(files.root);
+  const undo = (more: string[]) =>
+    maker.ask(["undo", "--json", ...more, ...span.args]) as Promise<{
+      changedFiles: ChangedFile[];
+    }>;
+  try {
+    const { changedFiles } = await undo(["--dry-run", "--diff=none"]);
+    const paths = changedFiles.flatMap(({ path, toPath }) => (toPath ? [path, toPath] : [path]));
+    const items = [{ label: "Undo", detail: paths.join(", ") }, { label: "Cancel" }];
+    const title = `Undo ${span.title}?`;
+    const chosen = await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true });
+    if (chosen?.label !== "Undo") return;
+    const dirty = unsavedOf(files.root, paths);
+    if (dirty.length > 0)
+      throw new Complaint(`Nothing was undone: ${unsavedIn(dirty)}. Save or revert first.`);
+    await undo([]);
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    if (error.kind !== "stale_file") throw new Refused(files, error);
+    const text = `Nothing was undone: ${error.message}.`;
+    const answer = await vscode.window.showErrorMessage(text, "Review Instead");
+    if (answer === "Review Instead") await reviewChanges(review, item);
+    return;
+  }
+  void vscode.window.showInformationMessage(`Undone: ${span.title}.`);
+}
