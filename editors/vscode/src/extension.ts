@@ -23,6 +23,15 @@ export function activate(context: vscode.ExtensionContext): void {
         .catch(report)
         .catch(report),
     );
+  /** A command that may change files, after which the history is another one. */
+  const change = (name: string, run: (...args: never[]) => Promise<void>) =>
+    command(name, async (...args: never[]) => {
+      try {
+        await run(...args);
+      } finally {
+        history.refresh();
+      }
+    });
   context.subscriptions.push(
     ...review.subscriptions,
     ...texts.subscriptions,
@@ -38,22 +47,19 @@ export function activate(context: vscode.ExtensionContext): void {
     command("show", (item: FileChange) => review.show(item)),
     command("acceptHunk", () => review.decide(true)),
     command("rejectHunk", () => review.decide(false)),
-    command("apply", () => apply(review)),
+    change("apply", () => apply(review)),
     command("discard", () => review.close()),
-    command("undo", undo),
+    change("undo", undo),
     command("reviewChanges", (item?: Located) => reviewChanges(review, item)),
     command("reviewSince", () => reviewSince(review)),
-    command("revertRejected", () => revertRejected(review)),
+    change("revertRejected", () => revertRejected(review)),
     command("endReview", () => review.close()),
     command("showDiff", (item: Located) => showDiff(texts, item)),
-    command("undoChanges", (item: Located) => undoChanges(review, item)),
+    change("undoChanges", (item: Located) => undoChanges(review, item)),
     command("showProposal", async (item: Waiting) => void (await proposals.show(item))),
-    command("approve", (item: Waiting) => proposals.approve(item)),
-    command("decline", (item: Waiting) => proposals.decline(item)),
+    change("approve", (item: Waiting) => proposals.approve(item)),
+    change("decline", (item: Waiting) => proposals.decline(item)),
     command("refresh", async () => history.refresh()),
-    command("chooseProgram", async () => {
-      await chooseProgram();
-      history.refresh();
-    }),
+    change("chooseProgram", chooseProgram),
   );
 }

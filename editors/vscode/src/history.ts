@@ -114,13 +114,16 @@ function filesOf(change: Change, entries: Entry[]): HistoryFile[] {
   return [...files.values()];
 }
 
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
 /** When something was done, in local time: without the day if that was today. */
 export function timeOf(time: Date, now: Date): string {
   const two = (number: number) => String(number).padStart(2, "0");
   const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
   if (time.toDateString() === now.toDateString()) return clock;
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${day} ${clock}`;
+  const day = `${MONTHS[time.getMonth()]} ${time.getDate()}`;
+  const year = time.getFullYear() === now.getFullYear() ? "" : ` ${time.getFullYear()}`;
+  return `${day}${year}, ${clock}`;
 }
 
 /** `1 file`, or `3 files`. */
@@ -143,22 +146,20 @@ export function described(
     const words = [operation, directory].filter(Boolean).join(", ");
     return { label: nameIn(place), description: words, tooltip };
   }
-  const newest = node.kind === "session" ? node.changes[0] : node;
-  const when = newest ? timeOf(newest.time, now) : "";
   if (node.kind === "session") {
     const label = node.name === "cli" ? "Command line" : node.name || "No session";
     const agents = [...new Set(node.changes.map(({ by }) => by))].join(", ");
-    const count = counted(node.changes.length, "change");
-    const undone = node.changes.every((change) => change.undone === "yes");
-    const description = [when, count, undone && "undone"].filter(Boolean).join(", ");
+    const isUndone = node.changes.every(({ undone }) => undone === "yes");
+    const description = counted(node.changes.length, "change") + (isUndone ? ", undone" : "");
     return { label, description, tooltip: `${node.span.title}\nby ${agents}` };
   }
   const undone = { no: "", partly: "partly undone", yes: "undone" }[node.undone];
-  const count = counted(node.files.length, "file");
   const names = node.files.map(({ path, toPath }) => toPath ?? path);
+  const [only = ""] = names;
+  const what = names.length === 1 ? nameIn(only) : counted(names.length, "file");
   return {
-    label: `${when}  ${nameIn(names[0] ?? "")}${names.length > 1 ? " …" : ""}`,
-    description: [count, node.by, undone].filter(Boolean).join(", "),
+    label: `${timeOf(node.time, now)}  ${what}`,
+    description: [node.by, undone].filter(Boolean).join(", "),
     tooltip: [`${node.span.title}, by ${node.by}`, undone, ...names].filter(Boolean).join("\n"),
   };
 }

@@ -18,6 +18,8 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #view: vscode.TreeView<Located>;
   readonly #watchers = new Map<string, vscode.Disposable>();
+  /** The newest change, which is opened. */
+  #newest: Change | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly subscriptions: vscode.Disposable[];
 
@@ -59,6 +61,8 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
         else if (error instanceof Error) notes.push(error.message);
       }
     }
+    const [first] = found;
+    this.#newest = first && "changes" in first.node ? first.node.changes[0] : undefined;
     this.#view.message = notes.join(" ") || undefined;
     await vscode.commands.executeCommand("setContext", "applyPatch.history", state);
     const all = new Set(found.map(({ folder }) => folder));
@@ -111,7 +115,8 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
       return item;
     }
     const { label, description, tooltip } = described(node, new Date());
-    const collapsed = { session: Expanded, change: Collapsed, file: None }[node.kind];
+    const change = this.#newest === node ? Expanded : Collapsed;
+    const collapsed = { session: Expanded, change, file: None }[node.kind];
     const item = new vscode.TreeItem(label, collapsed);
     item.description = description;
     item.tooltip = tooltip;
@@ -122,8 +127,7 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
       const show = { title: "Show Diff", arguments: [{ folder, node }] };
       item.command = { command: "applyPatch.showDiff", ...show };
     } else {
-      const icon = node.kind === "session" ? "hubot" : iconOf(node);
-      item.iconPath = new vscode.ThemeIcon(icon);
+      item.iconPath = new vscode.ThemeIcon(iconOf(node));
     }
     // Opened and closed branches stay so when the list is made again.
     item.id = [folder.toString(), node.kind, idOf(node)].join("\n");
@@ -131,8 +135,11 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
   }
 }
 
-const iconOf = ({ undone, turn }: Change): string =>
-  undone === "yes" ? "discard" : turn === undefined ? "git-commit" : "comment-discussion";
+function iconOf(node: Session | Change): string {
+  if (node.kind === "session") return node.name === "cli" ? "terminal" : "hubot";
+  if (node.undone === "yes") return "discard";
+  return node.turn === undefined ? "git-commit" : "comment-discussion";
+}
 
 function idOf(node: Session | Change | HistoryFile): string {
   if (node.kind === "session") return node.name;

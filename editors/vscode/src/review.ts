@@ -5,7 +5,10 @@ import { type Aside, type ChangePart, type ChangedText, type Changes, isAside } 
 import { describePart, lineOf, nameOf, partAt } from "./parts";
 import { type FileChange, type Part, type Plan, isAccepted, result, shown } from "./planning";
 
-export const SCHEME = "apply-patch";
+/** The scheme of the two sides of a file. */
+const SCHEME = "apply-patch";
+/** The scheme of the texts about a hunk that cannot be decided. */
+const NOTES = "apply-patch-note";
 
 type Side = "before" | "after";
 type Item = FileChange | Part | Aside;
@@ -50,6 +53,7 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
         }
       }),
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      vscode.workspace.registerTextDocumentContentProvider(NOTES, this),
       vscode.window.onDidChangeVisibleTextEditors(() => this.#decorate()),
       vscode.workspace.onDidChangeTextDocument(
         ({ document }) => document.uri.scheme === SCHEME && this.#decorate(),
@@ -98,10 +102,10 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
   /** Opens the differences of a file, at a hunk; of a hunk that cannot be decided, its texts. */
   async show(item: Item): Promise<void> {
     if (isAside(item)) {
-      const nth = rowsOf(item.file).indexOf(item);
-      await vscode.window.showTextDocument(this.#uri(item.file, `${nth}`, ".md"), {
-        preview: true,
-      });
+      const query = this.#query(item.file, `${rowsOf(item.file).indexOf(item)}`);
+      const path = `/${item.file.place} ${item.label.toLowerCase()}.md`;
+      const uri = vscode.Uri.from({ scheme: NOTES, path, query });
+      await vscode.window.showTextDocument(uri, { preview: true });
       return;
     }
     const file = isFile(item) ? item : item.file;
@@ -126,7 +130,7 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
     const own = tabs.filter(
       ({ input }) =>
         (input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME) ||
-        (input instanceof vscode.TabInputText && input.uri.scheme === SCHEME),
+        (input instanceof vscode.TabInputText && input.uri.scheme === NOTES),
     );
     if (own.length > 0) await vscode.window.tabGroups.close(own);
   }
@@ -158,15 +162,18 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
 
   // The documents: a path, and in the query which review and which side, or which text.
 
-  #uri(file: FileChange, side: Side | `${number}`, extension = ""): vscode.Uri {
+  #uri(file: FileChange, side: Side): vscode.Uri {
     const path = side === "before" ? file.path : (file.toPath ?? file.path);
-    const query = [this.#number, this.#files.indexOf(file), side].join(".");
-    return vscode.Uri.from({ scheme: SCHEME, path: `/${path}${extension}`, query });
+    return vscode.Uri.from({ scheme: SCHEME, path: `/${path}`, query: this.#query(file, side) });
+  }
+
+  #query(file: FileChange, side: string): string {
+    return [this.#number, this.#files.indexOf(file), side].join(".");
   }
 
   #of({ scheme, query }: vscode.Uri): { file: FileChange; side: string } | undefined {
     const [number, nth, side = ""] = query.split(".");
-    const isOwn = scheme === SCHEME && Number(number) === this.#number;
+    const isOwn = [SCHEME, NOTES].includes(scheme) && Number(number) === this.#number;
     const file = isOwn ? this.#files[Number(nth)] : undefined;
     return file && { file, side };
   }

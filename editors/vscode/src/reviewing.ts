@@ -134,10 +134,9 @@ async function again(review: Review, where: vscode.Uri, earlier: Changes): Promi
     );
   }
   decideAs(earlier, changes);
-  await review.openChanges(changes, where, message(changes));
-  void vscode.window.showWarningMessage(
-    "Nothing was reverted: the files have changed since they were shown. This is the review as it is now, with your decisions. Look at it, and revert again.",
-  );
+  const why = "The files have changed, and nothing was reverted. This is the review as it is now.";
+  await review.openChanges(changes, where, `${why} ${message(changes)}`);
+  void vscode.window.showWarningMessage("Nothing was reverted: files have changed. Look again.");
 }
 
 /** Opens the diff of some transactions, as they were made. */

@@ -76,7 +76,8 @@ test("a time has its day unless that is today", () => {
   const now = new Date(2026, 10, 30, 12, 0);
   for (const [time, wanted] of [
     [new Date(2026, 10, 30, 9, 5), "09:05"],
-    [new Date(2026, 10, 29, 23, 59), "2026-11-29 23:59"],
+    [new Date(2026, 10, 29, 23, 59), "Nov 29, 23:59"],
+    [new Date(2025, 0, 1, 0, 0), "Jan 1 2025, 00:00"],
   ]) {
     assert.equal(timeOf(time, now), wanted);
   }
@@ -86,11 +87,11 @@ test("the history is listed by sessions, turns and files", async () => {
   const root = worked();
   const state = started(root);
   assert.deepEqual(lines(await state.tree("history")), [
-    "refactor: TIME, 2 changes",
-    "  TIME  x …: 2 files, claude",
+    "refactor: 2 changes",
+    "  TIME  2 files: claude",
     "    x: update, src",
     "    q: create, src",
-    "  TIME  a …: 4 files, claude",
+    "  TIME  4 files: claude",
     "    a: update",
     "    new: create, n",
     "    gone: delete",
@@ -99,8 +100,9 @@ test("the history is listed by sessions, turns and files", async () => {
   assert.deepEqual(state.events.executed.at(-1), ["setContext", "applyPatch.history", "empty"]);
   run(root, ["undo", "--turn=refactor/t1", "--json"]);
   const all = await state.tree("history");
-  assert.deepEqual(lines(all).slice(0, 2), ["refactor: TIME, 2 changes", "  TIME  x …: 2 files, claude, undone"]);
+  assert.deepEqual(lines(all).slice(0, 2), ["refactor: 2 changes", "  TIME  2 files: claude, undone"]);
   assert.deepEqual(all.slice(0, 3).map(({ node }) => node.contextValue), ["session", "undone", "file"]);
+  assert.deepEqual(all.filter(({ node }) => node.collapsibleState === 2).map(({ node }) => node.label.slice(-8)), ["refactor", " 2 files"], "the newest is open");
   const uri = all[2].node.resourceUri;
   assert.equal(uri.path, state.vscode.Uri.file(join(root, "src/x")).path);
 });
@@ -149,7 +151,7 @@ test("several folders have a line each", async () => {
   const state = started(one, other);
   const all = lines(await state.tree("history"));
   assert.deepEqual(all.filter((line) => !/^ {4}/.test(line)).map((line) => line.replace(/^\S+: undefined/, "folder")), [
-    "folder", "  refactor: TIME, 2 changes", "folder", "  fix: TIME, 1 change",
+    "folder", "  refactor: 2 changes", "folder", "  fix: 1 change",
   ]);
   await state.run("reviewChanges", await node(state, "fix:"));
   assert.deepEqual(state.list(), ["[x] b: update", "  [x] Hunk 1, line 1: - b"]);
@@ -277,13 +279,14 @@ test("permissions and bytes that are not text are reverted whole", { skip: proce
 test("a file that changed meanwhile is shown again, with what was decided", async () => {
   const root = worked();
   const state = started(root);
-  await state.run("reviewChanges", await node(state, "a …"));
+  await state.run("reviewChanges", await node(state, "4 files"));
   state.check("Hunk 2, line 30", false);
   state.check("gone", false);
   const mine = read(root, "a").replace("two\n", "mine\n");
   writeFileSync(join(root, "a"), mine);
   await state.run("revertRejected");
-  assert.match(state.said.at(-1), /^warning: Nothing was reverted: the files have changed since they were shown\./);
+  assert.match(state.said.at(-1), /^warning: Nothing was reverted: files have changed\./);
+  assert.match(state.view.message, /^The files have changed, and nothing was reverted\. This is the review as it is now\. Transaction /);
   assert.equal(read(root, "a"), mine);
   assert.deepEqual(state.list().slice(0, 4), ["[ ] gone: delete", "[ ] a: update", "  - Line 2: changed since", "  [ ] Hunk 1, line 31: - line 30"]);
   await state.run("revertRejected");
@@ -310,7 +313,7 @@ test("the program does what is shown, or nothing", scripts, async () => {
   const root = worked();
   const state = started(root);
   state.settings.set("program", altered(root, "--dry-run", /"afterSha256":"../, '"afterSha256":"00'));
-  await state.run("reviewChanges", await node(state, "a …"));
+  await state.run("reviewChanges", await node(state, "4 files"));
   state.check("Hunk 1, line 2", false);
   const before = read(root, "a");
   await state.run("revertRejected");
@@ -385,15 +388,15 @@ test("unsaved changes are not written over", async () => {
   await state.run("revertRejected");
   assert.equal(state.said.at(-1), "error: Nothing was reverted: src/x has unsaved changes. Save or revert first.");
   state.answer = () => "Undo";
-  await state.run("undoChanges", await node(state, "x …"));
+  await state.run("undoChanges", await node(state, "2 files"));
   assert.equal(state.said.at(-1), "error: Nothing was undone: src/x has unsaved changes. Save or revert first.");
   assert.equal(read(root, "src/x"), "z\n");
 });
 
 test("a session, a turn and a transaction are undone after a question", async () => {
   const cases = [
-    ["x …", "Undo turn t1 of session refactor?", { "src/x": "x\n", "src/q": undefined, gone: undefined }],
-    ["a …", /^Undo transaction [0-9a-f]{8}\?$/, { a: long, gone: "g\n", "src/x": "z\n" }],
+    ["2 files", "Undo turn t1 of session refactor?", { "src/x": "x\n", "src/q": undefined, gone: undefined }],
+    ["4 files", /^Undo transaction [0-9a-f]{8}\?$/, { a: long, gone: "g\n", "src/x": "z\n" }],
     ["refactor:", "Undo all changes of session refactor?", { a: long, gone: "g\n", old: long, moved: undefined, "src/x": "x\n" }],
   ];
   for (const [label, question, wanted] of cases) {
@@ -418,7 +421,7 @@ test("what cannot be undone as a whole can be reviewed", async () => {
   writeFileSync(join(root, "src/q"), "mine\n");
   const state = started(root);
   state.answer = (text, choices) => choices.find((choice) => choice === "Undo" || choice === "Review Instead");
-  await state.run("undoChanges", await node(state, "x …"));
+  await state.run("undoChanges", await node(state, "2 files"));
   assert.match(state.said[0], /^error: Nothing was undone: .*src\/q/);
   assert.deepEqual(state.list(), ["- src/q: create", "  - created: changed since", "[x] src/x: update", "  [x] Hunk 1, line 1: - x"]);
 });
@@ -427,7 +430,7 @@ test("a diff is shown as the change was made, or the part of one file", async ()
   const root = worked();
   writeFileSync(join(root, "src/q"), "mine\n");
   const state = started(root);
-  await state.run("showDiff", await node(state, "x …"));
+  await state.run("showDiff", await node(state, "2 files"));
   const whole = state.shown.at(-1)[1];
   assert.match(whole, /^diff --git a\/src\/q b\/src\/q\n[^]*\+q\ndiff --git a\/src\/x b\/src\/x\n[^]*-x\n\+z\n$/);
   await state.run("showDiff", await node(state, "q: create"));

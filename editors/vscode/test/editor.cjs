@@ -80,8 +80,8 @@ class EventEmitter {
 }
 
 class TreeItem {
-  constructor(label) {
-    this.label = label;
+  constructor(label, collapsibleState) {
+    Object.assign(this, { label, collapsibleState });
   }
 }
 
