@@ -109,9 +109,18 @@ export async function changesOf(program: Program, span: Span): Promise<Changes> 
   return { span, project, files, notes };
 }
 
-/** The net diff of some transactions as they were made, in git's form. */
-export async function diffOf(program: Program, span: Span): Promise<string> {
-  return ((await program.ask(["review", "--json", ...span.args])) as ReviewData).diff;
+/**
+ * The net diff of some transactions as they were made, in git's form; with a path from the top of
+ * the project, the part of that file, if it can be told apart.
+ *
+ * Throws `Failed` when the program refuses, and an `Error` when it cannot be run.
+ */
+export async function diffOf(program: Program, span: Span, path?: string): Promise<string> {
+  const data = (await program.ask(["review", "--json", ...span.args])) as ReviewData;
+  const files = data.diff.split(/^(?=diff --git )/m);
+  // The names in a diff may be quoted, but its files are in the order of the changes.
+  const nth = data.changedFiles.findIndex((file) => (file.toPath ?? file.path) === path);
+  return files.length === data.changedFiles.length ? (files[nth] ?? data.diff) : data.diff;
 }
 
 async function textOf(

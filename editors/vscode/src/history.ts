@@ -6,7 +6,7 @@ import type { Entry, Log } from "./program";
 export interface Span {
   /** The arguments of `review` and `undo`. */
   args: string[];
-  /** The same in words, as in “Undo …?”. */
+  /** The same in words, as in "Undo …?". */
   title: string;
 }
 
@@ -70,7 +70,10 @@ function changeOf(session: string, entries: Entry[]): Change {
   const newest = entries[0] as Entry;
   const { turnId } = newest;
   const span = turnId
-    ? { args: [`--turn=${session}/${turnId}`], title: `turn ${turnId} of session ${session}` }
+    ? {
+        args: [`--turn=${session && `${session}/`}${turnId}`],
+        title: `turn ${turnId} of session ${session}`,
+      }
     : { args: [newest.id], title: `transaction ${newest.shortId}` };
   const standing = entries.filter(({ undoneBy }) => !undoneBy).length;
   const change: Change = {

@@ -20,10 +20,11 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
   readonly #watchers = new Map<string, vscode.Disposable>();
   /** The newest change, which is opened. */
   #newest: Change | undefined;
+  #isLoaded = false;
   #timer: NodeJS.Timeout | undefined;
   readonly subscriptions: vscode.Disposable[];
 
-  /** `onRefresh` is called when the list is made again. */
+  /** `onRefresh` is called when the list is made, and when it is made again. */
   constructor(readonly onRefresh: () => void) {
     this.#view = vscode.window.createTreeView("applyPatch.history", {
       treeDataProvider: this,
@@ -50,6 +51,8 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
   }
 
   async #load(): Promise<Located[]> {
+    if (!this.#isLoaded) this.onRefresh();
+    this.#isLoaded = true;
     const found: Located[] = [];
     const notes: string[] = [];
     let state = "empty";
@@ -120,7 +123,7 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
     const item = new vscode.TreeItem(label, collapsed);
     item.description = description;
     item.tooltip = tooltip;
-    item.contextValue = node.kind === "change" && node.undone === "yes" ? "undone" : node.kind;
+    item.contextValue = contextOf(node);
     if (node.kind === "file") {
       item.resourceUri = vscode.Uri.joinPath(folder, node.toPath ?? node.path);
       item.iconPath = vscode.ThemeIcon.File;
@@ -133,6 +136,12 @@ export class HistoryView implements vscode.TreeDataProvider<Located> {
     item.id = [folder.toString(), node.kind, idOf(node)].join("\n");
     return item;
   }
+}
+
+/** Which commands a line has: what is undone is not undone again, and no session has no name. */
+function contextOf(node: Session | Change | HistoryFile): string {
+  if (node.kind === "change" && node.undone === "yes") return "undone";
+  return node.kind === "session" && node.name === "" ? "unnamed" : node.kind;
 }
 
 function iconOf(node: Session | Change): string {

@@ -29,6 +29,7 @@ export class ProposalsView implements vscode.TreeDataProvider<Waiting> {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #view: vscode.TreeView<Waiting>;
   #waiting: Waiting[] = [];
+  #calls = 0;
   readonly subscriptions: vscode.Disposable[];
 
   constructor(readonly texts: Texts) {
@@ -38,6 +39,7 @@ export class ProposalsView implements vscode.TreeDataProvider<Waiting> {
 
   /** Makes the list again. The icon of the view says how many wait. */
   async refresh(): Promise<void> {
+    const call = ++this.#calls;
     const found = new Map<string, Waiting>();
     const notes: string[] = [];
     for (const { uri: folder } of folders()) {
@@ -51,6 +53,8 @@ export class ProposalsView implements vscode.TreeDataProvider<Waiting> {
         if (error instanceof Error && !(error instanceof NoProgram)) notes.push(error.message);
       }
     }
+    // A later call knows more.
+    if (call !== this.#calls) return;
     this.#waiting = [...found.values()];
     const { length } = this.#waiting;
     this.#view.message = notes.join(" ") || undefined;

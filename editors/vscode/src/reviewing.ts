@@ -68,8 +68,8 @@ async function open(review: Review, where: vscode.Uri, span: Span, path?: string
     void vscode.window.showInformationMessage(`Nothing to review: ${span.title} changed no file.`);
     return;
   }
-  const inProject = path && relative(changes.project, join(files.root, path)).split(sep).join("/");
-  await review.openChanges(changes, where, message(changes), inProject);
+  const first = path && inProject(changes.project, files, path);
+  await review.openChanges(changes, where, message(changes), first);
 }
 
 /** What the review shows and what can be done, in a few sentences. */
@@ -139,24 +139,22 @@ async function again(review: Review, where: vscode.Uri, earlier: Changes): Promi
   void vscode.window.showWarningMessage("Nothing was reverted: files have changed. Look again.");
 }
 
-/** Opens the diff of some transactions, as they were made. */
+/** Opens the diff of some transactions, as they were made; of a file, its part. */
 export async function showDiff(texts: Texts, item: Located): Promise<void> {
   const { span, path } = spanOf(item);
   const files = new Files(item.folder);
   const maker = program(files.root);
-  const diff = await attempt(files, () => diffOf(maker, span));
-  const project = await attempt(files, () => maker.project());
-  const inProject = path && relative(project, join(files.root, path)).split(sep).join("/");
-  const shown = inProject ? ofFile(diff, inProject) : diff;
-  const name = inProject ?? span.title;
-  const uri = texts.add(`${name.split("/").at(-1)}.diff`, shown || "(no difference)\n");
+  const diff = await attempt(files, async () =>
+    diffOf(maker, span, path && inProject(await maker.project(), files, path)),
+  );
+  const name = path?.split("/").at(-1) ?? span.title.replaceAll("/", " ");
+  const uri = texts.add(`${name}.diff`, diff || "(no difference)\n");
   await vscode.window.showTextDocument(uri, { preview: true });
 }
 
-/** The part of a diff that is about a file. */
-function ofFile(diff: string, path: string): string {
-  const files = diff.split(/^(?=diff --git )/m);
-  return files.filter((file) => file.split("\n", 1)[0]?.endsWith(` b/${path}`)).join("");
+/** The path from the top of a project, of a path from a folder. */
+function inProject(project: string, files: Files, path: string): string {
+  return relative(project, join(files.root, path)).split(sep).join("/");
 }
 
 /** Asks whether to undo some transactions, and undoes them. */

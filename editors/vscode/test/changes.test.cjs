@@ -2,15 +2,16 @@
 "use strict";
 
 const assert = require("node:assert/strict");
-const { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } = require("node:fs");
+const { chmodSync, existsSync, readFileSync, statSync, writeFileSync } = require("node:fs");
+const { createHash } = require("node:crypto");
 const { join } = require("node:path");
 const { test } = require("node:test");
 
 const { activate, editor } = require("./editor.cjs");
 const { agent, change, extension, folder, load, long, patchOf, program, run, twoHunks } = require("./places.cjs");
 
-const { changesOf, expectedReverts, rejected, revert } = load("./changes.js");
-const { described, sessionsOf, timeOf } = load("./history.js");
+const { changesOf, expectedReverts, revert } = load("./changes.js");
+const { sessionsOf, timeOf } = load("./history.js");
 const { Program } = load("./program.js");
 
 const manifest = JSON.parse(readFileSync(join(extension, "package.json")));
@@ -21,6 +22,7 @@ const started = (...roots) => {
   return state;
 };
 const read = (root, path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
+const hash = (bytes) => createHash("sha256").update(bytes).digest("hex");
 const lines = (all) => all.map(({ line }) => line.replace(/\d\d:\d\d/g, "TIME"));
 const node = async (state, label) => (await state.tree("history")).find(({ line }) => line.includes(label)).item;
 const session = (name) => ({ args: [`--session=${name}`], title: name });
@@ -233,7 +235,7 @@ test("each kind of change is reverted exactly as it is shown", async () => {
     const id = await revert(maker, changes);
     for (const { path, toPath, operation, afterSha256 } of wanted) {
       const bytes = operation === "delete" ? undefined : readFileSync(join(root, toPath ?? path));
-      assert.equal(bytes && require("node:crypto").createHash("sha256").update(bytes).digest("hex"), afterSha256, `${isRejected}: ${path}`);
+      assert.equal(bytes && hash(bytes), afterSha256, `${isRejected}: ${path}`);
     }
     await maker.undo(id);
     assert.deepEqual([read(root, "moved"), read(root, "n/new"), read(root, "gone")], [long.replace("line 2\n", "two\n"), "n\n", undefined]);
@@ -438,12 +440,12 @@ test("a diff is shown as the change was made, or the part of one file", async ()
 });
 
 test("a folder within a project has the project's history, by its own paths", async () => {
-  const root = folder({ "top": "t\n", "app/a": "one\n" });
-  mkdirSync(join(root, ".git"));
-  writeFileSync(join(root, ".git/HEAD"), "ref: refs/heads/main\n");
-  agent(root, {}, ...change("top", "t", "T"), ...change("app/a", "one", "two"));
+  const root = folder({ top: "t\n", "app/n\u00e4h": "n\n", "app/a": "one\n", ".git/HEAD": "ref: refs/heads/main\n" });
+  agent(root, {}, ...change("top", "t", "T"), ...change("app/a", "one", "two"), ...change("app/n\u00e4h", "n", "N"));
   const state = started(join(root, "app"));
-  assert.deepEqual(lines(await state.tree("history")).slice(2), ["    top: update, ..", "    a: update"]);
+  assert.deepEqual(lines(await state.tree("history")).slice(2), ["    top: update, ..", "    a: update", "    n\u00e4h: update"]);
+  await state.run("showDiff", await node(state, "n\u00e4h: update"));
+  assert.match(state.shown.at(-1)[1], /^diff --git [^]*-n\n\+N\n$/);
   await state.run("showDiff", await node(state, "a: update"));
   assert.match(state.shown.at(-1)[1], /^diff --git a\/app\/a b\/app\/a\n[^]*\+two\n$/);
   await state.run("reviewChanges", await node(state, "a: update"));
@@ -451,6 +453,26 @@ test("a folder within a project has the project's history, by its own paths", as
   state.check("top", false);
   await state.run("revertRejected");
   assert.deepEqual([read(root, "top"), read(root, "app/a")], ["t\n", "two\n"]);
+});
+
+test("a history in the user's directory is that of the project", async () => {
+  const root = folder({ "a": "one\n", "sub/b": "b\n", ".git/HEAD": "ref: refs/heads/main\n" });
+  const before = process.env.XDG_CONFIG_HOME;
+  process.env.XDG_CONFIG_HOME = folder({ "apply-patch/config.toml": 'state = "user"\n' });
+  try {
+    agent(root, {}, ...change("a", "one", "two"), ...change("sub/b", "b", "B"));
+    assert.ok(!existsSync(join(root, ".apply-patch")));
+    const state = started(join(root, "sub"));
+    await state.run("reviewChanges", await node(state, "2 files"));
+    assert.deepEqual(state.list().filter((line) => !line.startsWith(" ")), ["[x] a: update", "[x] sub/b: update"]);
+    assert.deepEqual(state.diff(), ["one\n", "two\n"]);
+    state.check("sub/b", false);
+    await state.run("revertRejected");
+    assert.deepEqual([read(root, "a"), read(root, "sub/b")], ["two\n", "b\n"]);
+  } finally {
+    if (before === undefined) delete process.env.XDG_CONFIG_HOME;
+    else process.env.XDG_CONFIG_HOME = before;
+  }
 });
 
 const proposed = (root, why, ...more) => run(root, ["propose", "--json", "--why", why, "-"], patchOf(...more)).proposalId;

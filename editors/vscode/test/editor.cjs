@@ -228,7 +228,6 @@ function editor(...roots) {
       getWorkspaceFolder: (uri) => folders.find((one) => uri.path.startsWith(`${one.uri.path}/`)),
       openTextDocument: async (uri) => open(uri),
       onDidChangeTextDocument: () => ({ dispose() {} }),
-      onDidCloseTextDocument: () => ({ dispose() {} }),
       onDidChangeWorkspaceFolders: () => ({ dispose() {} }),
       createFileSystemWatcher({ base, pattern }) {
         const changed = new EventEmitter();
