@@ -217,8 +217,7 @@ function partOf(file: ChangedText, data: HunkData, hunk: Hunk | null, of: number
 }
 
 function asideOf(file: ChangedText, { kind, state, diff, conflict }: HunkData): Aside {
-  const made = split(`diff --git a/file b/file\n${diff}`)[0]?.hunks[0]?.newStart;
-  const line = conflict?.current.lines.start ?? (made === undefined ? undefined : made + 1);
+  const line = conflict?.current.lines.start ?? firstLine(diff);
   const label = kind === "lines" && line !== undefined ? `Line ${line}` : TITLES[kind];
   const description = {
     standing: "not shown here: decide at a terminal",
@@ -235,6 +234,13 @@ function asideOf(file: ChangedText, { kind, state, diff, conflict }: HunkData): 
     : [fenced(diff, "diff")];
   const about = [`${file.place}, ${label}: ${description}`, ...texts].join("\n\n");
   return { file, label, description, about };
+}
+
+/** The first line that a hunk changes in the file after, counted from 1. */
+function firstLine(diff: string): number | undefined {
+  const [hunk] = split(`diff --git a/file b/file\n${diff}`)[0]?.hunks ?? [];
+  const [first] = hunk?.replacements ?? [];
+  return hunk && first && hunk.newStart + first.start - hunk.start + 1;
 }
 
 /** A text as a block of Markdown. */

@@ -195,7 +195,9 @@ test("changes are reviewed in the files as they are now, and reverted as one", a
   await state.run("rejectHunk");
   assert.equal(state.diff()[1], read(root, "moved"), "the next file is shown");
   state.check("moved", false);
-  state.check("Hunk 2, line 30", false);
+  await state.run("show", state.item("Hunk 2, line 30"));
+  await state.run("rejectHunk");
+  assert.deepEqual(state.list().slice(4, 8).map((line) => line.trim().slice(0, 3)), ["[x]", "[ ]", "[x]", "[ ]"]);
   const kept = read(root, "moved").replace("thirty", "line 30");
   assert.ok(existsSync(join(root, "moved")), "nothing is changed yet");
   await state.run("revertRejected");
@@ -264,7 +266,7 @@ test("permissions and bytes that are not text are reverted whole", { skip: proce
     "  [x] permission to execute: ",
     "  [x] Hunk 1, line 1: - one",
     "- latin: update",
-    "  - Line 1: not shown here: decide at a terminal",
+    "  - Line 2: not shown here: decide at a terminal",
   ]);
   state.check("permission to execute", false);
   await state.run("revertRejected");
@@ -276,6 +278,20 @@ test("permissions and bytes that are not text are reverted whole", { skip: proce
   state.check("bin", false);
   await state.run("revertRejected");
   assert.deepEqual(readFileSync(join(root, "bin")), Buffer.from("b\0\xff", "latin1"));
+});
+
+test("a moved file that is not text goes back with its new bytes", async () => {
+  const bytes = Buffer.from("text\n");
+  const root = folder({ bin: bytes });
+  const tool = (name, args) => run(root, ["tool", name, "--session", "s", "--args", JSON.stringify(args)]);
+  tool("move_file", { fromPath: "bin", toPath: "moved", expectedSha256: hash(bytes) });
+  tool("write_file", { path: "moved", content: "b\0", expectedSha256: hash(bytes) });
+  const state = started(root);
+  await state.run("reviewChanges", await node(state, "s:"));
+  assert.deepEqual(state.list(), ["[x] bin → moved: move", "  [x] moved: ", "  [x] contents: "]);
+  state.check("moved", false);
+  await state.run("revertRejected");
+  assert.deepEqual([state.said.at(-1), read(root, "bin"), read(root, "moved")], ["info: Reverted: 1 hunk in 1 file.", "b\0", undefined]);
 });
 
 test("a file that changed meanwhile is shown again, with what was decided", async () => {
@@ -294,6 +310,26 @@ test("a file that changed meanwhile is shown again, with what was decided", asyn
   await state.run("revertRejected");
   assert.equal(state.said.at(-1), "info: Reverted: 2 hunks in 2 files.");
   assert.deepEqual([read(root, "a"), read(root, "gone")], [mine.replace("thirty", "line 30"), "g\n"]);
+});
+
+test("a hunk that changed or was reverted meanwhile is left alone", async () => {
+  const cases = [
+    ["thirty", "mine", "  - Line 31: changed since"],
+    ["thirty", "line 30", "  - Line 31: reverted"],
+  ];
+  for (const [from, to, wanted] of cases) {
+    const root = worked();
+    const state = started(root);
+    await state.run("reviewChanges", await node(state, "4 files"));
+    state.check("Hunk 2, line 30", false);
+    const mine = read(root, "a").replace(from, to);
+    writeFileSync(join(root, "a"), mine);
+    await state.run("revertRejected");
+    assert.match(state.said.at(-1), /^warning: Nothing was reverted: files have changed\./);
+    assert.deepEqual(state.list().slice(1, 4), ["[x] a: update", "  [x] Hunk 1, line 2: - line 2", wanted]);
+    await state.run("revertRejected");
+    assert.deepEqual([read(root, "a"), state.said.at(-1)], [mine, "info: All hunks are kept. Nothing was changed."]);
+  }
 });
 
 // A script is run by itself on Unix.
@@ -393,6 +429,10 @@ test("unsaved changes are not written over", async () => {
   await state.run("undoChanges", await node(state, "2 files"));
   assert.equal(state.said.at(-1), "error: Nothing was undone: src/x has unsaved changes. Save or revert first.");
   assert.equal(read(root, "src/x"), "z\n");
+  // A file that is not text in its editor, as a notebook is.
+  state.tab(root, "a", true);
+  await state.run("undoChanges", await node(state, "4 files"));
+  assert.equal(state.said.at(-1), "error: Nothing was undone: a has unsaved changes. Save or revert first.");
 });
 
 test("a session, a turn and a transaction are undone after a question", async () => {
@@ -481,9 +521,10 @@ test("a proposal is shown as it would be now, and approved", async () => {
   const root = folder({ a: long, gone: "g\n" });
   const id = proposed(root, "two is better", ...twoHunks("a"), "*** Add File: n", "+n", "*** Delete File: gone");
   const state = started(root);
-  await state.run("refresh");
-  await new Promise((done) => setTimeout(done, 300));
   const view = state.views.get("applyPatch.proposals");
+  const listed = new Promise((done) => view.provider.onDidChangeTreeData(done));
+  await state.tree("history");
+  await listed;
   assert.deepEqual(lines(await state.tree("proposals")), ["two is better: TIME, 3 files, cli"]);
   assert.deepEqual(view.badge, { value: 1, tooltip: "1 proposal to decide" });
   const [{ item }] = await state.tree("proposals");
