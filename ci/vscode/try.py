@@ -278,6 +278,12 @@ def changes(editor: Editor) -> None:
     editor.click("row('Hunk 1, line 9')")
     editor.wait("text().includes('import os')")
     editor.shot("17-to-be-reverted")
+    editor.command("Apply Patch: Comment on Hunk…")
+    editor.wait("title().includes('Comment on the hunk')")
+    editor.call("Input.insertText", text="Why two?")
+    editor.key("Enter", 13)
+    editor.wait("row('Hunk 1, line 9').textContent.includes('“Why two?”')")
+    assert [note["words"] for note in program("review", "--json", "--notes")["notes"]] == ["Why two?"]
 
     # Somebody writes while the person reads.
     with open(f"{project}/src/todo.py", "a", encoding="utf-8") as file:

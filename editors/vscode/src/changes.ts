@@ -59,6 +59,8 @@ export interface ChangePart extends Part {
 /** A hunk that cannot be decided about. */
 export interface Aside {
   file: ChangedText;
+  id: string;
+  notes: string[];
   label: string;
   /** Why not. */
   description: string;
@@ -216,7 +218,8 @@ function partOf(file: ChangedText, data: HunkData, hunk: Hunk | null, of: number
   return part;
 }
 
-function asideOf(file: ChangedText, { kind, state, diff, conflict }: HunkData): Aside {
+function asideOf(file: ChangedText, hunk: HunkData): Aside {
+  const { id, kind, state, diff, conflict, notes = [] } = hunk;
   const line = conflict?.current.lines.start ?? firstLine(diff);
   const label = kind === "lines" && line !== undefined ? `Line ${line}` : TITLES[kind];
   const description = {
@@ -233,7 +236,7 @@ function asideOf(file: ChangedText, { kind, state, diff, conflict }: HunkData): 
       ]
     : [fenced(diff, "diff")];
   const about = [`${file.place}, ${label}: ${description}`, ...texts].join("\n\n");
-  return { file, label, description, about };
+  return { file, id, notes, label, description, about };
 }
 
 /** The first line that a hunk changes in the file after, counted from 1. */
@@ -291,6 +294,26 @@ export function isSame(one: Changes, other: Changes): boolean {
       ]),
     );
   return shows(one) === shows(other);
+}
+
+/**
+ * Keeps a comment on a hunk, for the agent.
+ *
+ * Throws `Failed` when the program refuses, and an `Error` when it cannot be run.
+ */
+export async function comment(
+  program: Program,
+  { span }: Changes,
+  hunk: ChangePart | Aside,
+  words: string,
+): Promise<void> {
+  await program.ask(["review", "--json", ...span.args, `--note=${hunk.id}=${words}`]);
+  hunk.notes.push(words);
+}
+
+/** The comments on the hunks of some transactions as a text; empty if there are none. */
+export async function commentsOn(program: Program, span: Span): Promise<string> {
+  return program.text(["review", "--notes", "--color=never", ...span.args]);
 }
 
 /** The files are not as they were shown any more. */

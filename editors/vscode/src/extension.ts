@@ -5,8 +5,16 @@ import { apply, open, selection, undo } from "./patches";
 import type { FileChange } from "./planning";
 import { type Located, HistoryView } from "./historyView";
 import { ProposalsView, type Waiting } from "./proposalsView";
-import { Review } from "./review";
-import { reviewChanges, reviewSince, revertRejected, showDiff, undoChanges } from "./reviewing";
+import { type Item, Review } from "./review";
+import {
+  commentOnHunk,
+  copyComments,
+  reviewChanges,
+  reviewSince,
+  revertRejected,
+  showDiff,
+  undoChanges,
+} from "./reviewing";
 import { Texts } from "./texts";
 import { folder } from "./workspace";
 
@@ -53,6 +61,8 @@ export function activate(context: vscode.ExtensionContext): void {
     command("reviewChanges", (item?: Located) => reviewChanges(review, item)),
     command("reviewSince", () => reviewSince(review)),
     change("revertRejected", () => revertRejected(review)),
+    command("comment", (item?: Item) => commentOnHunk(review, item)),
+    command("copyComments", () => copyComments(review)),
     command("endReview", () => review.close()),
     command("showDiff", (item: Located) => showDiff(texts, item)),
     change("undoChanges", (item: Located) => undoChanges(review, item)),

@@ -183,7 +183,26 @@ export class Program {
    * Runs the program, and returns the data of its answer, which is a JSON object also when it
    * fails.
    */
-  ask(args: string[], input = ""): Promise<unknown> {
+  async ask(args: string[], input = ""): Promise<unknown> {
+    const { stdout, stderr } = await this.#run(args, input);
+    let answer: { ok: boolean; data: unknown; error: Failure };
+    try {
+      answer = JSON.parse(stdout);
+    } catch {
+      throw new Error(`${this.file} did not answer: ${(stderr || stdout).trim().slice(0, 300)}`);
+    }
+    if (!answer.ok) throw new Failed(answer.error);
+    return answer.data;
+  }
+
+  /** Runs the program, and returns what it prints for people. */
+  async text(args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.#run(args);
+    if (code !== 0) throw new Error(stderr.trim().slice(0, 300));
+    return stdout;
+  }
+
+  #run(args: string[], input = ""): Promise<Output> {
     return new Promise((resolve, reject) => {
       const child = spawn(this.file, args, { cwd: this.root, windowsHide: true });
       const said = { stdout: "", stderr: "" };
@@ -195,20 +214,14 @@ export class Program {
       );
       // It may end before it has read all.
       child.stdin.on("error", () => {}).end(input);
-      child.on("close", () => {
-        let answer: { ok: boolean; data: unknown; error: Failure };
-        try {
-          answer = JSON.parse(said.stdout);
-        } catch {
-          return reject(
-            new Error(
-              `${this.file} did not answer: ${(said.stderr || said.stdout).trim().slice(0, 300)}`,
-            ),
-          );
-        }
-        if (answer.ok) resolve(answer.data);
-        else reject(new Failed(answer.error));
-      });
+      child.on("close", (code) => resolve({ code, ...said }));
     });
   }
+}
+
+interface Output {
+  /** Null if a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
 }

@@ -11,7 +11,8 @@ const SCHEME = "apply-patch";
 const NOTES = "apply-patch-note";
 
 type Side = "before" | "after";
-type Item = FileChange | Part | Aside;
+/** A line of the list. */
+export type Item = FileChange | Part | Aside;
 
 const isFile = (item: Item): item is FileChange => "parts" in item;
 /** What is listed beneath a file. */
@@ -140,15 +141,26 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
    * all of it.
    */
   async decide(accepted: boolean): Promise<void> {
+    const part = this.partAtCursor();
+    this.#set([part], accepted);
+    const all = this.#files.flatMap(({ parts }) => parts);
+    const next = all[all.indexOf(part) + 1];
+    if (next) await this.show(next);
+  }
+
+  /** The part at the cursor. Throws an `Error` when no file under review has the cursor. */
+  partAtCursor(): Part {
     const editor = vscode.window.activeTextEditor;
     const found = editor && this.#of(editor.document.uri);
     const side = found?.side === "before" ? "before" : "after";
     const part = found && partAt(found.file, side, editor.selection.active.line);
     if (!part) throw new Error("Open a file under review, and put the cursor into a hunk.");
-    this.#set([part], accepted);
-    const all = this.#files.flatMap(({ parts }) => parts);
-    const next = all[all.indexOf(part) + 1];
-    if (next) await this.show(next);
+    return part;
+  }
+
+  /** Makes the list again. */
+  refresh(): void {
+    this.#listed.fire();
   }
 
   #set(parts: Part[], accepted: boolean): void {
@@ -211,7 +223,7 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
   getChildren(item?: Item): Item[] {
     if (!item) return this.#files;
     if (!isFile(item)) return [];
-    return rowsOf(item).filter((row) => isAside(row) || row.hunk || row.title);
+    return rowsOf(item).filter(isListed);
   }
 
   getParent(item: Item): FileChange | undefined {
@@ -224,12 +236,14 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
       ? new vscode.TreeItem(nameOf(item), this.getChildren(item).length > 0 ? Expanded : None)
       : new vscode.TreeItem(isAside(item) ? item.label : describePart(item).label, None);
     node.command = { command: "applyPatch.show", title: "Show", arguments: [item] };
+    if (hunkOf(item)) node.contextValue = "hunk";
     if (isAside(item)) {
-      node.description = item.description;
+      node.description = withNotes(item.description, item.notes);
       node.tooltip = new vscode.MarkdownString(item.about);
       return node;
     }
-    node.description = isFile(item) ? item.operation : describe(item);
+    const description = isFile(item) ? item.operation : describePart(item).description;
+    node.description = withNotes(description, hunkOf(item)?.notes ?? []);
     if (isFile(item) && item.parts.length === 0) return node;
     node.checkboxState = (isFile(item) ? isAccepted(item) : item.accepted)
       ? vscode.TreeItemCheckboxState.Checked
@@ -238,9 +252,20 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
   }
 }
 
-/** The first line that a part changes, and the comments on it. */
-function describe(part: Part): string {
-  const { notes = [] } = part as Partial<ChangePart>;
-  const comments = notes.map((note) => `“${note}”`);
-  return [describePart(part).description, ...comments].filter(Boolean).join("  ");
+/**
+ * The hunk of changes that a line of the list is about; undefined for a patch, and for a file that
+ * has its hunks beneath it.
+ */
+export function hunkOf(item: Item): ChangePart | Aside | undefined {
+  const [row] = isFile(item) ? rowsOf(item).filter((one) => !isListed(one)) : [item];
+  return row && "id" in row ? (row as ChangePart | Aside) : undefined;
+}
+
+/** Whether a row has a line of its own: not if it is all that happens to a file. */
+const isListed = (row: Part | Aside): boolean =>
+  isAside(row) || row.hunk !== null || row.title !== undefined;
+
+/** A description, and the comments of the person. */
+function withNotes(description: string, notes: string[]): string {
+  return [description, ...notes.map((note) => `“${note}”`)].filter(Boolean).join("  ");
 }

@@ -5,6 +5,8 @@ import {
   ChangedMeanwhile,
   type Changes,
   changesOf,
+  comment,
+  commentsOn,
   decideAs,
   diffOf,
   isAside,
@@ -17,7 +19,7 @@ import type { Located } from "./historyView";
 import { takeBack } from "./patches";
 import type { ChangedFile } from "./planning";
 import { Failed } from "./refusal";
-import type { Review } from "./review";
+import { type Item, type Review, hunkOf } from "./review";
 import type { Texts } from "./texts";
 import {
   Complaint,
@@ -121,6 +123,35 @@ export async function revertRejected(review: Review): Promise<void> {
   const done = `${counted(hunks.length, "hunk")} in ${counted(places.length, "file")}`;
   const answer = await vscode.window.showInformationMessage(`Reverted: ${done}.`, "Undo");
   if (answer === "Undo") await takeBack(maker, files, id, unsavedOf(changes.project, places));
+}
+
+/** Asks for a comment on a hunk of the changes under review: of the list, or at the cursor. */
+export async function commentOnHunk(review: Review, item?: Item): Promise<void> {
+  const { changes, folder: where } = review;
+  const hunk = hunkOf(item ?? review.partAtCursor());
+  if (!changes || !where || !hunk)
+    throw new Complaint("Choose a hunk of the changes under review.");
+  const words = await vscode.window.showInputBox({
+    title: "Comment on the hunk",
+    prompt: "For the agent: Copy Comments for the Agent copies all comments of a review.",
+    ignoreFocusOut: true,
+  });
+  if (!words?.trim()) return;
+  const files = new Files(where);
+  await attempt(files, () => comment(program(files.root), changes, hunk, words.trim()));
+  review.refresh();
+}
+
+/** Copies the comments on the changes under review, or else on all, with their hunks. */
+export async function copyComments(review: Review): Promise<void> {
+  const where = review.changes ? review.folder : await folder();
+  if (!where) return;
+  const span = review.changes?.span ?? NEWEST;
+  const files = new Files(where);
+  const text = await attempt(files, () => commentsOn(program(files.root), span));
+  if (text) await vscode.env.clipboard.writeText(text);
+  const said = text ? "The comments are copied." : "There are no comments.";
+  void vscode.window.showInformationMessage(said);
 }
 
 /** Makes a review again, after files have changed. What was decided stays decided. */

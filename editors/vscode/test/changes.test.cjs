@@ -399,6 +399,30 @@ test("what was reverted is undone from its message", async () => {
   assert.deepEqual([read(root, "src/x"), state.said.at(-1)], ["z\n", "info: The patch is undone."]);
 });
 
+test("a hunk is commented on in the diff or in the list, for the agent", async () => {
+  const root = worked();
+  const state = started(root);
+  await state.run("comment");
+  assert.match(state.said.at(-1), /^error: Open a file under review/);
+  await state.run("copyComments");
+  assert.equal(state.said.at(-1), "info: There are no comments.");
+  await state.run("reviewChanges");
+  state.answer = () => " ";
+  await state.run("comment", state.item("src/q"));
+  state.answer = () => "Why = q?";
+  await state.run("comment", state.item("src/q"));
+  await state.run("show", state.item("src/x"));
+  state.answer = () => "-n is better";
+  await state.run("comment");
+  const wanted = ["[x] src/q: create  “Why = q?”", "[x] src/x: update", "  [x] Hunk 1, line 1: - x  “-n is better”"];
+  assert.deepEqual(state.list(), wanted);
+  await state.run("reviewChanges");
+  assert.deepEqual(state.list(), wanted, "they are kept");
+  await state.run("copyComments");
+  assert.equal(state.said.at(-1), "info: The comments are copied.");
+  assert.match(state.copied(), /^## src\/q:1 \(h-[0-9a-f]+\)\n\nWhy = q\?\n\n[^]*\+q\n[^]*\n-n is better\n[^]*-x\n\+z\n/);
+});
+
 test("the time since when is asked for", async () => {
   const root = worked();
   const state = started(root);
