@@ -243,7 +243,10 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
       return node;
     }
     const description = isFile(item) ? item.operation : describePart(item).description;
-    node.description = withNotes(description, hunkOf(item)?.notes ?? []);
+    const notes = hunkOf(item)?.notes ?? [];
+    node.description = withNotes(description, notes);
+    // The line may be longer than the view.
+    if (notes.length > 0) node.tooltip = node.description;
     if (isFile(item) && item.parts.length === 0) return node;
     node.checkboxState = (isFile(item) ? isAccepted(item) : item.accepted)
       ? vscode.TreeItemCheckboxState.Checked
