@@ -37,6 +37,22 @@ PATCH = """*** Begin Patch
 """
 
 
+AGENTS = """*** Begin Patch
+*** Update File: src/todo.py
+@@
+ def task_2():
+-    return 2
++    return "second"
+@@
+ def task_9():
+-    return 9
++    return "ninth"
+*** Add File: src/notes.md
++# Notes
+*** End Patch
+"""
+
+
 class Editor(Browser):
     """VS Code in a window of the browser."""
 
@@ -126,6 +142,19 @@ def reset() -> None:
             file.write(content)
 
 
+def program(*args: str, patch: str = "") -> dict:
+    """Runs the program as an agent does, and returns what it answers."""
+    done = subprocess.run([os.environ["PROGRAM"], *args], cwd=project, env=environment, input=patch, capture_output=True, text=True)
+    answer = json.loads(done.stdout)
+    assert answer["ok"], (args, done.stdout)
+    return answer["data"]
+
+
+def agent(turn: str, patch: str) -> None:
+    args = json.dumps({"patch": patch})
+    program("tool", "apply_patch", "--agent", "claude", "--session", "refactor", "--turn", turn, "--args", "-", patch=args)
+
+
 def until(condition, what: str) -> None:
     deadline = time.time() + 30
     while not condition():
@@ -184,6 +213,7 @@ def person(editor: Editor) -> None:
     until(lambda: read("src/todo.py") == TODO and read("src/__init__.py") is None, "the patch is undone")
 
     # The clipboard, and a file with unsaved changes.
+    editor.command("View: Show Explorer")
     editor.click("row('README.md')")
     editor.wait("text().includes('# To do')")
     editor.click("all('.editor-instance .view-line')[0]")
@@ -210,6 +240,7 @@ def person(editor: Editor) -> None:
     editor.shot("11-shown")
 
     # The menu of an editor, and a patch that is not applied after all.
+    editor.command("View: Show Explorer")
     editor.click("row('answer.patch')")
     editor.wait("text().includes('*** Begin Patch')")
     editor.click("all('.editor-instance .view-line')[0]", "right")
@@ -220,6 +251,119 @@ def person(editor: Editor) -> None:
     editor.click("button('Discard the Patch')")
     editor.wait("!row('Hunk 2, line 34') && !text().includes('return \"nine\"')")
     assert read("src/todo.py") == TODO
+
+
+def changes(editor: Editor) -> None:
+    """What an agent did is listed by itself, reviewed, reverted in part and undone."""
+    agent("t1", AGENTS)
+    editor.wait("row('notes.md') && row('refactor')")
+    editor.shot("13-what-agents-did")
+    with open(f"{project}/src/todo.py", "w", encoding="utf-8") as file:
+        file.write("import os\n\n\n" + TODO.replace("return 2\n", 'return "second"\n').replace("return 9\n", "return 99\n"))
+    editor.click("row('2 filesclaude')", "right")
+    editor.wait("entry('Review Changes')")
+    editor.shot("14-menu")
+    editor.click("entry('Review Changes')")
+    editor.wait("row('changed since') && row('Hunk 1, line 9')")
+    editor.click("row('Hunk 1, line 9')")
+    editor.wait("text().includes('return \"second\"') && text().includes('return 2') && text().includes('import os')")
+    editor.shot("15-review-of-changes")
+    editor.click("row('changed since')")
+    editor.wait("text().includes('As it was left')")
+    editor.shot("16-changed-since")
+    editor.click("row('Hunk 1, line 9')")
+    editor.wait("text().includes('import os')")
+    editor.click("button('Reject Hunk')")
+    editor.wait("box('Hunk 1, line 9').ariaChecked === 'false'")
+    editor.click("row('Hunk 1, line 9')")
+    editor.wait("text().includes('import os')")
+    editor.shot("17-to-be-reverted")
+    editor.command("Apply Patch: Comment on Hunk…")
+    editor.wait("title().includes('Comment on the hunk')")
+    editor.call("Input.insertText", text="Why two?")
+    editor.key("Enter", 13)
+    editor.wait("row('Hunk 1, line 9').textContent.includes('“Why two?”')")
+    assert [note["words"] for note in program("review", "--json", "--notes")["notes"]] == ["Why two?"]
+
+    # Somebody writes while the person reads.
+    with open(f"{project}/src/todo.py", "a", encoding="utf-8") as file:
+        file.write("# The end.\n")
+    editor.click("button('Revert What Is Rejected')")
+    editor.wait("said().includes('Nothing was reverted: files have changed.')")
+    editor.wait("box('Hunk 1, line 9').ariaChecked === 'false'")
+    editor.shot("18-again")
+    assert 'return "second"' in read("src/todo.py")
+    editor.click("button('Revert What Is Rejected')")
+    editor.wait("said().includes('Reverted: 1 hunk in 1 file.')")
+    assert read("src/todo.py") == "import os\n\n\n" + TODO.replace("return 9\n", "return 99\n") + "# The end.\n", read("src/todo.py")
+    assert read("src/notes.md") == "# Notes\n"
+
+    agent("t2", "*** Begin Patch\n*** Add File: src/done.md\n+# Done\n*** End Patch\n")
+    editor.click("row('done.mdclaude')", "right")
+    editor.click("entry('Show Diff')")
+    editor.wait("text().includes('+# Done')")
+    editor.shot("19-diff")
+    editor.click("row('done.mdclaude')", "right")
+    editor.click("entry('Undo…')")
+    editor.wait("title().includes('Undo turn t2 of session refactor?')")
+    editor.shot("20-undo-turn")
+    editor.click("choice('Undo')")
+    until(lambda: read("src/done.md") is None, "the turn is undone")
+    editor.wait("row('done.mdclaude, undone')")
+
+    editor.command("Apply Patch: Review Changes Since…")
+    editor.wait("title().includes('Review the changes since')")
+    editor.call("Input.insertText", text="2h")
+    editor.key("Enter", 13)
+    editor.wait("document.body.textContent.includes('The changes since 2h')")
+    editor.shot("21-since")
+    editor.command("Apply Patch: End the Review")
+    editor.wait("!document.body.textContent.includes('The changes since 2h')")
+
+
+def proposals(editor: Editor) -> None:
+    """A proposal is shown, approved and undone; another one is declined."""
+    patch = "*** Begin Patch\n*** Update File: old.txt\n@@\n-old\n+older\n*** Add File: src/later.md\n+Later.\n*** End Patch\n"
+    program("propose", "--json", "--why", "Older is better", "-", patch=patch)
+    program("propose", "--json", "--why", "Worse", "-", patch="*** Begin Patch\n*** Delete File: src/notes.md\n*** End Patch\n")
+    editor.click("all('.pane-header').find((one) => one.textContent.includes('Proposals'))")
+    editor.click("row('Older is better')")
+    editor.wait("text().includes('older') && text().includes('Later.')")
+    editor.shot("22-proposal")
+    editor.click("row('Older is better')", "right")
+    editor.click("entry('Approve…')")
+    editor.wait("title().includes('Approve p-')")
+    editor.shot("23-approve")
+    editor.click("choice('Approve')")
+    editor.wait("said().includes('Approved: p-')")
+    assert (read("old.txt"), read("src/later.md")) == ("older\n", "Later.\n")
+    editor.wait("!row('Older is better')")
+    editor.click("row('Worse')", "right")
+    editor.click("entry('Decline…')")
+    editor.wait("title().includes('Decline p-')")
+    editor.call("Input.insertText", text="It is still read.")
+    editor.key("Enter", 13)
+    editor.wait("said().includes('Declined: p-') && !row('Worse')")
+    editor.shot("24-declined")
+    assert read("src/notes.md") == "# Notes\n"
+    found = program("proposals", "--json")["proposals"]
+    assert sorted((one["state"], one.get("decidedWhy")) for one in found)[-1][1] == "It is still read.", found
+
+
+def dark(editor: Editor) -> None:
+    """The same by night, for the pictures."""
+    editor.command("Preferences: Toggle between Light/Dark Themes")
+    editor.wait("all('.monaco-workbench.vs-dark')[0]")
+    editor.command("Apply Patch: Review Changes Since…")
+    editor.wait("title().includes('Review the changes since')")
+    editor.call("Input.insertText", text="2h")
+    editor.key("Enter", 13)
+    editor.wait("document.body.textContent.includes('The changes since 2h')")
+    editor.click("box('src/notes.md')")
+    editor.click("row('src/notes.md')")
+    editor.shot("25-dark")
+    editor.command("Apply Patch: End the Review")
+    editor.wait("!document.body.textContent.includes('The changes since 2h')")
 
 
 reset()
@@ -247,9 +391,12 @@ with open(f"{scratch}/editor.log", "wb") as log:
         editor = Editor(address, project)
         try:
             person(editor)
+            changes(editor)
+            proposals(editor)
+            dark(editor)
         finally:
             editor.close()
     finally:
         running.terminate()
         running.wait()
-print("ok: a file, hunks, no program, apply, undo, the clipboard, unsaved changes and a refusal, in code-server")
+print("ok: a file, hunks, no program, apply, undo, the clipboard, unsaved changes, a refusal, what agents did and proposals, in code-server")

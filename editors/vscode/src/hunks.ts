@@ -14,6 +14,8 @@ export interface Hunk {
   start: number;
   /** How many lines of the file before it shows. */
   count: number;
+  /** The line of the file after that it begins at, counted from 0. */
+  newStart: number;
   /** How many lines of the file after it shows. */
   newCount: number;
   /** Its lines, as the diff has them, without the `@@` line. */
@@ -38,24 +40,31 @@ export function split(diff: string): FileDiff[] {
     if (line.startsWith("diff --git ")) files.push({ header: [], hunks: [] });
     const file = files.at(-1);
     if (!file) throw new Error(`not a git diff: ${line}`);
-    const range = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+    const range = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
     if (!range) {
       file.header.push(line);
       continue;
     }
     const count = Number(range[2] ?? 1);
-    const newCount = Number(range[3] ?? 1);
+    const newCount = Number(range[4] ?? 1);
     // Where a hunk shows no line, its number is that of the line before it.
     const start = count === 0 ? Number(range[1]) : Number(range[1]) - 1;
+    const newStart = newCount === 0 ? Number(range[3]) : Number(range[3]) - 1;
     const from = at;
     // The counts say where it ends: its lines may look like headers.
     for (let left = count + newCount; left > 0; at++)
       left -= lines[at]?.startsWith(" ") ? 2 : lines[at]?.startsWith("\\") ? 0 : 1;
     if (lines[at]?.startsWith("\\")) at++;
     const own = lines.slice(from, at);
-    file.hunks.push({ start, count, newCount, lines: own, replacements: replacements(start, own) });
+    const hunk = { start, count, newStart, newCount, lines: own };
+    file.hunks.push({ ...hunk, replacements: replacements(start, own) });
   }
   return files;
+}
+
+/** A hunk that begins at another line of the file before. */
+export function placed(hunk: Hunk, start: number): Hunk {
+  return { ...hunk, start, replacements: replacements(start, hunk.lines) };
 }
 
 function replacements(start: number, lines: string[]): Replacement[] {
@@ -86,6 +95,29 @@ export function applied(before: string, hunks: Hunk[]): string {
   for (const { start, count, text } of hunks.flatMap((hunk) => hunk.replacements).reverse())
     lines.splice(start, count, text);
   return lines.join("");
+}
+
+/**
+ * The text that hunks were applied to; `undefined` if the text after does not have their lines. The
+ * hunks are in the order of their lines.
+ */
+export function reverted(after: string, hunks: Hunk[]): string | undefined {
+  const lines = after.split(/(?<=\n)/);
+  if (after === "") lines.pop();
+  for (const hunk of [...hunks].reverse()) {
+    const present = lines.slice(hunk.newStart, hunk.newStart + hunk.newCount);
+    if (present.join("") !== side(hunk, "+").join("")) return undefined;
+    lines.splice(hunk.newStart, hunk.newCount, ...side(hunk, "-"));
+  }
+  return lines.join("");
+}
+
+/** The lines that a hunk shows of the file after (`+`) or before (`-`). */
+function side({ lines }: Hunk, sign: "+" | "-"): string[] {
+  return lines.flatMap((line, nth) => {
+    if (!line.startsWith(" ") && !line.startsWith(sign)) return [];
+    return [line.slice(1) + (lines[nth + 1]?.startsWith("\\") ? "" : "\n")];
+  });
 }
 
 /** A diff with some of the hunks of each file. */

@@ -29,6 +29,8 @@ export interface Part {
   /** Null where the file is created, deleted, moved as it is, or not text. */
   hunk: Hunk | null;
   accepted: boolean;
+  /** What it does, in words, where a file has more parts than its hunks. */
+  title?: string;
 }
 
 /** One file before and after, and the parts of that change. */
@@ -272,12 +274,12 @@ export function agrees(told: ChangedFile[], wanted: ChangedFile[]): boolean {
   return names(told) === names(wanted);
 }
 
-function sha256(bytes: Uint8Array | null): string | undefined {
+export function sha256(bytes: Uint8Array | null): string | undefined {
   return bytes ? createHash("sha256").update(bytes).digest("hex") : undefined;
 }
 
 /** The text of a file; no text if there is no file, and undefined if it is not text. */
-function decoded(bytes: Uint8Array | null): string | undefined {
+export function decoded(bytes: Uint8Array | null): string | undefined {
   if (bytes === null) return "";
   if (bytes.subarray(0, 8192).includes(0)) return undefined;
   try {

@@ -55,6 +55,14 @@ export function find(machine: Machine, folders: string[]): string | undefined {
     .find(machine.exists);
 }
 
+/** Where a project keeps its history. */
+export interface Status {
+  /** The directory that the program was asked in. */
+  root: string;
+  /** The directory of the history, also where there is none yet. */
+  state: string;
+}
+
 /** A transaction that stands. */
 export interface Last {
   id: string;
@@ -63,14 +71,27 @@ export interface Last {
   title: string;
 }
 
-interface Entry {
+/** A transaction, as the log has it. Its paths are relative to the directory of the program. */
+export interface Entry {
   id: string;
+  shortId: string;
+  /** In the form of RFC 3339. */
+  timestamp: string;
   agent?: string | null;
   tool: string;
+  session: string | null;
+  turnId: string | null;
   files: ChangedFile[];
   undoOf: string | null;
   undoneBy: string | null;
   rolledBack: boolean;
+}
+
+/** What the program's `log` answers, newest first. */
+export interface Log {
+  transactions: Entry[];
+  turns: { id: string; session: string | null; undone: boolean }[];
+  notVerified: unknown[];
 }
 
 /**
@@ -97,7 +118,7 @@ export class Program {
       maxResultBytes: 1 << 26,
     };
     const tool = (args: object) =>
-      this.#run(
+      this.ask(
         ["tool", "apply_patch", "--agent", "vscode", "--args", "-"],
         JSON.stringify(args),
       ) as Promise<{
@@ -115,7 +136,7 @@ export class Program {
 
   /** The newest transaction that is not undone; undefined if there is none. */
   async last(): Promise<Last | undefined> {
-    const { transactions } = (await this.#run(["log", "--json"])) as { transactions: Entry[] };
+    const { transactions } = await this.log();
     const entry = transactions.find((one) => !one.undoOf && !one.undoneBy && !one.rolledBack);
     if (!entry) return undefined;
     const changed = entry.files.flatMap(({ path, toPath }) => (toPath ? [path, toPath] : [path]));
@@ -127,15 +148,61 @@ export class Program {
     };
   }
 
+  /** Undoes a transaction. */
   async undo(id: string): Promise<void> {
-    await this.#run(["undo", "--json", id]);
+    await this.ask(["undo", "--json", id]);
+  }
+
+  /** The transactions, newest first; no more than `count`, if it is given. */
+  async log(count?: number): Promise<Log> {
+    return (await this.ask(["log", "--json", ...(count ? ["-n", `${count}`] : [])])) as Log;
+  }
+
+  /** Where the project of the directory keeps its history. */
+  async status(): Promise<Status> {
+    return (await this.ask(["status", "--json"])) as Status;
+  }
+
+  /**
+   * The top of the project, to which the paths of a review are relative: the directory with the
+   * history, or, where the history is kept elsewhere, the highest one that has the same.
+   */
+  async project(): Promise<string> {
+    const { state } = await this.status();
+    if (paths.basename(state) === ".apply-patch") return paths.dirname(state);
+    let top = this.root;
+    for (let above = paths.dirname(top); above !== top; above = paths.dirname(above)) {
+      const other = await new Program(this.file, above).status().catch(() => undefined);
+      if (other?.state !== state) break;
+      top = above;
+    }
+    return top;
   }
 
   /**
    * Runs the program, and returns the data of its answer, which is a JSON object also when it
    * fails.
    */
-  #run(args: string[], input = ""): Promise<unknown> {
+  async ask(args: string[], input = ""): Promise<unknown> {
+    const { stdout, stderr } = await this.#run(args, input);
+    let answer: { ok: boolean; data: unknown; error: Failure };
+    try {
+      answer = JSON.parse(stdout);
+    } catch {
+      throw new Error(`${this.file} did not answer: ${(stderr || stdout).trim().slice(0, 300)}`);
+    }
+    if (!answer.ok) throw new Failed(answer.error);
+    return answer.data;
+  }
+
+  /** Runs the program, and returns what it prints for people. */
+  async text(args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.#run(args);
+    if (code !== 0) throw new Error(stderr.trim().slice(0, 300));
+    return stdout;
+  }
+
+  #run(args: string[], input = ""): Promise<Output> {
     return new Promise((resolve, reject) => {
       const child = spawn(this.file, args, { cwd: this.root, windowsHide: true });
       const said = { stdout: "", stderr: "" };
@@ -147,20 +214,14 @@ export class Program {
       );
       // It may end before it has read all.
       child.stdin.on("error", () => {}).end(input);
-      child.on("close", () => {
-        let answer: { ok: boolean; data: unknown; error: Failure };
-        try {
-          answer = JSON.parse(said.stdout);
-        } catch {
-          return reject(
-            new Error(
-              `${this.file} did not answer: ${(said.stderr || said.stdout).trim().slice(0, 300)}`,
-            ),
-          );
-        }
-        if (answer.ok) resolve(answer.data);
-        else reject(new Failed(answer.error));
-      });
+      child.on("close", (code) => resolve({ code, ...said }));
     });
   }
+}
+
+interface Output {
+  /** Null if a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
 }

@@ -80,8 +80,22 @@ class EventEmitter {
 }
 
 class TreeItem {
-  constructor(label) {
-    this.label = label;
+  constructor(label, collapsibleState) {
+    Object.assign(this, { label, collapsibleState });
+  }
+}
+
+class ThemeIcon {
+  static File = new ThemeIcon("file");
+  static Folder = new ThemeIcon("folder");
+  constructor(id) {
+    this.id = id;
+  }
+}
+
+class TabInputText {
+  constructor(uri) {
+    this.uri = uri;
   }
 }
 
@@ -99,12 +113,15 @@ function editor(...roots) {
   const events = { said: [], asked: [], executed: [], shown: [], marked: [], refuseEdits: false };
   const checked = new EventEmitter();
   const view = { onDidChangeCheckboxState: checked.event, reveal: async () => {}, dispose() {} };
-  let provider, items;
+  const views = new Map();
+  const providers = new Map();
+  const watched = [];
+  let items;
 
   const open = (uri) => {
     const name = uri.toString();
     if (!documents.has(name)) {
-      if (uri.scheme !== "file") documents.set(name, new Document(uri, provider.provideTextDocumentContent(uri)));
+      if (uri.scheme !== "file") documents.set(name, new Document(uri, providers.get(uri.scheme).provideTextDocumentContent(uri)));
       else {
         const bytes = readFileSync(uri.path);
         if (bytes.includes(0)) throw new Error(`${uri.path} seems to be binary`);
@@ -132,11 +149,23 @@ function editor(...roots) {
     WorkspaceEdit,
     EventEmitter,
     TreeItem,
+    TabInputText,
     TabInputTextDiff,
     ThemeColor: class {},
+    ThemeIcon,
+    MarkdownString: class {
+      constructor(value) {
+        this.value = value;
+      }
+    },
+    RelativePattern: class {
+      constructor(base, pattern) {
+        Object.assign(this, { base, pattern });
+      }
+    },
     ConfigurationTarget: { Global: 1 },
     TreeItemCheckboxState: { Unchecked: 0, Checked: 1 },
-    TreeItemCollapsibleState: { None: 0, Expanded: 2 },
+    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
     env: {
       clipboard: {
         readText: async () => clipboard,
@@ -165,7 +194,14 @@ function editor(...roots) {
           vscode.window.tabGroups.all[0].tabs = vscode.window.tabGroups.all[0].tabs.filter((tab) => !tabs.includes(tab));
         },
       },
-      createTreeView: (_, { treeDataProvider }) => ((items = treeDataProvider), view),
+      createTreeView(id, { treeDataProvider }) {
+        if (id === "applyPatch.review") {
+          items = treeDataProvider;
+          return view;
+        }
+        views.set(id, { provider: treeDataProvider, dispose() {} });
+        return views.get(id);
+      },
       createTextEditorDecorationType: () => ({ dispose() {} }),
       onDidChangeVisibleTextEditors: () => ({ dispose() {} }),
       showInformationMessage: (...message) => say("info", ...message),
@@ -173,8 +209,12 @@ function editor(...roots) {
       showWarningMessage: (...message) => say("warning", ...message),
       showOpenDialog: async () => events.chosen && [Uri.file(events.chosen)],
       showQuickPick: ask,
+      showInputBox: async ({ title }) => (events.asked.push(title), state.answer?.(title, [])),
       showWorkspaceFolderPick: (options) => ask(folders, options),
-      showTextDocument: async (uri, { selection }) => void events.shown.push([uri.path, selection.start.line]),
+      showTextDocument: async (uri, { selection }) => {
+        events.shown.push([uri.path, selection?.start.line ?? open(uri).text]);
+        if (uri.scheme !== "file") vscode.window.tabGroups.all[0].tabs.push({ isDirty: false, input: new TabInputText(uri) });
+      },
     },
     workspace: {
       workspaceFolders: folders,
@@ -188,9 +228,15 @@ function editor(...roots) {
       getWorkspaceFolder: (uri) => folders.find((one) => uri.path.startsWith(`${one.uri.path}/`)),
       openTextDocument: async (uri) => open(uri),
       onDidChangeTextDocument: () => ({ dispose() {} }),
+      onDidChangeWorkspaceFolders: () => ({ dispose() {} }),
+      createFileSystemWatcher({ base, pattern }) {
+        const changed = new EventEmitter();
+        watched.push({ place: `${base.path}/${pattern}`, changed });
+        return { onDidChange: changed.event, onDidCreate() {}, onDidDelete() {}, dispose() {} };
+      },
       registerTextDocumentContentProvider(scheme, one) {
-        provider = one;
-        one.onDidChange((uri) => documents.has(uri.toString()) && (open(uri).text = one.provideTextDocumentContent(uri)));
+        providers.set(scheme, one);
+        one.onDidChange?.((uri) => documents.has(uri.toString()) && (open(uri).text = one.provideTextDocumentContent(uri)));
         return { dispose() {} };
       },
       async applyEdit({ entries }) {
@@ -241,7 +287,7 @@ function editor(...roots) {
     copied: () => clipboard,
     /** Puts the cursor into a document. */
     look: (uri, line) => {
-      const setDecorations = (_, ranges) => (events.marked = ranges.map(({ start }) => start.line));
+      const setDecorations = (_, ranges) => (events.marked = ranges.map(({ range }) => range.start.line));
       const selection = Object.assign(new Range(line, 0, line, 0), { active: { line } });
       vscode.window.activeTextEditor = { document: open(uri), selection, setDecorations };
       vscode.window.visibleTextEditors = [vscode.window.activeTextEditor];
@@ -256,10 +302,33 @@ function editor(...roots) {
       const lines = (item, depth) =>
         items.getChildren(item).flatMap((one) => {
           const { label, description, checkboxState } = items.getTreeItem(one);
-          return [`${"  ".repeat(depth)}[${checkboxState === 1 ? "x" : " "}] ${label}: ${description}`, ...lines(one, depth + 1)];
+          const box = checkboxState === undefined ? "-" : checkboxState === 1 ? "[x]" : "[ ]";
+          return [`${"  ".repeat(depth)}${box} ${label}: ${description}`, ...lines(one, depth + 1)];
         });
       return lines(undefined, 0);
     },
+    /** Another view: each of its items with its line, its depth and what its menu is about. */
+    tree: async (id) => {
+      const { provider } = views.get(`applyPatch.${id}`);
+      const all = async (item, depth) => {
+        const found = [];
+        for (const one of await provider.getChildren(item)) {
+          const node = provider.getTreeItem(one);
+          found.push({ line: `${"  ".repeat(depth)}${node.label}: ${node.description}`, item: one, node });
+          found.push(...(await all(one, depth + 1)));
+        }
+        return found;
+      };
+      return all(undefined, 0);
+    },
+    views,
+    watched,
+    /** The texts of the documents that were opened together. */
+    changes: () => {
+      const [, title, resources] = events.executed.findLast(([name]) => name === "vscode.changes") ?? [];
+      return [title, resources?.map(([label, before, after]) => [label.path, open(before).text, open(after).text])];
+    },
+    text: (uri) => open(uri).text,
     view,
     /** An item of the list, by its label. */
     item: (label) => {

@@ -127,7 +127,7 @@ test("a hunk is decided about in its diff alone", async () => {
   await state.run("applyClipboard");
   state.on(root, "a");
   await state.run("rejectHunk");
-  assert.match(state.said.at(-1), /^error: Open a file of the patch/);
+  assert.match(state.said.at(-1), /^error: Open a file under review/);
   assert.deepEqual(state.list().map((line) => line.trim().slice(0, 3)), ["[x]", "[x]"]);
 });
 

@@ -10,7 +10,7 @@ const { change, folder, load, long, patchOf, program, twoHunks } = require("./pl
 
 const { accepted, chosenAs, edits, expected, prepare, result, shown } = load("./planning.js");
 const { isBeneath } = load("./files.js");
-const { applied, joined, split } = load("./hunks.js");
+const { applied, joined, reverted, split } = load("./hunks.js");
 const { lineOf, partAt, placeOf } = load("./parts.js");
 const { Program, find } = load("./program.js");
 const { describe } = load("./refusal.js");
@@ -53,10 +53,13 @@ test("a git diff is split into its hunks, and joined of some of them", () => {
     assert.deepEqual(files.map(({ hunks }) => hunks.length), [hunks.length, 0]);
     assert.equal(applied(before, files[0].hunks), after);
     assert.equal(applied(before, []), before);
+    assert.equal(reverted(after, files[0].hunks), before);
     const again = split(joined(files));
     assert.deepEqual(again[0].hunks, files[0].hunks);
     assert.deepEqual(again[0].header, ["diff --git a/f b/f", "--- a/f", "+++ b/f"]);
   }
+  const [{ hunks }] = split("diff --git a/f b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n");
+  assert.deepEqual(["a\nB\n", "a\nb\n", "B\n", ""].map((after) => reverted(after, hunks)), ["a\nb\n", undefined, undefined, undefined]);
   assert.throws(() => split("no diff\n"), /not a git diff: no diff/);
 });
 
@@ -270,7 +273,7 @@ test("a patch is found in what people copy, in any of its forms", async () => {
 
 test("directories and names beside a file count", async () => {
   const root = folder({ "src/main.rs": "fn main() {}\n", "docs/x": "x\n" });
-  // The patch, and the kind of the refusal.
+  // The patch, and the kind of the refusal by the strict rules.
   const cases = [
     [["*** Add File: docs/new", "+n"], undefined],
     [["*** Add File: lib/new", "+n"], "not_found"],
@@ -280,9 +283,11 @@ test("directories and names beside a file count", async () => {
     [["*** Add File: .vscode/tasks.json", "+{}"], "permission_denied"],
   ];
   for (const [lines, kind] of cases) {
-    const got = await prepare(root, editor(), patchOf(...lines), standard).then(() => undefined, (error) => error);
+    const got = await prepare(root, editor(), patchOf(...lines), { profile: "strict" }).then(() => undefined, (error) => error);
     assert.equal(got?.kind, kind, `${lines[0]}: ${got?.message}`);
   }
+  const plan = await prepare(root, editor(), patchOf("*** Add File: lib/new", "+n"), standard);
+  assert.equal(plan.files.length, 1, "a directory is made");
   const error = await thrown(prepare(root, editor(), patchOf(...change("src/man.rs", "fn", "x")), standard));
   assert.match(describe(error).full, /did you mean src\/main\.rs/);
 });

@@ -2,6 +2,7 @@
 // it is this one as it was built; PROGRAM is the program, unless the extension finds it.
 "use strict";
 
+const { spawnSync } = require("node:child_process");
 const { existsSync, mkdirSync, mkdtempSync, writeFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const { tmpdir } = require("node:os");
@@ -27,4 +28,17 @@ const change = (path, from, to) => [`*** Update File: ${path}`, "@@", `-${from}`
 const long = Array.from({ length: 40 }, (_, nth) => `line ${nth + 1}\n`).join("");
 const twoHunks = (path) => [`*** Update File: ${path}`, "@@", "-line 2", "+two", "+more", "@@", "-line 30", "+thirty"];
 
-module.exports = { change, extension, folder, load, long, patchOf, program, twoHunks };
+/** Runs the program in a folder; what it answers as JSON. */
+const run = (root, args, input = "") => {
+  const { stdout, stderr } = spawnSync(program, args, { cwd: root, input, encoding: "utf8" });
+  const answer = JSON.parse(stdout || "{}");
+  if (!answer.ok) throw new Error(`${args.join(" ")}: ${stdout}${stderr}`);
+  return answer.data;
+};
+/** An agent applies a patch; in a turn, if there is one. */
+const agent = (root, { session = "refactor", turn }, ...lines) => {
+  const who = ["--agent", "claude", "--session", session, ...(turn ? ["--turn", turn] : [])];
+  return run(root, ["tool", "apply_patch", ...who, "--args", "-"], JSON.stringify({ patch: patchOf(...lines) })).transactionId;
+};
+
+module.exports = { agent, change, extension, folder, load, long, patchOf, program, run, twoHunks };
