@@ -639,7 +639,7 @@ mod tests {
         let mut sorted = hidden.clone();
         sorted.sort_unstable();
         let after = Cli::command().get_after_help().expect("it has one").to_string();
-        let (named, _) = after.split_once(". `apply-patch help").expect("a sentence of names");
+        let (named, _) = after.split_once(". See `apply-patch help").expect("a sentence of names");
         let named = named.trim_start_matches("More commands: ").replace('\n', " ");
         assert_eq!(named.split(", ").map(str::trim).collect::<Vec<_>>(), sorted);
     }
