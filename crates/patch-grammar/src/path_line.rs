@@ -56,7 +56,10 @@ pub(crate) fn named(line: &str, mut says: Says, is_new: bool) -> Option<String> 
         says = says.max(if is_literal { Says::Marked } else { Says::Stressed });
     }
     let one_word = !path.contains(char::is_whitespace);
-    let looks = path.contains(['/', '.']) && !path.ends_with(['.', ',', ';', '!', '?']);
+    // A version, as below the signature of a mail, is no path.
+    let has_letter = path.contains(char::is_alphabetic);
+    let looks =
+        has_letter && path.contains(['/', '.']) && !path.ends_with(['.', ',', ';', '!', '?']);
     // A changed file exists, or the patch is refused.
     let is_sure = says >= if is_new { Says::Named } else { Says::Stressed };
     let taken = !path.is_empty()

@@ -57,3 +57,9 @@ fn three_parts_in_every_order() {
     }
     assert!(taken > if whole() { 500 } else { 150 }, "only {taken} are taken");
 }
+
+/// The version below the signature of a mail is no path, and an empty fence below it no file.
+#[test]
+fn a_version_names_no_file() {
+    check(&[20, 3, 3]).unwrap();
+}
