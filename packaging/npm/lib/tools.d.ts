@@ -510,6 +510,8 @@ export interface ProposalArguments {
 export interface ProposalData {
   /** The agent of that session. */
   agent?: string;
+  /** The call that made it, as the caller names it. */
+  callId?: string;
   /** When it was decided. */
   decided?: string;
   /** Why it was declined. */

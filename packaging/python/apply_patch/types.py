@@ -1440,6 +1440,8 @@ class ProposalData(_ProposalData, total=False):
 
     # The agent of that session.
     agent: str
+    # The call that made it, as the caller names it.
+    callId: str
     # When it was decided.
     decided: str
     # Why it was declined.
