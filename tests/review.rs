@@ -215,7 +215,7 @@ fn comments_are_a_text_for_the_agent() {
     let id = hunk(&review, "+ten");
     for (given, exit, wanted) in [
         (format!("{id}=ten = 10?"), 0, "1 comment kept; `apply-patch review --notes` prints them"),
-        (format!("{id}="), 2, "is no comment: write HUNK=TEXT"),
+        (id.clone(), 2, "is no comment: write HUNK=TEXT"),
         ("h-00000000=x".to_owned(), 1, "there is no hunk \"h-00000000\" in this review"),
     ] {
         let done = program(dir.path(), &["review", "@2", "--note", &given], "");
@@ -223,6 +223,9 @@ fn comments_are_a_text_for_the_agent() {
     }
     let notes = program(dir.path(), &["review", "--notes"], "").stdout;
     assert!(notes.contains(&format!("## a:10 ({id})\n\nten = 10?\n")), "{notes}");
+    let removed = program(dir.path(), &["review", "@2", "--note", &format!("{id}=")], "");
+    assert!(removed.stderr.contains("1 comment removed"), "{removed:?}");
+    assert!(!program(dir.path(), &["review", "--notes"], "").stdout.contains(&id));
 }
 
 #[test]
@@ -275,6 +278,13 @@ fn to_choose_a_hunk_approves_its_file_in_every_directory() {
     assert_eq!(program(dir.path(), &allow, patch).code, 0);
     let below =
         |args: &[&str]| run("apply-patch", &dir.path().join("w/sub"), dir.path(), args, b"");
+    for path in ["f", "./f", "../sub/f", "../sub/"] {
+        let only = below(&["review", "--json", "--", path]);
+        let only: Value = serde_json::from_str(&only.stdout).expect("JSON");
+        assert_eq!(only["data"]["files"].as_array().map(Vec::len), Some(1), "{path}: {only}");
+        assert_eq!(only["data"]["changedFiles"].as_array().map(Vec::len), Some(1), "{path}");
+        assert!(!only["data"]["diff"].to_string().contains("on: pull"), "{path}: {only}");
+    }
     let only = below(&["review", "--revert", "all", "-n", "--", "f"]);
     assert!(only.stdout.contains("b/sub/f") && !only.stdout.contains(".github"), "{only:?}");
     let none = below(&["review", "--revert", "all", "--", "g"]);

@@ -124,6 +124,13 @@ impl Kept {
         }
     }
 
+    /// Removes the notes on a hunk, and returns how many there were.
+    pub fn remove_notes(&mut self, hunk: &str) -> usize {
+        let before = self.notes.len();
+        self.notes.retain(|note| note.hunk != hunk);
+        before - self.notes.len()
+    }
+
     /// Adds a note.
     pub fn note(&mut self, hunk: &str, path: &str, diff: &[u8], words: &str) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

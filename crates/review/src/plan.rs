@@ -80,12 +80,12 @@ impl Review {
             kinds.iter().any(|kind| file.chosen(*kind, choices).is_some())
         };
         let left: Vec<&str> = touched.iter().filter(leaves).map(|file| file.place()).collect();
-        for dir in self.made_dirs.iter().rev() {
+        for dir in self.turn.made_dirs().iter().rev() {
             if is_all || left.iter().any(|path| is_beneath(path, dir)) {
                 builder.remove_dir(files.check(dir, Access::Read)?);
             }
         }
-        for (dir, mode) in &self.removed_dirs {
+        for (dir, mode) in self.turn.removed_dirs() {
             if is_all || touched.iter().any(|file| is_beneath(&file.path, dir)) {
                 builder.restore_dir(files.check(dir, Access::Read)?, *mode, is_all);
             }

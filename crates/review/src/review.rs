@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use patch_engine::ErrorKind;
 use patch_engine::commit::{self, LogEntry};
+use patch_engine::{ErrorKind, TurnDiff};
 use patch_session::{FailureClass, NetChanges, Session, ToolError};
 
 use crate::file::ReviewFile;
@@ -18,10 +18,8 @@ pub struct Review {
     pub net: NetChanges,
     /// The changed files with their hunks.
     pub files: Vec<ReviewFile>,
-    /// The directories that the transactions made, outermost first.
-    pub(crate) made_dirs: Vec<String>,
-    /// Those that they removed, with their permission bits.
-    pub(crate) removed_dirs: Vec<(String, u32)>,
+    /// The files before and after.
+    pub(crate) turn: TurnDiff,
 }
 
 impl Review {
@@ -42,20 +40,19 @@ impl Review {
             pairs.iter().filter_map(|(_, after)| Some(after.as_ref()?.path.clone())).collect();
         let is_taken = |path: &str| left.contains(path);
         let files = pairs.into_iter().map(|pair| ReviewFile::new(root, pair, &is_taken)).collect();
-        Ok(Self {
-            net: found.data,
-            files,
-            made_dirs: found.turn.made_dirs().to_vec(),
-            removed_dirs: found.turn.removed_dirs().to_vec(),
-        })
+        Ok(Self { net: found.data, files, turn: found.turn })
     }
 
     /// Leaves only the files at these paths, or beneath them.
     pub fn only(&mut self, paths: &[String]) {
         let is_beneath = |path: &str| paths.iter().any(|one| Path::new(path).starts_with(one));
-        self.files.retain(|file| {
-            is_beneath(&file.path) || file.to_path.as_deref().is_some_and(is_beneath)
-        });
+        let is_wanted =
+            |path: &str, to_path: Option<&str>| is_beneath(path) || to_path.is_some_and(is_beneath);
+        self.files.retain(|file| is_wanted(&file.path, file.to_path.as_deref()));
+        self.net.changed_files.retain(|file| is_wanted(&file.path, file.to_path.as_deref()));
+        self.net.changed_between.retain(|change| is_beneath(&change.path));
+        self.turn.only(&is_beneath);
+        self.net.diff = String::from_utf8_lossy(&self.turn.diff()).into_owned();
     }
 
     /// Returns all hunks.

@@ -23,8 +23,7 @@ use crate::{interactive, json, outside, render};
 
 pub(crate) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, Failure> {
     let session = workspace::recovered(global)?;
-    let given = args.paths.iter();
-    let paths: Vec<String> = given.map(|path| session.workspace().prefix().join(path)).collect();
+    let paths = in_project(&session, &args.paths);
     let session = whole_project(session);
     let mut kept = Kept::read(session.workspace())?;
     if args.notes && args.names_nothing() {
@@ -79,6 +78,17 @@ pub(crate) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, Failure
     ask(global, args, &session, &review, kept)
 }
 
+/// The paths from the top of the project.
+fn in_project(session: &Session, paths: &[String]) -> Vec<String> {
+    let workspace = session.workspace();
+    let paths = paths.iter().map(|path| {
+        let own = workspace.root().relative(path);
+        let own = own.as_deref().unwrap_or(path);
+        workspace.prefix().join(own.trim_start_matches("./").trim_end_matches('/'))
+    });
+    paths.collect()
+}
+
 /// Opens the session in the whole project: what was changed may lie anywhere in it.
 fn whole_project(session: Session) -> Session {
     if session.workspace().prefix().is_empty() { session } else { workspace::project(&session) }
@@ -128,7 +138,7 @@ fn chosen(review: &Review, names: &[String]) -> Result<Choices, Failure> {
     Ok(Choices::revert(ids))
 }
 
-/// Keeps comments, each as `HUNK=TEXT`.
+/// Keeps comments, each as `HUNK=TEXT`; without a text, those on the hunk are removed.
 fn note(
     global: &Global,
     session: &Session,
@@ -136,25 +146,38 @@ fn note(
     mut kept: Kept,
     given: &[String],
 ) -> Result<Exit, Failure> {
+    let mut added = 0;
+    let mut removed = 0;
     for one in given {
-        let (id, words) = one
-            .split_once('=')
-            .filter(|(_, words)| !words.trim().is_empty())
-            .ok_or_else(|| Failure::Usage(format!("{one:?} is no comment: write HUNK=TEXT")))?;
+        let (id, words) = one.split_once('=').ok_or_else(|| {
+            Failure::Usage(format!("{one:?} is no comment: write HUNK=TEXT, or HUNK= to remove it"))
+        })?;
         let hunk = review.named(id).map_err(|error| Failure::Tool(Box::new(error)))?;
+        if words.trim().is_empty() {
+            removed += kept.remove_notes(&hunk.id);
+            continue;
+        }
         let file = review.files.iter().find(|file| file.hunks.iter().any(|one| one.id == hunk.id));
         let path = file.map_or("", |file| &file.path);
         kept.note(&hunk.id, path, &hunk.diff, words.trim());
+        added += 1;
     }
     kept.write(session.workspace())?;
-    let noted = &kept.notes[kept.notes.len() - given.len().min(kept.notes.len())..];
-    if global.json {
-        json::done(render::count(noted.len(), "note"), json!({ "notes": noted }));
-    } else if !global.quiet {
-        render::message(&format!(
+    let mut output = Vec::new();
+    if added > 0 {
+        output.push(format!(
             "{} kept; `apply-patch review --notes` prints them",
-            render::count(noted.len(), "comment")
+            render::count(added, "comment")
         ));
+    }
+    if removed > 0 || added == 0 {
+        output.push(format!("{} removed", render::count(removed, "comment")));
+    }
+    let output = output.join("; ");
+    if global.json {
+        json::done(output, json!({ "notes": kept.notes }));
+    } else if !global.quiet {
+        render::message(&output);
     }
     Ok(Exit::Done)
 }
@@ -242,11 +265,10 @@ pub(super) fn undo_some(
     paths: &[String],
     (dry_run, detail): (bool, Option<DiffDetail>),
 ) -> Result<Exit, Failure> {
+    let paths = in_project(&session, paths);
     let session = whole_project(session);
     let mut review = Review::new(&session, entries)?;
     if !paths.is_empty() {
-        let prefix = session.workspace().prefix();
-        let paths: Vec<String> = paths.iter().map(|path| prefix.join(path)).collect();
         review.only(&paths);
     }
     if review.standing().next().is_none() {

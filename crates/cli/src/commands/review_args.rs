@@ -30,7 +30,8 @@ pub(crate) struct ReviewArgs {
     /// `all` (repeatable, or with commas)
     #[arg(long, value_name = "HUNK", value_delimiter = ',')]
     pub(crate) revert: Vec<String>,
-    /// Comment on a hunk without asking, as in `h-1f00d2c9ab=why twice?` (repeatable)
+    /// Comment on a hunk without asking, as in `h-1f00d2c9ab=why twice?`; `h-1f00d2c9ab=` removes
+    /// what was said (repeatable)
     #[arg(long, value_name = "HUNK=TEXT", conflicts_with_all = ["revert", "notes"])]
     pub(crate) note: Vec<String>,
     /// Print the comments on these hunks, or on all, as a text for the agent

@@ -293,6 +293,18 @@ impl TurnDiff {
         pairs.map(|(old, new)| (old.map(version), new.map(version))).collect()
     }
 
+    /// Leaves only the files of which a path, before or after, is wanted.
+    pub fn only(&mut self, is_wanted: &dyn Fn(&str) -> bool) {
+        let wanted = |one: &Option<Placed<'_>>| one.is_some_and(|(path, _)| is_wanted(path));
+        let pairs = self.pairs();
+        let kept = pairs.iter().filter(|(old, new)| wanted(old) || wanted(new));
+        let paths = kept.flat_map(|(old, new)| [*old, *new]).flatten();
+        let paths: BTreeSet<String> = paths.map(|(path, _)| path.clone()).collect();
+        self.base.retain(|path, _| paths.contains(path));
+        self.now.retain(|path, _| paths.contains(path));
+        self.between.retain(|change| paths.contains(&change.path));
+    }
+
     /// Returns the directories that were made and not removed again, outermost first. Only finished
     /// transactions tell.
     #[must_use]
