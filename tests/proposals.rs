@@ -623,3 +623,33 @@ fn of_some_hunks_the_others_stay_proposed() {
     let done = state(dir.path(), &id);
     assert_eq!(done["transactionIds"].as_array().map(Vec::len), Some(2), "{done}");
 }
+
+#[test]
+fn a_part_is_approved_without_a_terminal() {
+    let dir = files();
+    let hunk = |old: &str| format!("@@\n-{old}\n+{}\n", old.to_uppercase());
+    let patch =
+        |hunks: &str| format!("*** Begin Patch\n*** Update File: a\n{hunks}*** End Patch\n");
+    let id = proposed(dir.path(), &[], &patch(&(hunk("two") + &hunk("nine"))));
+    let part = patch(&hunk("nine"));
+    let other = "*** Begin Patch\n*** Add File: other\n+x\n*** End Patch\n";
+    for (args, sent, code, said) in [
+        (&["--only", "-", "-n"][..], &*part, 0, "+NINE"),
+        (&["--only", "-"], other, 2, "does not change other"),
+        (&["--only", "-", "-i"], &part, 2, "cannot be used with"),
+        (&["--only", "-", "--digest", &"0".repeat(64)], &part, 4, "nothing was changed"),
+    ] {
+        let done = run(dir.path(), &[&["approve", &*id], args].concat(), sent);
+        assert!(done.code == code, "{args:?}: {done:?}");
+        assert!(format!("{}{}", done.stdout, done.stderr).contains(said), "{args:?}: {done:?}");
+        assert_eq!(read(dir.path(), "a").as_deref(), Some(LINES), "{args:?}");
+    }
+    let (_, planned) = json(dir.path(), &["approve", &id, "--only", "-", "-n"], &part);
+    let digest = planned["data"]["digestNow"].as_str().expect("a digest").to_owned();
+    let done = run(dir.path(), &["approve", &id, "--only", "-", "--digest", &digest], &part);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(read(dir.path(), "a"), Some(LINES.replace("nine", "NINE")));
+    assert_eq!(state(dir.path(), &id)["state"], "proposed");
+    let rest = run(dir.path(), &["show", &id], "").stdout;
+    assert!(rest.contains("+TWO") && !rest.contains("+NINE"), "{rest}");
+}

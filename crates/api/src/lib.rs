@@ -119,8 +119,8 @@ pub mod trash {
 #[cfg(feature = "workspace")]
 pub mod proposals {
     pub use patch_proposals::{
-        Approval, Listed, PlannedProposal, Proposal, ProposalData, ProposalList, ProposalState,
-        Proposals, ProposedFile, ProposedPatch, Shown, differs,
+        Approval, Listed, PlannedProposal, Proposal, ProposalData, ProposalList, ProposalPart,
+        ProposalState, Proposals, ProposedFile, ProposedPatch, Shown, differs,
     };
 }
 

@@ -9,6 +9,7 @@ use patch_session::audit::Phase;
 use patch_session::changes::{DiffDetail, PatchData};
 use patch_session::{ErrorKind, FailureClass, Reason, Session, ToolError};
 
+use crate::part::ProposalPart;
 use crate::proposal::{Attempt, Proposal, ProposalState};
 use crate::propose::planned;
 use crate::store::{Proposals, check_waits};
@@ -127,7 +128,7 @@ impl Proposals<'_> {
     pub(crate) fn committed(
         self,
         proposal: &Proposal,
-        part: Option<&Patch>,
+        part: Option<ProposalPart<'_>>,
         agreed: Sha256,
         host: &mut dyn Host,
     ) -> Result<Approval, ToolError> {
@@ -151,8 +152,10 @@ impl Proposals<'_> {
             host,
             outcome: None,
         };
-        let patch = part.unwrap_or(&patch);
-        let result = apply(&session, patch, options, &mut deciding);
+        let result = match part {
+            Some(part) => apply(&session, part.patch, part.options(options), &mut deciding),
+            None => apply(&session, &patch, options, &mut deciding),
+        };
         let outcome = deciding.outcome.take();
         match (outcome, result) {
             (Some(outcome), _) => outcome,

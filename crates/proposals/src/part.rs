@@ -1,12 +1,13 @@
 //! Approving a part of a proposal. The rest stays proposed, under the same id.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use fs_guard::Sha256;
-use patch_engine::{Atomicity, Cancellation, Host, Options, Patch, Report, TurnDiff};
+use fs_guard::{RelPath, Sha256, quoted};
+use patch_engine::{Atomicity, Cancellation, Host, Options, Patch, Plan, Report, TurnDiff};
 use patch_session::audit::Phase;
 use patch_session::text_form::TextForm;
-use patch_session::{Session, ToolError};
+use patch_session::{ErrorKind, FailureClass, Reason, Session, ToolError};
 
 use crate::approve::Approval;
 use crate::bases;
@@ -14,16 +15,51 @@ use crate::proposal::{Proposal, files_of};
 use crate::propose::{expected, kept_as_diff, planned};
 use crate::store::Proposals;
 
+/// A part of a proposal: a patch with some of its changes.
+#[derive(Debug, Clone, Copy)]
+pub struct ProposalPart<'p> {
+    /// The patch.
+    pub patch: &'p Patch,
+    /// Whether it was made for the files as they are now, and not for those at the time of the
+    /// proposal.
+    pub for_now: bool,
+}
+
+impl ProposalPart<'_> {
+    /// Returns the rules of a proposal for this part.
+    pub(crate) fn options(self, options: Options) -> Options {
+        if !self.for_now {
+            return options;
+        }
+        Options { expected: BTreeMap::new(), snapshots: None, ..options }
+    }
+}
+
 impl Proposals<'_> {
-    /// Plans a part of a proposal, and returns the digest by which it is approved.
+    /// Plans a part of a proposal; it is approved by the digest of the plan.
     ///
     /// # Errors
     ///
-    /// When the part does not apply.
-    pub fn plan_part(&self, proposal: &Proposal, part: &Patch) -> Result<Sha256, ToolError> {
+    /// When the part does not apply, or changes a file that the proposal does not change.
+    pub fn plan_part(
+        &self,
+        proposal: &Proposal,
+        part: ProposalPart<'_>,
+    ) -> Result<Arc<Plan>, ToolError> {
         let asking = self.session.reopened(self.asking(proposal)?);
         let (_, options) = proposal.parsed(&asking)?;
-        Ok(plan_of(&asking, part, options)?.plan.digest())
+        let plan = plan_of(&asking, part.patch, part.options(options))?.plan;
+        let whole = planned(&asking, proposal)?.plan;
+        let is_known = |path: &RelPath| whole.transitions().iter().any(|one| one.path() == path);
+        match plan.transitions().iter().find(|one| !is_known(one.path())) {
+            None => Ok(plan),
+            Some(other) => {
+                let path = other.path().as_str();
+                let message = format!("{} does not change {}", proposal.id(), quoted(path));
+                Err(ToolError::new(FailureClass::Usage, ErrorKind::CommandFailed, message)
+                    .reason(Reason::NotProposable))
+            }
+        }
     }
 
     /// Commits a part of a proposal, `part`, whose plan has the digest that a person agreed to. The
@@ -36,7 +72,7 @@ impl Proposals<'_> {
     pub fn approve_part(
         &self,
         proposal: &Proposal,
-        part: &Patch,
+        part: ProposalPart<'_>,
         agreed: Sha256,
         host: &mut dyn Host,
     ) -> Result<Approval, ToolError> {
@@ -45,7 +81,7 @@ impl Proposals<'_> {
         let (_, options) = proposal.parsed(&asking)?;
         // From the files as proposed to those with the part: the rest, reversed.
         let mut to_part = TurnDiff::in_place_of(&whole.plan);
-        to_part.applied(&plan_of(&asking, part, options.clone())?);
+        to_part.applied(&plan_of(&asking, part.patch, part.options(options.clone()))?);
         let to_part = to_part.diff();
         if to_part.is_empty() {
             return self.approve(proposal, whole.plan.digest(), host);

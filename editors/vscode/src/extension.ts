@@ -67,6 +67,7 @@ export function activate(context: vscode.ExtensionContext): void {
     command("showDiff", (item: Located) => showDiff(texts, item)),
     change("undoChanges", (item: Located) => undoChanges(review, item)),
     command("showProposal", async (item: Waiting) => void (await proposals.show(item))),
+    command("reviewProposal", (item: Waiting) => proposals.review(review, item)),
     change("approve", (item: Waiting) => proposals.approve(item)),
     change("decline", (item: Waiting) => proposals.decline(item)),
     command("refresh", async () => history.refresh()),

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { chosenAs, isAccepted, pathsOf, summary } from "./planning";
 import type { Program } from "./program";
+import { approveParts } from "./proposals";
 import type { Review } from "./review";
 import {
   Complaint,
@@ -63,6 +64,8 @@ export async function apply(review: Review, inEditor = false): Promise<void> {
       "The files have changed since the patch was shown, and nothing was applied. Apply the patch again.",
     );
   }
+  if (review.proposal && (plan.where === "editor" || inEditor))
+    throw new Complaint(`Nothing was changed: ${unsavedIn(plan.unsaved)}. Save or revert first.`);
   const done = summary(taken);
   if (plan.where === "editor" || inEditor) {
     const asDocuments =
@@ -76,8 +79,11 @@ export async function apply(review: Review, inEditor = false): Promise<void> {
     void vscode.window.showInformationMessage(`Applied in the editor, not saved: ${done}.`);
     return;
   }
-  const maker = program(files.root, () => apply(review, true));
-  const id = await attempt(files, () => maker.commit(plan));
+  const { proposal } = review;
+  const maker = program(files.root, proposal ? undefined : () => apply(review, true));
+  const id = await attempt(files, () =>
+    proposal ? approveParts(maker, proposal, plan) : maker.commit(plan),
+  );
   await review.close();
   const answer = await vscode.window.showInformationMessage(
     `Applied to the disk: ${done}.`,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { saved } from "./files";
 import { applied, split } from "./hunks";
-import { type ChangedFile, decoded, sha256, shown } from "./planning";
+import { type ChangedFile, type Plan, accepted, agrees, decoded, expected, sha256, shown } from "./planning";
 import type { Program } from "./program";
 import { Failed } from "./refusal";
 
@@ -38,6 +38,8 @@ export interface Now {
   /** The directory that the paths are relative to. */
   directory: string;
   files: Pair[];
+  /** All of it as a git diff; undefined where some of it is not text, or too long. */
+  patch: string | undefined;
   /** What was not taken literally, in words. */
   notes: string[];
 }
@@ -76,20 +78,33 @@ export async function now(program: Program, id: string): Promise<Now | undefined
   if (!data.digestNow) return undefined;
   const directory = join(await program.project(), data.directory ?? "");
   const files: Pair[] = [];
-  for (const file of data.changedFiles ?? []) files.push(await pairOf(directory, file));
+  let patch: string | undefined = "";
+  for (const file of data.changedFiles ?? []) {
+    const { isExact, ...pair } = await pairOf(directory, file);
+    files.push(pair);
+    patch = isExact && patch !== undefined ? patch + (file.diff ?? "") : undefined;
+  }
   const { digestNow: digest, differs = false, notes = [] } = data;
-  return { digest, differs, directory, files, notes };
+  return { digest, differs, directory, files, patch, notes };
 }
 
-async function pairOf(directory: string, file: ChangedFile & { diff?: string }): Promise<Pair> {
+/** A file before and after, and whether its diff says all of that. */
+async function pairOf(
+  directory: string,
+  file: ChangedFile & { diff?: string },
+): Promise<Pair & { isExact: boolean }> {
   const { path, toPath, operation, diff = "" } = file;
   const bytes = operation === "create" ? null : ((await saved(directory, path)) ?? null);
   const before = shown(bytes);
-  if (operation === "delete") return { path, toPath, before, after: "" };
+  if (operation === "delete") {
+    const isExact = decoded(bytes) !== undefined;
+    return { path, toPath, before, after: "", isExact };
+  }
   const after = applied(decoded(bytes) ?? "", split(diff)[0]?.hunks ?? []);
   const isExact = sha256(Buffer.from(after)) === file.afterSha256;
   // A diff does not show bytes that are not text.
-  return { path, toPath, before, after: isExact ? after : diff || "(not text, and not shown)\n" };
+  const text = isExact ? after : diff || "(not text, and not shown)\n";
+  return { path, toPath, before, after: text, isExact };
 }
 
 /** The result is not the one that was shown, and nothing was changed. */
@@ -114,6 +129,28 @@ export async function approve(
     const { details } = error as { details?: { reason?: string } };
     throw details?.reason === "plan_differs" ? new Differs() : error;
   }
+}
+
+/**
+ * Approves the accepted parts of a proposal, and returns the id of their transaction; the others stay
+ * proposed. The program first says what it would do; nothing is changed unless that is what is shown.
+ *
+ * Throws `Differs` when a file has changed since, `Failed` when the program refuses for another
+ * reason, and an `Error` when it cannot be run.
+ */
+export async function approveParts(program: Program, id: string, plan: Plan): Promise<string> {
+  const part = accepted(plan);
+  const call = async (...more: string[]) => {
+    try {
+      return await program.ask(["approve", "--json", "--only=-", ...more, id], part);
+    } catch (error) {
+      const { details } = error as { details?: { reason?: string } };
+      throw details?.reason === "plan_differs" ? new Differs() : error;
+    }
+  };
+  const { digestNow, changedFiles } = (await call("--dry-run")) as Shown;
+  if (!agrees(changedFiles ?? [], expected(plan))) throw new Differs();
+  return ((await call(`--digest=${digestNow}`)) as { transactionId: string }).transactionId;
 }
 
 /** Declines a proposal; whoever made it reads why. */

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { counted, timeOf } from "./history";
 import { takeBack } from "./patches";
 import { Differs, type Now, type Proposal, approve, decline, now, proposalsOf } from "./proposals";
+import type { Review } from "./review";
 import type { Texts } from "./texts";
 import {
   Complaint,
@@ -118,6 +119,26 @@ export class ProposalsView implements vscode.TreeDataProvider<Waiting> {
     const answer = await vscode.window.showInformationMessage(`Approved: ${id}.`, ...undo);
     if (answer === "Undo" && transaction)
       await takeBack(maker, files, transaction, unsavedOf(plan.directory, paths));
+  }
+
+  /** Shows the hunks of a proposal, to accept some; the others stay proposed. */
+  async review(review: Review, { folder, proposal }: Waiting): Promise<void> {
+    const { proposalId: id } = proposal;
+    const files = new Files(folder);
+    const shown = await attempt(files, () => now(program(files.root), id));
+    if (!shown) {
+      await this.refresh();
+      throw new Complaint(`Proposal ${id} is decided already.`);
+    }
+    if (shown.patch === undefined || shown.directory !== files.root)
+      throw new Complaint(`Proposal ${id} cannot be taken apart here. Approve or decline all of it.`);
+    const plan = await files.plan(shown.patch, { profile: "standard" });
+    const message = [
+      "What is checked is approved, the rest stays proposed.",
+      proposal.why && `Why: ${proposal.why}.`,
+      shown.differs && "The files have changed since it was proposed. This is the result now.",
+    ];
+    await review.open(plan, folder, message.filter(Boolean).join(" "), id);
   }
 
   /** Asks why, and declines a proposal. */

@@ -23,6 +23,8 @@ const rowsOf = (file: FileChange): (Part | Aside)[] =>
 export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumentContentProvider {
   plan: Plan | undefined;
   changes: Changes | undefined;
+  /** The proposal that the patch is. */
+  proposal: string | undefined;
   /** The folder that it is for. */
   folder: vscode.Uri | undefined;
   #number = 0;
@@ -67,10 +69,11 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
   }
 
   /** Shows a patch, in place of what is under review. */
-  async open(plan: Plan, folder: vscode.Uri, message: string): Promise<void> {
+  async open(plan: Plan, folder: vscode.Uri, message: string, proposal?: string): Promise<void> {
     await this.close();
     this.plan = plan;
-    await this.#start(folder, "Patch", message);
+    this.proposal = proposal;
+    await this.#start(folder, proposal ? "Proposal" : "Patch", message);
   }
 
   /** Shows changes that were made, in place of what is under review; first the file at `path`. */
@@ -125,6 +128,7 @@ export class Review implements vscode.TreeDataProvider<Item>, vscode.TextDocumen
   async close(): Promise<void> {
     this.plan = undefined;
     this.changes = undefined;
+    this.proposal = undefined;
     await vscode.commands.executeCommand("setContext", "applyPatch.reviewing", false);
     this.#listed.fire();
     const tabs = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs);

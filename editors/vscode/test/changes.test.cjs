@@ -602,3 +602,38 @@ test("a proposal is declined with a reason for the agent", async () => {
   assert.equal(run(root, ["proposals", "--json"]).proposals[0].decidedWhy, "-n is not wanted");
   assert.equal(read(root, "a"), "one\n");
 });
+
+test("the hunks of a proposal that are accepted are approved, and the others stay proposed", async () => {
+  const root = folder({ a: long });
+  const id = proposed(root, "two is better", ...twoHunks("a"), "*** Add File: n", "+n");
+  const state = started(root);
+  const item = { folder: state.vscode.Uri.file(root), proposal: { proposalId: id, why: "two is better" } };
+  await state.run("reviewProposal", item);
+  assert.deepEqual(state.list(), [
+    "[x] a: update",
+    "  [x] Hunk 1, line 2: - line 2",
+    "  [x] Hunk 2, line 30: - line 30",
+    "[x] n: create",
+  ]);
+  state.check("Hunk 1, line 2", false);
+  state.check("n", false);
+  await state.run("apply");
+  const part = long.replace("line 30\n", "thirty\n");
+  assert.deepEqual([read(root, "a"), read(root, "n")], [part, undefined]);
+  const [rest] = run(root, ["proposals", "--json"]).proposals;
+  assert.deepEqual([rest.state, rest.transactionIds.length], ["proposed", 1]);
+
+  // A file changes after it was shown: nothing is done.
+  await state.run("reviewProposal", item);
+  writeFileSync(join(root, "a"), `top\n${part}`);
+  await state.run("apply");
+  assert.deepEqual([read(root, "a"), read(root, "n")], [`top\n${part}`, undefined]);
+  assert.match(state.said.at(-1), /^error: The files have changed since the patch was shown/);
+
+  // The rest, all of it.
+  await state.run("reviewProposal", item);
+  await state.run("apply");
+  assert.equal(read(root, "a"), `top\n${part.replace("line 2\n", "two\nmore\n")}`);
+  assert.equal(read(root, "n"), "n\n");
+  assert.deepEqual(run(root, ["proposals", "--json"]).proposals.map(({ state }) => state), ["approved"]);
+});

@@ -1,12 +1,15 @@
 //! `apply-patch propose`, `proposals`, `approve` and `decline`: changes that wait for a person.
 
+use std::path::{Path, PathBuf};
+
 use apply_patch_api::engine::commit::approval::ApprovalPolicy;
 use apply_patch_api::engine::{Atomicity, Cancellation, Options, Plan, Report};
 use apply_patch_api::files::Sha256;
 use apply_patch_api::proposals::{
-    self, Approval, Listed, PlannedProposal, Proposal, ProposalList, ProposalState, Proposals,
-    ProposedFile, ProposedPatch, Shown,
+    self, Approval, Listed, PlannedProposal, Proposal, ProposalList, ProposalPart, ProposalState,
+    Proposals, ProposedFile, ProposedPatch, Shown,
 };
+use apply_patch_api::tools::input::ReadAs;
 use apply_patch_api::tools::text_form::TextForm;
 use apply_patch_api::tools::{Session, ToolError};
 use apply_patch_api::trash::format_local_time;
@@ -21,7 +24,7 @@ use crate::global::Global;
 use crate::host::TerminalHost;
 use crate::input::Input;
 use crate::render::Pager;
-use crate::{args, form, interactive, json, outside, render};
+use crate::{args, form, interactive, json, outside, render, source};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -54,7 +57,8 @@ pub(crate) struct ProposalsArgs {}
 #[command(after_help = "Examples:\n  \
     apply-patch approve -n p-3f9a  show what it would do, and write nothing\n  \
     apply-patch approve p-3f9a\n  \
-    apply-patch approve -i p-3f9a  ask about each hunk; the others stay proposed")]
+    apply-patch approve -i p-3f9a  ask about each hunk; the others stay proposed\n  \
+    apply-patch approve --only part.diff p-3f9a")]
 pub(crate) struct ApproveArgs {
     /// Proposal: its id, or the beginning of it
     #[arg(value_name = "ID")]
@@ -65,6 +69,10 @@ pub(crate) struct ApproveArgs {
     /// Ask about every file and hunk, and apply those that you take; the others stay proposed
     #[arg(short, long, conflicts_with_all = ["dry_run", "digest", "json"])]
     pub(crate) interactive: bool,
+    /// Approve only this part of it, a patch for the files as they are now with some of its changes;
+    /// `-` is standard input. The others stay proposed
+    #[arg(long, value_name = "FILE", conflicts_with = "interactive")]
+    pub(crate) only: Option<PathBuf>,
     /// The plan that is approved, as this command or `show` printed it after the files had changed
     /// [default: the one that was shown when it was proposed]
     #[arg(long, value_name = "SHA256", conflicts_with = "dry_run")]
@@ -299,13 +307,16 @@ pub(crate) fn approve(global: &mut Global, args: &ApproveArgs) -> Result<Exit, F
     let (session, proposal) = find(global, &args.id)?;
     let global = &*global;
     let proposals = Proposals::of(&session);
-    if args.dry_run {
+    if args.dry_run && args.only.is_none() {
         let report = proposals.plan(&proposal).map_err(told)?;
         show_plan(global, &proposal, &report.plan, false)?;
         return Ok(Exit::Done);
     }
     if args.interactive {
         return approve_part(global, &session, &proposal);
+    }
+    if let Some(file) = &args.only {
+        return approve_only(global, &session, &proposal, file, args);
     }
     let prompt = Prompt::new(false);
     let mut agreed = args.digest.unwrap_or_else(|| proposal.digest());
@@ -403,10 +414,11 @@ fn approve_part(global: &Global, session: &Session, proposal: &Proposal) -> Resu
         return Err(Failure::Refused("nothing was taken; nothing was changed".into()));
     };
     let part = form::parsed(&part, &options)?;
+    let part = ProposalPart { patch: &part, for_now: false };
     let prompt = Prompt::new(false);
     let mut host = TerminalHost::new(&prompt, None, global.quiet);
-    let agreed = proposals.plan_part(proposal, &part).map_err(told)?;
-    let approval = proposals.approve_part(proposal, &part, agreed, &mut host).map_err(told)?;
+    let agreed = proposals.plan_part(proposal, part).map_err(told)?.digest();
+    let approval = proposals.approve_part(proposal, part, agreed, &mut host).map_err(told)?;
     if let Approval::Differs(_) = approval {
         let message = "the files changed while you chose; nothing was changed: choose again";
         return Err(Failure::Refused(message.into()));
@@ -414,6 +426,34 @@ fn approve_part(global: &Global, session: &Session, proposal: &Proposal) -> Resu
     if !chosen.left_out.is_empty() && !global.quiet {
         let left = chosen.left_out.join("; ");
         render::message(&format!("still proposed as {}: {left}", proposal.id()));
+    }
+    Ok(approved(global, proposal, &approval))
+}
+
+/// Approves the part of a proposal that a patch has.
+fn approve_only(
+    global: &Global,
+    session: &Session,
+    proposal: &Proposal,
+    file: &Path,
+    args: &ApproveArgs,
+) -> Result<Exit, Failure> {
+    let proposals = Proposals::of(session);
+    let options = proposals.options(proposal).map_err(told)?;
+    let input = form::of(source::read(Some(file))?, &ReadAs::default(), &options.parse)?;
+    let part = form::parsed(&input, &options)?;
+    let part = ProposalPart { patch: &part, for_now: true };
+    let planned = proposals.plan_part(proposal, part).map_err(told)?;
+    if args.dry_run {
+        show_plan(global, proposal, &planned, false)?;
+        return Ok(Exit::Done);
+    }
+    let agreed = args.digest.unwrap_or_else(|| planned.digest());
+    let prompt = Prompt::new(false);
+    let mut host = TerminalHost::new(&prompt, None, global.quiet || global.json);
+    let approval = proposals.approve_part(proposal, part, agreed, &mut host).map_err(told)?;
+    if let Approval::Differs(shown) = &approval {
+        return Err(told(proposals::differs(proposal, shown)));
     }
     Ok(approved(global, proposal, &approval))
 }
