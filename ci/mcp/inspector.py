@@ -24,8 +24,8 @@ def inspect(config: pathlib.Path, era: str, *args: str) -> tuple[int, dict, str]
 def check(era: str, folder: pathlib.Path) -> int:
     root, config = folder / era, folder / f"{era}.json"
     prepare(root)
-    args = ["serve", "--mcp", "--root", str(root), "--durability", "process"]
-    # The Inspector says in the legacy era that it has roots, so it has to name one.
+    args = ["serve", "--mcp", "--root", str(root), "--durability", "process", "--all-proposals"]
+    # It starts a server for each call. The Inspector says in the legacy era that it has roots, so it has to name one.
     server = {"command": program, "args": args, "env": ENV, "roots": [{"uri": root.as_uri(), "name": "workspace"}]}
     config.write_text(json.dumps({"mcpServers": {"ours": server}}))
 
@@ -41,7 +41,7 @@ def check(era: str, folder: pathlib.Path) -> int:
         assert answer, (era, tool, arguments, code, complaints)
         return code, answer
 
-    called, steps = set(), script(root)
+    called, steps = set(), script(root, one_session=False)
     step = next(steps)
     while True:
         tool, arguments = step
