@@ -3,9 +3,9 @@ import {
   type AnyPatchError, applyInMemory, applyMany, type Applied, GitTree, type Log, MultipleMatches, parse, PatchError, PatchStream, planOver,
   StaleFile, type Undone, Workspace,
 } from "apply-patch-cli";
-import { tools } from "apply-patch-cli/ai";
-import { ApplyPatchEditor } from "apply-patch-cli/openai-agents";
-import { applyPatchTool } from "@openai/agents-core";
+import { approve as approveRequest, tools } from "apply-patch-cli/ai";
+import { ApplyPatchEditor, approve, shown, tools as agentTools } from "apply-patch-cli/openai-agents";
+import { Agent, applyPatchTool, type RunState, tool } from "@openai/agents-core";
 import * as ai from "ai";
 
 export async function all(root: string, patch: string): Promise<Applied> {
@@ -36,6 +36,16 @@ export async function all(root: string, patch: string): Promise<Applied> {
   console.log(parse(patch).sections[0]!.path.text);
   applyPatchTool({ editor: new ApplyPatchEditor(workspace) });
   ai.generateText({ model: "m", prompt: "p", tools: tools(workspace, ai) });
+  const { content } = await ai.generateText({ model: "m", prompt: "p", tools: tools(workspace, ai, { later: true }) });
+  for (const part of content) if (part.type === "tool-approval-request") console.log((await approveRequest(workspace, part))?.approved);
+  new Agent({ name: "a", tools: agentTools(workspace, { tool }, { later: true }) });
+  const decide = async (state: RunState<unknown, Agent>) => {
+    for (const item of state.getInterruptions()) console.log(await approve(workspace, state, item), (await shown(workspace, item)).diff);
+  };
+  const waits = await workspace.callLater("apply_patch", { patch }, "call-1", { signal });
+  if (!waits.ok) console.log(waits.error.details?.["proposalId"], decide);
+  const [first] = (await workspace.proposals()).proposals;
+  if (first) console.log(first.callId, (await workspace.decline(first.proposalId, "no")).state, (await workspace.propose(patch)).digestNow);
   // @ts-expect-error: there is no such option.
   workspace.applySync(patch, { frobnicate: 1 });
   // @ts-expect-error: a call that blocks takes no callbacks.

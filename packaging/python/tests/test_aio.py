@@ -161,7 +161,7 @@ def test_a_proposal_waits_for_a_person(root):
         assert (await workspace.proposal(made["proposalId"]))["differs"] is False
         await workspace.approve(made["proposalId"])
         other = await workspace.propose(DELETE)
-        assert (await workspace.decline(other["proposalId"], "no"))["state"] == "withdrawn"
+        assert (await workspace.decline(other["proposalId"], "no"))["state"] == "declined"
 
     asyncio.run(run())
     assert (root / "a.txt").read_text() == AFTER

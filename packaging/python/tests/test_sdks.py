@@ -11,7 +11,7 @@ import pytest
 from conftest import REPOSITORY
 
 import apply_patch
-from apply_patch import Workspace
+from apply_patch import Workspace, tool_specs
 
 
 def test_langchain(root):
@@ -19,7 +19,7 @@ def test_langchain(root):
     from apply_patch.langchain import tools
 
     by_name = {tool.name: tool for tool in tools(Workspace(root))}
-    assert len(by_name) == 13
+    assert len(by_name) == len(tool_specs("anthropic"))
     assert json.loads(by_name["read_file"].invoke({"path": "a.txt"}))["ok"]
     edit = {"path": "a.txt", "edits": [{"oldText": "two", "newText": "2"}]}
     assert json.loads(by_name["edit_file"].invoke(edit))["ok"]
@@ -51,7 +51,7 @@ def test_pydantic_ai(root):
 
     agent = Agent(FunctionModel(model), toolsets=[toolset(Workspace(root))])
     assert agent.run_sync("set two to 2").output == "done"
-    assert len(offered) == 13 and (root / "a.txt").read_text() == "one\n2\nthree\n"
+    assert len(offered) == len(tool_specs("anthropic")) and (root / "a.txt").read_text() == "one\n2\nthree\n"
 
 
 @pytest.fixture

@@ -50,6 +50,9 @@ def calls(root: str, patch: str) -> Applied:
         newest: Transaction = log["transactions"][0]
         print(newest["agent"], newest["files"][0]["trashedTo"], newest.get("diff"), log["notVerified"][0]["details"]["problem"])
         read = workspace.call("read_file", {"path": "a"})
+        print(workspace.call_later("apply_patch", {"patch": "p"}, "call-1")["ok"], workspace.propose("p")["digest"])
+        for proposal in workspace.proposals()["proposals"]:
+            print(proposal.get("callId"), workspace.decline(proposal["proposalId"], "no")["state"])
         if read["ok"] is True:
             print(read["data"]["lineCount"] + 1, read["output"])
         else:
