@@ -144,6 +144,16 @@ impl From<PatchProfile> for Profile {
     }
 }
 
+impl ExpectedFiles {
+    /// Returns the paths that are named by a field of their own.
+    pub(super) fn paths(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::List(files) => files.iter_mut().map(|file| &mut file.path).collect(),
+            Self::ByPath(_) => Vec::new(),
+        }
+    }
+}
+
 impl FileTool for ApplyPatch {
     type Data = PatchData;
 
@@ -166,12 +176,7 @@ impl FileTool for ApplyPatch {
     };
 
     fn paths(&mut self) -> Vec<&mut String> {
-        match &mut self.expected_sha256_by_path {
-            Some(ExpectedFiles::List(files)) => {
-                files.iter_mut().map(|file| &mut file.path).collect()
-            }
-            Some(ExpectedFiles::ByPath(_)) | None => Vec::new(),
-        }
+        self.expected_sha256_by_path.as_mut().map(ExpectedFiles::paths).unwrap_or_default()
     }
 
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {

@@ -73,12 +73,7 @@ impl FileTool for Propose {
     };
 
     fn paths(&mut self) -> Vec<&mut String> {
-        match &mut self.expected_sha256_by_path {
-            Some(ExpectedFiles::List(files)) => {
-                files.iter_mut().map(|file| &mut file.path).collect()
-            }
-            Some(ExpectedFiles::ByPath(_)) | None => Vec::new(),
-        }
+        self.expected_sha256_by_path.as_mut().map(ExpectedFiles::paths).unwrap_or_default()
     }
 
     fn call(&self, session: &Session, host: &mut dyn Host) -> ToolResult<Self::Data> {
