@@ -26,7 +26,7 @@ pub struct Proposal {
 }
 
 impl FileTool for Proposal {
-    type Data = ProposalData;
+    type Data = Box<ProposalData>;
 
     const ABOUT: About = About {
         title: "Ask about a proposal",
@@ -50,7 +50,7 @@ impl FileTool for Proposal {
                 Some(true) => proposals.withdraw(&self.id, self.reason.as_deref())?,
                 Some(false) | None => proposals.own(&self.id)?,
             };
-            Ok(Success::new(proposal.outcome(), proposal.data()))
+            Ok(Success::new(proposal.outcome(), Box::new(proposal.data())))
         })
     }
 }
