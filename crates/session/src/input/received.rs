@@ -679,12 +679,27 @@ fn joined(found: &[Found], sent: &[u8], mut notes: Vec<String>) -> Result<Receiv
     if found.iter().any(|one| one.kind != kind) {
         return Err(NotReceived::MixedParts);
     }
+    if kind == DetectedKind::Envelope
+        && let Some(nth) = found.iter().skip(1).position(begins_within_file)
+    {
+        return wrapped(
+            format!("part {} begins with lines of a file, and does not say of which", nth + 2),
+            "begin each part with the header of a file, as `*** Update File: `",
+        );
+    }
     notes.push(format!("took all {} parts as one", found.len()));
     let form = match kind {
         DetectedKind::Envelope => joined_envelopes(found, sent),
         DetectedKind::Diff => joined_diffs(found),
     };
     Ok(Received { form, notes })
+}
+
+/// Returns whether an envelope begins with lines of a hunk, which would go on with the file above.
+fn begins_within_file(one: &Found) -> bool {
+    let mut lines = one.text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let first = lines.find(|line| !line.is_empty() && !is_marker(line));
+    first.is_some_and(|line| matches!(line[0], b' ' | b'+' | b'-' | b'@'))
 }
 
 fn joined_envelopes(found: &[Found], sent: &[u8]) -> ReceivedForm {

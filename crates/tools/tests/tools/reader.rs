@@ -58,6 +58,17 @@ fn three_parts_in_every_order() {
     assert!(taken > if whole() { 500 } else { 150 }, "only {taken} are taken");
 }
 
+/// Lines of a hunk below a second `*** Begin Patch` belong to no file, least of all to the one above.
+#[test]
+fn another_envelope_begins_with_a_file() {
+    check(&[8, 10, 18, 13]).unwrap();
+    let text = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** End Patch\n*** Begin Patch\n@@\n\
+                -3\n+4\n*** Update File: d\n@@\n-1\n+2\n*** End Patch\n";
+    let read = PatchText::read(&text.into(), &ReadAs::default(), &Options::default().parse);
+    let error = read.expect_err("a part without a file").to_string();
+    assert!(error.contains("part 2 begins with lines of a file"), "{error}");
+}
+
 /// The version below the signature of a mail is no path, and an empty fence below it no file.
 #[test]
 fn a_version_names_no_file() {
