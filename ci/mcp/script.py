@@ -62,5 +62,5 @@ FAILURES = [
     ("write_file", {"path": "f", "content": "", "expectedSha256": "0" * 64}, "stale_file"),
     ("apply_patch", {"patch": "no patch"}, "patch_parse_error"),
     ("undo", {}, "command_failed"),
-    ("proposal", {"id": "p-0"}, "not_found"),
+    ("proposal", {"id": "p-none"}, "not_found"),
 ]

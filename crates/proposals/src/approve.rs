@@ -9,8 +9,7 @@ use patch_session::audit::Phase;
 use patch_session::changes::{DiffDetail, PatchData};
 use patch_session::{ErrorKind, FailureClass, Reason, Session, ToolError};
 
-use crate::part::ProposalPart;
-use crate::proposal::{Attempt, Proposal, ProposalState};
+use crate::proposal::{Attempt, Proposal, ProposalPart, ProposalState};
 use crate::propose::planned;
 use crate::store::{Proposals, check_waits};
 

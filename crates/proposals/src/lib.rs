@@ -13,7 +13,6 @@ mod store;
 pub use answer::{FileData, PlannedProposal, ProposalData, ProposalList, ProposalNow, differs};
 pub use approve::{Approval, Shown};
 pub use later::{Later, proposed_later};
-pub use part::ProposalPart;
-pub use proposal::{Decision, Proposal, ProposalState, ProposedFile};
+pub use proposal::{Decision, Proposal, ProposalPart, ProposalState, ProposedFile};
 pub use propose::{Proposed, ProposedPatch};
 pub use store::{Listed, Proposals};

@@ -11,29 +11,9 @@ use patch_session::{ErrorKind, FailureClass, Reason, Session, ToolError};
 
 use crate::approve::Approval;
 use crate::bases;
-use crate::proposal::{Proposal, files_of};
+use crate::proposal::{Proposal, ProposalPart, files_of};
 use crate::propose::{expected, kept_as_diff, planned};
 use crate::store::Proposals;
-
-/// A part of a proposal: a patch with some of its changes.
-#[derive(Debug, Clone, Copy)]
-pub struct ProposalPart<'p> {
-    /// The patch.
-    pub patch: &'p Patch,
-    /// Whether it was made for the files as they are now, and not for those at the time of the
-    /// proposal.
-    pub for_now: bool,
-}
-
-impl ProposalPart<'_> {
-    /// Returns the rules of a proposal for this part.
-    pub(crate) fn options(self, options: Options) -> Options {
-        if !self.for_now {
-            return options;
-        }
-        Options { expected: BTreeMap::new(), snapshots: None, ..options }
-    }
-}
 
 impl Proposals<'_> {
     /// Plans a part of a proposal; it is approved by the digest of the plan.

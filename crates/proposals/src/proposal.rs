@@ -293,6 +293,26 @@ impl Proposal {
     }
 }
 
+/// A part of a proposal: a patch with some of its changes.
+#[derive(Debug, Clone, Copy)]
+pub struct ProposalPart<'p> {
+    /// The patch.
+    pub patch: &'p Patch,
+    /// Whether it was made for the files as they are now, and not for those at the time of the
+    /// proposal.
+    pub for_now: bool,
+}
+
+impl ProposalPart<'_> {
+    /// Returns the rules of a proposal for this part.
+    pub(crate) fn options(self, options: Options) -> Options {
+        if !self.for_now {
+            return options;
+        }
+        Options { expected: BTreeMap::new(), snapshots: None, ..options }
+    }
+}
+
 /// Returns the files that a plan changes.
 pub(crate) fn files_of(plan: &Plan) -> Vec<ProposedFile> {
     let file = |change: &patch_engine::Change| ProposedFile {
