@@ -76,6 +76,16 @@ pub(super) struct HunkPiece {
 }
 
 impl HunkPiece {
+    /// A hunk of a file, of so many, with all its parts.
+    pub(super) fn whole(path: &str, nth: usize, count: usize, text: &HunkText) -> Self {
+        Self {
+            hunk: nth,
+            parts: 0..text.parts.len(),
+            name: format!("{path}, hunk {} of {count}", nth + 1),
+            decided: None,
+        }
+    }
+
     fn is_undecided(&self) -> bool {
         self.decided.is_none()
     }

@@ -144,12 +144,7 @@ impl Person {
             let place = self.places.remove(&(index, nth));
             let place = place.unwrap_or_else(|| Err("its place is not known".into()));
             let text = HunkText::of(patch, hunk, place);
-            pieces.push(HunkPiece {
-                hunk: nth,
-                parts: 0..text.parts.len(),
-                name: format!("{path}, hunk {} of {}", nth + 1, hunks.len()),
-                decided: None,
-            });
+            pieces.push(HunkPiece::whole(path, nth, hunks.len(), &text));
             texts.push(text);
         }
         self.asker.decide(&texts, &mut pieces)?;

@@ -73,7 +73,7 @@ pub(crate) fn undo(review: &Review) -> Result<Choices, Failure> {
 fn overview(review: &Review, kept: &Kept) -> String {
     let mut text = String::new();
     for file in &review.files {
-        let standing = file.hunks.iter().filter(|hunk| hunk.state == HunkState::Standing);
+        let standing = standing(file);
         let decided = standing.clone().filter_map(|hunk| kept.decisions.get(&hunk.id));
         let kept_count = decided.clone().filter(|one| **one == Decision::Keep).count();
         let decided = decided.count();
@@ -142,10 +142,15 @@ pub(crate) fn kind_words(kind: HunkKind) -> String {
 }
 
 impl Asker {
-    fn review_file(&mut self, file: &ReviewFile, kept: &mut Kept) -> Result<(), Failure> {
+    fn tell_left_alone(&mut self, file: &ReviewFile) -> Result<(), Failure> {
         for told in file.hunks.iter().filter_map(left_alone) {
             self.say(&render::sanitize(&format!("! {}: {told}", title(file))))?;
         }
+        Ok(())
+    }
+
+    fn review_file(&mut self, file: &ReviewFile, kept: &mut Kept) -> Result<(), Failure> {
+        self.tell_left_alone(file)?;
         for hunk in whole(file) {
             if self.quit || kept.decisions.contains_key(&hunk.id) {
                 continue;
@@ -194,9 +199,7 @@ impl Asker {
     }
 
     fn undo_file(&mut self, file: &ReviewFile, choices: &mut Choices) -> Result<(), Failure> {
-        for told in file.hunks.iter().filter_map(left_alone) {
-            self.say(&render::sanitize(&format!("! {}: {told}", title(file))))?;
-        }
+        self.tell_left_alone(file)?;
         for hunk in whole(file) {
             if !self.quit && self.whole_hunk(file, hunk, "Undo", &['y', 'n', 'q'])? == Some(true) {
                 choices.set(&hunk.id, Choice::Revert);
@@ -254,18 +257,14 @@ fn lines(file: &ReviewFile) -> impl Iterator<Item = &ReviewHunk> {
     standing(file).filter(|hunk| hunk.kind == HunkKind::Lines)
 }
 
-fn standing(file: &ReviewFile) -> impl Iterator<Item = &ReviewHunk> {
+fn standing(file: &ReviewFile) -> impl Iterator<Item = &ReviewHunk> + Clone {
     file.hunks.iter().filter(|hunk| hunk.state == HunkState::Standing)
 }
 
 fn pieces(file: &ReviewFile, texts: &[HunkText]) -> Vec<HunkPiece> {
     let path = file.to_path.as_ref().unwrap_or(&file.path);
-    let pieces = texts.iter().enumerate().map(|(nth, text)| HunkPiece {
-        hunk: nth,
-        parts: 0..text.parts.len(),
-        name: format!("{path}, hunk {} of {}", nth + 1, texts.len()),
-        decided: None,
-    });
+    let pieces = texts.iter().enumerate();
+    let pieces = pieces.map(|(nth, text)| HunkPiece::whole(path, nth, texts.len(), text));
     pieces.collect()
 }
 
