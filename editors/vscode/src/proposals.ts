@@ -53,15 +53,17 @@ interface Shown extends Proposal {
 }
 
 /**
- * The proposals that are not decided, in the program's order. None if the program knows no
- * proposals.
+ * The proposals that are not decided, in the program's order, and then those that are not verified.
+ * None if the program knows no proposals.
  *
  * Throws `Failed` when the program refuses, and an `Error` when it cannot be run.
  */
 export async function proposalsOf(program: Program): Promise<Proposal[]> {
   try {
-    const { proposals } = (await program.ask(["proposals", "--json"])) as { proposals: Proposal[] };
-    return proposals.filter(({ state }) => state === "proposed" || state === "not_verified");
+    const answer = await program.ask(["proposals", "--json"]);
+    const { proposals, notVerified } = answer as { proposals: Proposal[]; notVerified: string[] };
+    const altered = notVerified.map((proposalId) => ({ proposalId, state: "not_verified" }));
+    return [...proposals.filter(({ state }) => state === "proposed"), ...altered];
   } catch (error) {
     if (error instanceof Failed && /^unknown command/.test(error.message)) return [];
     throw error;

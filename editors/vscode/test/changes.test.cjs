@@ -603,6 +603,23 @@ test("a proposal is declined with a reason for the agent", async () => {
   assert.equal(read(root, "a"), "one\n");
 });
 
+test("a proposal that was altered is shown as such, and can only be removed", async () => {
+  const root = folder({ a: "one\n" });
+  const id = proposed(root, "why", ...change("a", "one", "two"));
+  const kept = join(root, ".apply-patch/proposals", id);
+  writeFileSync(kept, readFileSync(kept, "utf8").replace("+two", "+TWO"));
+  const state = started(root);
+  const { provider } = state.views.get("applyPatch.proposals");
+  const listed = new Promise((done) => provider.onDidChangeTreeData(done));
+  await state.tree("history");
+  await listed;
+  const [{ item, line }, ...more] = await state.tree("proposals");
+  assert.deepEqual([line, item.proposal, more], [`${id}: not verified`, { proposalId: id, state: "not_verified" }, []]);
+  state.answer = () => "";
+  await state.run("decline", item);
+  assert.deepEqual([await state.tree("proposals"), existsSync(kept), read(root, "a")], [[], false, "one\n"]);
+});
+
 test("the hunks of a proposal that are accepted are approved, and the others stay proposed", async () => {
   const root = folder({ a: long });
   const id = proposed(root, "two is better", ...twoHunks("a"), "*** Add File: n", "+n");
