@@ -7,16 +7,15 @@ use crate::marker::Marker;
 /// The text of `grammar/apply_patch.pest`, the only definition of the language.
 pub const GRAMMAR: &str = include_str!("../grammar/apply_patch.pest");
 
-// The derive macro makes public items without documentation.
-#[allow(missing_docs, unreachable_pub)]
-mod generated {
-    /// The generated parser.
-    #[derive(pest_derive::Parser)]
-    #[grammar = "../grammar/apply_patch.pest"]
-    pub struct PatchParser;
-}
+// The generator makes public items without documentation.
+#[allow(missing_docs, unreachable_pub, dead_code, clippy::all, reason = "it is generated")]
+#[rustfmt::skip]
+mod generated;
 
-pub(crate) use generated::{PatchParser, Rule};
+pub(crate) use generated::Rule;
+
+/// The generated parser.
+pub(crate) struct PatchParser;
 
 crate::names::named! {
     /// A sub-language that is exported for constrained decoding.

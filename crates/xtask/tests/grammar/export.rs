@@ -2,7 +2,7 @@
 
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, GRAMMAR};
-use xtask::{Construct, ExportError, Finding, Grammar, generate};
+use xtask::{Construct, ExportError, Finding, Grammar, generate, parser};
 
 #[test]
 fn the_committed_files_are_what_the_generator_makes() {
@@ -14,6 +14,13 @@ fn the_committed_files_are_what_the_generator_makes() {
             assert!(made == export::text(format, dialect), "{name} is old: {again}");
         }
     }
+}
+
+/// It is what `pest_derive` makes of the grammar, so no reader can differ from the grammar file.
+#[test]
+fn the_committed_parser_is_what_pest_makes() {
+    let committed = include_str!("../../../patch-grammar/src/grammar/generated.rs");
+    assert!(committed == parser(), "the parser is old: run `cargo xtask grammar`");
 }
 
 #[test]
