@@ -110,8 +110,7 @@ pub mod review {
 #[cfg(feature = "workspace")]
 pub mod trash {
     pub use workspace_trash::{
-        Carried, Error, Prefix, Purged, Retention, format_local_time, format_time,
-        parse_stored_path,
+        Carried, Error, Prefix, Purged, Retention, format_time, parse_stored_path,
     };
 }
 
@@ -137,7 +136,7 @@ pub mod tools {
         BadName, Caller, ChangedBy, ErrorKind, FailureClass, Hint, Kept, Named, NetChanges,
         NetDiff, OpenTurn, Reason, Session, SessionName, SessionSettings, Span, SpanNames,
         StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, changes, choices,
-        envelope, hints, history, input, open_turns, ops, received, refused, remove_state,
-        settings, shown, size_in, statistics, store_size, text_form, unique_json,
+        envelope, format_local_time, hints, history, input, open_turns, ops, received, refused,
+        remove_state, settings, shown, size_in, statistics, store_size, text_form, unique_json,
     };
 }

@@ -7,6 +7,7 @@ pub mod audit;
 pub mod input;
 #[doc(hidden)]
 pub mod json;
+mod local_time;
 mod operation;
 #[doc(hidden)]
 pub mod session;
@@ -25,6 +26,7 @@ pub use answer::{changes, envelope, hints, shown, statistics};
 pub use audit::session_name::{BadName, SessionName, TurnName};
 pub use input::{ops, received};
 pub use json::unique as unique_json;
+pub use local_time::format_local_time;
 pub use patch_engine::ErrorKind;
 pub use session::net::{ChangedBetween, NetChanges, NetDiff};
 pub use session::span::{Named, Span, SpanNames};

@@ -3,16 +3,9 @@
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::str::FromStr;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::Offset;
-
-use crate::time::timestamp;
-
-/// The last time of an id, in whole microseconds: a later one could not be read back.
-const LAST: Timestamp = Timestamp::constant(253_402_207_200, 999_999_000);
+use crate::time::{self, LAST, Utc};
 
 const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
@@ -22,8 +15,8 @@ const AHEAD: Duration = Duration::from_secs(24 * 3600);
 /// Ids sort by time, and are safe as file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransactionId {
-    /// Whole microseconds.
-    time: Timestamp,
+    /// Microseconds since 1970.
+    time: i64,
     tail: u32,
 }
 
@@ -41,9 +34,9 @@ impl TransactionId {
         // It tells apart what began at the same time, and is no secret: the keys of a hash map are
         // random enough.
         let tail = RandomState::new().hash_one(now) as u32;
-        let micros = timestamp(now).as_microsecond().max(0);
-        let after = last.map_or(0, |last| last.time.as_microsecond() + 1);
-        let time = Timestamp::from_microsecond(micros.max(after)).unwrap_or(LAST);
+        let after = last.map_or(0, |last| last.time + 1);
+        // A later one could not be read back.
+        let time = time::micros(now).max(after).min(LAST);
         Self { time, tail }
     }
 
@@ -75,24 +68,17 @@ impl TransactionId {
     /// Returns when the transaction began.
     #[must_use]
     pub fn time(self) -> SystemTime {
-        self.time.into()
+        UNIX_EPOCH + Duration::from_micros(self.time.unsigned_abs())
     }
 }
 
 impl fmt::Display for TransactionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let t = Offset::UTC.to_datetime(self.time);
+        let t = Utc::at(self.time);
         write!(
             f,
             "{:04}{:02}{:02}-{:02}{:02}{:02}-{:06}-{:08x}",
-            t.year(),
-            t.month(),
-            t.day(),
-            t.hour(),
-            t.minute(),
-            t.second(),
-            t.subsec_nanosecond() / 1000,
-            self.tail
+            t.year, t.month, t.day, t.hour, t.minute, t.second, t.micro, self.tail
         )
     }
 }
@@ -107,31 +93,25 @@ impl FromStr for TransactionId {
 
 impl TransactionId {
     fn read(text: &str) -> Option<Self> {
-        let year = i16::try_from(number(text, 0..4)?).ok()?;
-        let nanosecond = number(text, 16..22)? * 1000;
-        let time = DateTime::new(
-            year,
-            two_digits(text, 4)?,
-            two_digits(text, 6)?,
-            two_digits(text, 9)?,
-            two_digits(text, 11)?,
-            two_digits(text, 13)?,
-            nanosecond,
-        );
-        let time = Offset::UTC.to_timestamp(time.ok()?).ok()?;
+        let time = Utc {
+            year: number(text, 0..4)?,
+            month: number(text, 4..6)?,
+            day: number(text, 6..8)?,
+            hour: number(text, 9..11)?,
+            minute: number(text, 11..13)?,
+            second: number(text, 13..15)?,
+            micro: number(text, 16..22)?,
+        };
+        let time = time.micros()?;
         let tail = u32::from_str_radix(text.get(23..)?, 16).ok()?;
         let id = Self { time, tail };
         // An id is written in one way only.
-        (time >= Timestamp::UNIX_EPOCH && id.to_string() == text).then_some(id)
+        (time >= 0 && id.to_string() == text).then_some(id)
     }
 }
 
-fn number(text: &str, range: std::ops::Range<usize>) -> Option<i32> {
+fn number(text: &str, range: std::ops::Range<usize>) -> Option<i64> {
     text.get(range)?.parse().ok()
-}
-
-fn two_digits(text: &str, from: usize) -> Option<i8> {
-    i8::try_from(number(text, from..from + 2)?).ok()
 }
 
 #[cfg(test)]
@@ -193,7 +173,7 @@ mod tests {
 
     #[test]
     fn no_name_is_made_that_cannot_be_read() {
-        let last = "99991230-220000-999999-ffffffff".parse().unwrap();
+        let last = "99991231-235959-999999-ffffffff".parse().unwrap();
         let far = UNIX_EPOCH + Duration::from_secs(1 << 38);
         for id in [TransactionId::new(UNIX_EPOCH, Some(last)), TransactionId::new(far, None)] {
             assert_eq!(id.to_string().parse(), Ok(id), "{id}");

@@ -35,4 +35,4 @@ pub use removal::Removal;
 pub use retention::{Purged, Retention};
 pub use signer::Signer;
 pub use store::{Store, TrashEntry, parse_stored_path, slot_in, stored_path};
-pub use time::{format_local_time, format_time};
+pub use time::format_time;

@@ -10,13 +10,14 @@ use apply_patch_api::grammar::diff::{self, DiffOptions};
 use apply_patch_api::tools::audit::{self, Status};
 use apply_patch_api::tools::changes::carried_text;
 use apply_patch_api::tools::envelope::{self, Success};
+use apply_patch_api::tools::format_local_time;
 use apply_patch_api::tools::history::Wanted;
 use apply_patch_api::tools::settings::since;
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::{
     BadName, ErrorKind, FailureClass, Named, NetDiff, Session, Span, SpanNames, ToolError, history,
 };
-use apply_patch_api::trash::{Carried, format_local_time, format_time};
+use apply_patch_api::trash::{Carried, format_time};
 use clap::Args;
 use serde_json::json;
 

@@ -9,10 +9,10 @@ use apply_patch_api::proposals::{
     self, Approval, Listed, PlannedProposal, Proposal, ProposalList, ProposalPart, ProposalState,
     Proposals, ProposedFile, ProposedPatch, Shown,
 };
+use apply_patch_api::tools::format_local_time;
 use apply_patch_api::tools::input::ReadAs;
 use apply_patch_api::tools::text_form::TextForm;
 use apply_patch_api::tools::{Session, ToolError};
-use apply_patch_api::trash::format_local_time;
 use clap::Args;
 use serde_json::json;
 

@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use anstyle::Style;
 use apply_patch_api::engine::commit::LogEntry;
+use apply_patch_api::tools::format_local_time;
 use apply_patch_api::tools::history;
 use apply_patch_api::tools::shown::sanitize;
-use apply_patch_api::trash::format_local_time;
 
 use super::human::{age, count, cut};
 use super::print::ID;

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 pub(crate) fn age(time: SystemTime) -> String {
     let Ok(passed) = SystemTime::now().duration_since(time) else { return "just now".into() };
     aged(passed.as_secs())
-        .unwrap_or_else(|| apply_patch_api::trash::format_local_time(time)[..10].to_owned())
+        .unwrap_or_else(|| apply_patch_api::tools::format_local_time(time)[..10].to_owned())
 }
 
 fn aged(seconds: u64) -> Option<String> {
