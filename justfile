@@ -20,8 +20,9 @@ ci:
 ci-whole:
     ci/run whole
 
-# Writes the generated grammar files anew.
+# Writes the parser and the generated grammar files anew.
 grammar:
+    cargo run --quiet --package xtask-parser
     cargo xtask grammar
 
 # Compares the grammar files in other people's engines, on more texts and token masks than ci/run does.

@@ -7,20 +7,22 @@ mod error;
 mod file_uri;
 #[cfg(feature = "constrain")]
 mod fit;
-#[cfg(feature = "git")]
+#[cfg(all(feature = "git", feature = "tools"))]
 mod git;
-#[cfg(feature = "workspace")]
+#[cfg(feature = "tools")]
 mod host;
 mod memory;
 mod options;
 mod plan;
-#[cfg(feature = "workspace")]
+#[cfg(feature = "tools")]
 mod proposals_of;
+#[cfg(feature = "specs")]
+mod specs;
 mod stream;
 mod text;
-#[cfg(feature = "workspace")]
+#[cfg(feature = "tools")]
 mod workspace;
-#[cfg(feature = "workspace")]
+#[cfg(feature = "tools")]
 mod workspace_options;
 
 pub use patch_engine::commit::approval::Decision;
@@ -39,18 +41,20 @@ pub use error::told;
 pub use file_uri::file_uri;
 #[cfg(feature = "constrain")]
 pub use fit::{FitRequest, FittedGrammar, fit};
-#[cfg(feature = "git")]
+#[cfg(all(feature = "git", feature = "tools"))]
 pub use git::GitTree;
-#[cfg(feature = "workspace")]
+#[cfg(feature = "tools")]
 pub use host::{Callbacks, Proposal};
 pub use memory::{HostPlan, apply_diff, apply_in_memory, apply_many, plan_over};
-pub use options::{BadOptions, PatchOptions, ReadOptions, SpecRequest};
+pub use options::{BadOptions, PatchOptions, ReadOptions};
 pub use plan::PlannedPatch;
+#[cfg(feature = "specs")]
+pub use specs::{SpecRequest, Specs, prompt, tool_specs};
 pub use stream::JsonStream;
-pub use text::{ConvertedText, Specs, convert, grammar, parse, prompt, tool_specs, unicode};
-#[cfg(feature = "workspace")]
+pub use text::{ConvertedText, convert, grammar, parse, unicode};
+#[cfg(feature = "tools")]
 pub use workspace::OpenWorkspace;
-#[cfg(feature = "workspace")]
+#[cfg(feature = "tools")]
 pub use workspace_options::{GitOptions, NetRequest, RedoRequest, UndoRequest, WorkspaceOptions};
 
 // The items of the crates below that the front ends in Rust use, by crate. The front ends import
@@ -115,7 +119,7 @@ pub mod trash {
 }
 
 /// Changes that wait for a person.
-#[cfg(feature = "workspace")]
+#[cfg(feature = "tools")]
 pub mod proposals {
     pub use patch_proposals::{
         Approval, Listed, PlannedProposal, Proposal, ProposalData, ProposalList, ProposalPart,
@@ -126,17 +130,19 @@ pub mod proposals {
 /// Sessions, the tools of agents, settings, logs and answers.
 #[cfg(feature = "workspace")]
 pub mod tools {
+    #[cfg(feature = "tools")]
     pub use file_tools::{
-        Arguments, Data, EditorReply, MAX_RESULT, Reply, ToolInfo, Tools, brief_catalogue,
-        catalogue, events, specs,
+        Arguments, Data, EditorReply, Reply, ToolInfo, Tools, brief_catalogue, catalogue, events,
+        specs,
     };
     #[cfg(feature = "git")]
     pub use patch_git as git;
     pub use patch_session::{
-        BadName, Caller, ChangedBy, ErrorKind, FailureClass, Hint, Kept, Named, NetChanges,
-        NetDiff, OpenTurn, Reason, Session, SessionName, SessionSettings, Span, SpanNames,
-        StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, changes, choices,
-        envelope, format_local_time, hints, history, input, open_turns, ops, received, refused,
-        remove_state, settings, shown, size_in, statistics, store_size, text_form, unique_json,
+        BadName, Caller, ChangedBy, ErrorKind, FailureClass, Hint, Kept, MAX_RESULT, Named,
+        NetChanges, NetDiff, OpenTurn, Reason, Session, SessionName, SessionSettings, Span,
+        SpanNames, StoreSize, Tool, ToolError, TurnName, TurnSummary, audit, bounds, changes,
+        choices, envelope, format_local_time, hints, history, input, open_turns, ops, received,
+        refused, remove_state, settings, shown, size_in, statistics, store_size, text_form,
+        unique_json,
     };
 }

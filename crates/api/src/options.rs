@@ -4,12 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use file_tools::specs::{Caller, Client};
 use patch_engine::commit::approval::ApprovalPolicy;
 use patch_engine::remedy::ArgumentChange;
 use patch_engine::{Atomicity, Files, MemoryTree, Options, Patch, Profile, Remedy};
-use patch_grammar::Dialect;
-use patch_grammar::export::Format;
 use patch_session::changes::DiffDetail;
 use patch_session::input::paths::{PathPattern, PathRules};
 use patch_session::input::{InputError, InputForm, PatchText, ReadAs};
@@ -244,13 +241,18 @@ fn kind_words(key: &str) -> String {
 }
 
 /// Reads one of a few values by its name.
-fn choice<'de, D: Deserializer<'de>, T: Choice>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn choice<'de, D: Deserializer<'de>, T: Choice>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     let name = Option::<String>::deserialize(deserializer)?;
     name.map(|name| chosen(&name)).transpose()
 }
 
 /// Reads a list of a few values by their names.
-fn choices<'de, D: Deserializer<'de>, T: Choice>(deserializer: D) -> Result<Vec<T>, D::Error> {
+#[cfg(feature = "specs")]
+pub(crate) fn choices<'de, D: Deserializer<'de>, T: Choice>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
     let names = Option::<Vec<String>>::deserialize(deserializer)?.unwrap_or_default();
     names.iter().map(|name| chosen(name)).collect()
 }
@@ -388,6 +390,7 @@ impl PatchOptions {
     }
 
     /// Finds the patch of a workspace, which may amend a refused one.
+    #[cfg(feature = "tools")]
     pub(crate) fn read_part(
         &self,
         layers: &Layers,
@@ -456,54 +459,6 @@ fn part<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Part>, D::E
             nth.map(|nth| Some(Part::Nth(nth)))
                 .ok_or_else(|| D::Error::custom("`part` is a number from 1, or `all`"))
         }
-    }
-}
-
-/// Options of [`tool_specs`](crate::tool_specs). All but `brief` need `patch_only`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct SpecRequest {
-    /// Whether the patch tool alone is described, and not all file tools.
-    #[serde(alias = "patch_only")]
-    pub patch_only: bool,
-    /// Whether the descriptions of errors and arguments are left out.
-    pub brief: bool,
-    /// The dialect of patches: `whole`, the default, or `codex`.
-    #[serde(deserialize_with = "choice")]
-    pub dialect: Option<Dialect>,
-    /// The notation of the grammar, where the provider takes several.
-    #[serde(deserialize_with = "choice")]
-    pub grammar: Option<Format>,
-    /// The client that sends the request: `raw`, the default, for an HTTP body, or `python` for the
-    /// `openai` package.
-    #[serde(deserialize_with = "choice")]
-    pub client: Option<Client>,
-    /// The most characters of a file that Anthropic's editor shows.
-    #[serde(alias = "max_characters")]
-    pub max_characters: Option<u32>,
-    /// Whether the model may write text before the patch. The grammar then binds the patch alone.
-    #[serde(alias = "free_text")]
-    pub free_text: bool,
-    /// The callers of a tool of OpenAI's Responses API: `direct`, `programmatic`.
-    #[serde(alias = "allowed_callers", deserialize_with = "choices")]
-    pub allowed_callers: Vec<Caller>,
-}
-
-impl ReadOptions for SpecRequest {}
-
-impl SpecRequest {
-    /// Returns the name of an option that is set and needs `patchOnly`.
-    pub(crate) fn of_the_patch_tool(&self) -> Option<&'static str> {
-        [
-            ("dialect", self.dialect.is_some()),
-            ("grammar", self.grammar.is_some()),
-            ("client", self.client.is_some()),
-            ("maxCharacters", self.max_characters.is_some()),
-            ("freeText", self.free_text),
-            ("allowedCallers", !self.allowed_callers.is_empty()),
-        ]
-        .into_iter()
-        .find_map(|(name, given)| given.then_some(name))
     }
 }
 

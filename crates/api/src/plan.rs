@@ -19,7 +19,7 @@ pub struct PlannedPatch {
     /// Whether the whole patch is one transaction.
     pub(crate) atomic: bool,
     /// The patch and its options, to plan it again.
-    #[cfg(feature = "workspace")]
+    #[cfg(feature = "tools")]
     pub(crate) made_of: Option<(Vec<u8>, crate::options::PatchOptions)>,
 }
 
@@ -31,13 +31,13 @@ impl PlannedPatch {
             done: None,
             left_out: None,
             atomic: true,
-            #[cfg(feature = "workspace")]
+            #[cfg(feature = "tools")]
             made_of: None,
         }
     }
 
     /// Makes a plan of a workspace.
-    #[cfg(feature = "workspace")]
+    #[cfg(feature = "tools")]
     pub(crate) fn of_report(
         report: Report,
         left_out: Option<Rejects>,

@@ -1,8 +1,6 @@
-//! Patches as text, and texts for models and providers.
+//! Patches as text, and the grammars.
 
-use file_tools::specs::{self, Channel, Provider};
 use patch_engine::{Files, MemoryTree};
-use patch_grammar::Dialect;
 use patch_grammar::export::{self, Format};
 use patch_session::ToolError;
 use patch_session::input::{self, OutputForm};
@@ -10,7 +8,7 @@ use patch_session::settings::Layers;
 use serde_json::{Value, json};
 
 use crate::error::argument;
-use crate::options::{PatchOptions, SpecRequest, named};
+use crate::options::{PatchOptions, named};
 
 /// Returns the tree of a patch: the `data` of `apply-patch parse --json`.
 ///
@@ -79,64 +77,6 @@ fn tree_of(files: Option<&MemoryTree>) -> Result<Files, ToolError> {
             Err(argument("files", message, "the files that the patch is for"))
         }
     }
-}
-
-/// Tools in the shape of a provider.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Specs {
-    /// The part of the request: a list of tools, one tool, or fields.
-    pub value: Value,
-    /// The limits of the shape, a sentence each.
-    pub caveats: Vec<String>,
-}
-
-/// Returns the file tools, or the patch tool alone, in the shape of a provider.
-///
-/// # Errors
-///
-/// If there is no such provider, or if it does not take one of the options.
-pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolError> {
-    let provider: Provider = named("provider", provider)?;
-    if !options.patch_only {
-        if let Some(option) = options.of_the_patch_tool() {
-            let message = "it is an option of the patch tool, and this is all tools";
-            return Err(argument(option, message, "`patchOnly` beside it"));
-        }
-        let value =
-            specs::all_tools::spec(provider, options.brief).map_err(|error| not_taken(&error))?;
-        return Ok(Specs { value, caveats: Vec::new() });
-    }
-    let spec = specs::SpecOptions {
-        dialect: options.dialect.unwrap_or(Dialect::Whole),
-        grammar: options.grammar,
-        client: options.client.unwrap_or_default(),
-        max_characters: options.max_characters,
-        free_text: options.free_text,
-        allowed_callers: options.allowed_callers.clone(),
-        definition: None,
-    };
-    let spec = specs::tool_spec(provider, &spec).map_err(|error| not_taken(&error))?;
-    Ok(Specs {
-        value: spec.to_value(),
-        caveats: spec.caveats().iter().map(ToString::to_string).collect(),
-    })
-}
-
-fn not_taken(error: &specs::SpecError) -> ToolError {
-    argument("provider", error.to_string(), "a provider that takes this")
-}
-
-/// Returns the instructions for a model. `dialect` is `whole`, `codex` or `tight`; `channel` is the
-/// way of the patch: `tool` (the whole input of a tool), `argument` (a string among the arguments)
-/// or `message` (the whole message).
-///
-/// # Errors
-///
-/// If there is no such dialect or channel.
-pub fn prompt(dialect: &str, channel: &str) -> Result<String, ToolError> {
-    let channel: Channel = named("channel", channel)?;
-    Ok(specs::prompt(named("dialect", dialect)?, channel))
 }
 
 /// Returns the grammar of a dialect in a notation: `pest`, `lark`, `gbnf`, `ebnf` or `regex`.

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use apply_patch_api::tools::events::{EventForm, Events};
+use apply_patch_api::tools::events::EventForm;
 use apply_patch_api::tools::{SessionName, ToolError, envelope};
 
 use crate::failure::Failure;
 use crate::{args, json};
 
+pub(crate) type Events = apply_patch_api::tools::events::Events<'static>;
+
 /// The events wanted on the command line, if any.
-pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<Events<'static>> {
+pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<Events> {
     let form = args.events?;
     let form = match form {
         args::EventsArg::Jsonl => EventForm::Jsonl,
@@ -23,7 +25,7 @@ pub(crate) fn of(root: &Path, session: &str, args: &args::Reporting) -> Option<E
 
 /// Begins the events of a patch, if the command line asks for them.
 pub(crate) fn begin(
-    events: &mut Option<Events<'static>>,
+    events: &mut Option<Events>,
     root: &Path,
     args: &args::Reporting,
     patch: &[u8],
@@ -36,7 +38,7 @@ pub(crate) fn begin(
 }
 
 /// Ends the events of a call that failed.
-pub(crate) fn fail(events: &mut Option<Events<'static>>, error: ToolError) {
+pub(crate) fn fail(events: &mut Option<Events>, error: ToolError) {
     if let Some(events) = events {
         let message = error.message.clone();
         events.end_call(&envelope::Failure::from(error), Some(&message));

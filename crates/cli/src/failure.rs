@@ -66,7 +66,13 @@ impl From<apply_patch_api::files::GlobError> for Failure {
 
 impl Failure {
     /// Something is asked for that was left out of this build.
-    #[cfg(not(all(feature = "git", feature = "mcp", feature = "proposals", feature = "shell")))]
+    #[cfg(not(all(
+        feature = "git",
+        feature = "mcp",
+        feature = "proposals",
+        feature = "shell",
+        feature = "tools"
+    )))]
     pub(crate) fn built_without(what: &str) -> Self {
         Self::Usage(format!(
             "this program was built without {what}: build it with its default features"

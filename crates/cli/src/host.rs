@@ -2,9 +2,9 @@
 
 use apply_patch_api::engine::commit::approval::{Decision, Request};
 use apply_patch_api::engine::{Cancellation, Event, Host};
-use apply_patch_api::tools::events::Events;
 
 use crate::approve::Prompt;
+use crate::events::Events;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::render;
@@ -12,7 +12,7 @@ use crate::render;
 /// Asks at the terminal, gives up on a signal, and shows what happens.
 pub(crate) struct TerminalHost<'h> {
     prompt: &'h Prompt,
-    events: Option<&'h mut Events<'static>>,
+    events: Option<&'h mut Events>,
     progress: Progress,
     /// Print errors and warnings only.
     quiet: bool,
@@ -20,11 +20,7 @@ pub(crate) struct TerminalHost<'h> {
 
 impl<'h> TerminalHost<'h> {
     /// A host that watches for signals from now on.
-    pub(crate) fn new(
-        prompt: &'h Prompt,
-        events: Option<&'h mut Events<'static>>,
-        quiet: bool,
-    ) -> Self {
+    pub(crate) fn new(prompt: &'h Prompt, events: Option<&'h mut Events>, quiet: bool) -> Self {
         let progress = Progress::new(quiet || events.is_some());
         interrupt::watch();
         Self { prompt, events, progress, quiet }

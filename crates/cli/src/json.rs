@@ -57,6 +57,7 @@ pub(crate) fn refusal(error: Value) -> Value {
 }
 
 /// Prints a line of JSON.
+#[cfg(feature = "tools")]
 pub(crate) fn line(text: &str) {
     render::written_or(writeln!(io::stdout(), "{}", escape(text)), || {
         in_a_line(&serde_json::from_str(text).ok()?)

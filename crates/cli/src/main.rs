@@ -14,6 +14,10 @@ mod commands;
 mod completion;
 mod drop_in;
 mod elsewhere;
+#[cfg(feature = "tools")]
+mod events;
+#[cfg(not(feature = "tools"))]
+#[path = "no_events.rs"]
 mod events;
 mod exit;
 mod expect;

@@ -12,10 +12,7 @@ pub const GRAMMAR: &str = include_str!("../grammar/apply_patch.pest");
 #[rustfmt::skip]
 mod generated;
 
-pub(crate) use generated::Rule;
-
-/// The generated parser.
-pub(crate) struct PatchParser;
+pub(crate) use generated::{PatchParser, Rule};
 
 crate::names::named! {
     /// A sub-language that is exported for constrained decoding.

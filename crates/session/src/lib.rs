@@ -20,6 +20,7 @@ mod tool;
 pub use answer::arguments::most_alike;
 pub use answer::changed_by::ChangedBy;
 pub use answer::error::{FailureClass, Kept, ToolError, journal_problem};
+pub use answer::fit::MAX_RESULT;
 pub use answer::hints::{Caller, Hint, Language};
 pub use answer::reason::Reason;
 pub use answer::{changes, envelope, hints, shown, statistics};

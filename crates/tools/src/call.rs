@@ -16,6 +16,7 @@ use crate::tools::file_tool::FileTool;
 use crate::tools::*;
 use crate::vendor::edit_patch::{self, EditPatch, EditPatchResult};
 use crate::vendor::editor::{self, EditorReply};
+use patch_session::MAX_RESULT;
 use patch_session::Tool;
 use patch_session::answer::arguments;
 use patch_session::answer::envelope::{Failure, Success, ToolResult};
@@ -27,10 +28,6 @@ use patch_session::session::Session;
 use patch_session::session::bounds::within;
 use patch_session::session::changing::Warned;
 use patch_session::session::printed::Printed;
-
-/// The most bytes of JSON in the answer of a tool that changes files, roughly, unless the call asks
-/// for another number.
-pub const MAX_RESULT: usize = 8 << 10;
 
 /// The arguments of a call, parsed or not: text is parsed once, straight into the tool's own type.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ pub mod events;
 pub mod specs;
 pub mod vendor;
 
-pub use call::{ADDED_BY_CLIENTS, Arguments, Data, MAX_RESULT, Reply, Tools};
+pub use call::{ADDED_BY_CLIENTS, Arguments, Data, Reply, Tools};
 pub use catalogue::{Annotations, ToolInfo, brief_catalogue, catalogue, schemas};
 pub use tools::file_tool::{About, FileTool};
 pub use vendor::editor::{EditorCommand, EditorReply};

@@ -1,5 +1,4 @@
-//! What is made of the pest grammar: the parser in Rust, and the language in the notations that
-//! inference engines read, how the files are made and checked.
+//! The language in the notations that inference engines read: how the files are made and checked.
 //!
 //! [`generate`] reads the pest grammar, decides that no engine will read the result differently,
 //! and writes the result. The files are a part of `patch-grammar`, which has no generator: the
@@ -17,7 +16,6 @@ pub mod decode;
 mod error;
 mod grammar;
 mod language;
-mod parser;
 mod read;
 mod read_bnf;
 mod shape;
@@ -28,7 +26,6 @@ pub use charset::CharSet;
 pub use error::{Construct, ExportError, Finding};
 pub use grammar::Grammar;
 pub use language::Language;
-pub use parser::parser;
 
 use patch_grammar::export::Format;
 use patch_grammar::{Dialect, GRAMMAR};

@@ -1,4 +1,4 @@
-//! The chores of the repository: `cargo xtask grammar` writes the generated files anew. The
+//! The chores of the repository: `cargo xtask grammar` writes the generated grammar files anew. The
 //! other commands are for those who look at the grammars.
 
 // It is run in the repository; the guard is for what others run.
@@ -13,10 +13,10 @@ use patch_constrain::fit::{Fit, FitFile, FitOptions, Profile};
 use patch_grammar::export::{self, Format};
 use patch_grammar::{Dialect, ParseOptions, parse, recognizes};
 use xtask::texts::{self, steps, values};
-use xtask::{Grammar, decode, generate, parser};
+use xtask::{Grammar, decode, generate};
 
 const USAGE: &str = "usage: cargo xtask COMMAND
-  grammar                 writes the parser and the grammar files anew from apply_patch.pest
+  grammar                 writes the grammar files anew from apply_patch.pest
   sentences COUNT [SEED]  prints COUNT texts for each dialect, and our verdicts on them, one JSON
                           object a line: {\"dialect\":\"whole\",\"accepted\":true,\"text\":\"…\"}
   fit FILE FOLDER COUNT [OPERATION…]
@@ -50,25 +50,19 @@ fn run() -> Result<(), Box<dyn Error>> {
 }
 
 fn grammar() -> Result<(), Box<dyn Error>> {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../patch-grammar");
-    write_anew(&home.join("src/grammar/generated.rs"), &parser())?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../patch-grammar/grammar");
     for dialect in Dialect::ALL {
         for format in Format::ALL.into_iter().filter(|&format| format != Format::Pest) {
             let text = generate(format, dialect)?;
             let name = export::file_name(format, dialect);
-            write_anew(&home.join("grammar").join(name), &text)?;
+            let file = folder.join(&name);
+            // An unchanged file is not written: all crates would be built again.
+            if std::fs::read(&file).ok().as_deref() != Some(text.as_bytes()) {
+                std::fs::write(file, &text)?;
+            }
+            println!("{name}: {} bytes", text.len());
         }
     }
-    Ok(())
-}
-
-/// An unchanged file is not written: all crates would be built again.
-fn write_anew(file: &Path, text: &str) -> std::io::Result<()> {
-    if std::fs::read(file).ok().as_deref() != Some(text.as_bytes()) {
-        std::fs::write(file, text)?;
-    }
-    let name = file.file_name().unwrap_or_default();
-    println!("{}: {} bytes", name.display(), text.len());
     Ok(())
 }
 

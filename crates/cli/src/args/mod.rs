@@ -11,7 +11,9 @@ mod writing;
 pub(crate) use choice::choice;
 pub(crate) use fit::Fit;
 pub(crate) use input::{From, InputArgs, Inputs};
-pub(crate) use reporting::{Detail, DiffFormat, EventsArg, Reporting};
+#[cfg(feature = "tools")]
+pub(crate) use reporting::EventsArg;
+pub(crate) use reporting::{Detail, DiffFormat, Reporting};
 pub(crate) use rules::{Rules, allowing};
 pub(crate) use statistics::Statistics;
 pub(crate) use writing::{Caution, Checks, Formatting, Parts, Waiting, Writing};

@@ -10,7 +10,6 @@ use apply_patch_api::engine::{
 };
 use apply_patch_api::tools::audit::Operation;
 use apply_patch_api::tools::changes::DiffDetail;
-use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::settings::Settings;
 use apply_patch_api::tools::statistics::FileStatistics;
 use apply_patch_api::tools::text_form::TextForm;
@@ -20,6 +19,7 @@ use clap::Args;
 use super::workspace;
 use crate::approve::{Instead, Prompt};
 use crate::args::DiffFormat;
+use crate::events::Events;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
@@ -289,7 +289,7 @@ fn run(
     global: &Global,
     args: &ApplyArgs,
     session: &mut Option<Session>,
-    events: &mut Option<Events<'static>>,
+    events: &mut Option<Events>,
 ) -> Result<Exit, Failure> {
     args.detail.check(global.json).map_err(Failure::Usage)?;
     let mut options = options(global, &args.rules)?;
@@ -417,7 +417,7 @@ impl Attempt<'_> {
         &self,
         input: &Input,
         approvals: &mut Approvals,
-        events: &mut Option<Events<'static>>,
+        events: &mut Option<Events>,
     ) -> Result<Option<Exit>, Failure> {
         let Self { global, args, prompt, .. } = self;
         let patch = &form::parsed(input, self.options)?;

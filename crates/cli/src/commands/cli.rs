@@ -14,7 +14,7 @@ use super::convert::ConvertArgs;
 use super::doctor::DoctorArgs;
 use super::foreign;
 use super::git::GitArgs;
-use super::grammar::{GrammarArgs, PromptArgs, ToolSpecArgs};
+use super::grammar::GrammarArgs;
 use super::history::{LogArgs, ShowArgs};
 use super::intercept::InterceptArgs;
 use super::manual::{CompletionsArgs, HelpArgs, ManArgs};
@@ -25,6 +25,7 @@ use super::proposals::{ApproveArgs, DeclineArgs, ProposalsArgs, ProposeArgs};
 use super::recover::RecoverArgs;
 use super::review_args::ReviewArgs;
 use super::serve::{APPROVE, ServeArgs};
+use super::spec::{PromptArgs, ToolSpecArgs};
 use super::status::StatusArgs;
 use super::tool::ToolArgs;
 use super::trash::{PurgeArgs, TrashCommand};
@@ -227,6 +228,7 @@ impl Command {
             }
             Self::Ops(args) => applying(args.caution.approve, &args.rules, &args.writing),
             Self::Serve(args) => args.layer(),
+            #[cfg(feature = "tools")]
             Self::Tool(args) => Layer {
                 approve: args.caution.approve,
                 ..args.writing.over(args::allowing(&args.allow))

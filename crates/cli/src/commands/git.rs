@@ -11,7 +11,6 @@ use apply_patch_api::engine::{ErrorKind, Event, Host, MAX_PATCH_SIZE, Options, P
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::changes::DiffDetail;
 use apply_patch_api::tools::envelope;
-use apply_patch_api::tools::events::Events;
 use apply_patch_api::tools::git::{GitReport, GitRequest, GitSession, TOGETHER};
 use apply_patch_api::tools::input::PatchText;
 use apply_patch_api::tools::statistics::FileStatistics;
@@ -22,6 +21,7 @@ use serde_json::Value;
 
 use super::{apply, explain, workspace};
 use crate::approve::{Instead, Prompt};
+use crate::events::Events;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::form;
@@ -148,7 +148,7 @@ fn one(
     session: &GitSession,
     options: &Options,
     approvals: &mut Approvals,
-    events: &mut Option<Events<'static>>,
+    events: &mut Option<Events>,
 ) -> Result<Exit, Failure> {
     let sources = source::open_all(&args.input)?;
     let input = form::all_chosen(global, sources, &args.from, &options.parse)?;

@@ -51,7 +51,16 @@ mod server;
 #[cfg(not(feature = "mcp"))]
 #[path = "no_server.rs"]
 mod server;
+#[cfg(feature = "tools")]
+mod spec;
+#[cfg(not(feature = "tools"))]
+#[path = "no_spec.rs"]
+mod spec;
 mod status;
+#[cfg(feature = "tools")]
+mod tool;
+#[cfg(not(feature = "tools"))]
+#[path = "no_tool.rs"]
 mod tool;
 mod trash;
 mod undo;
@@ -108,6 +117,7 @@ fn color(when: Option<Color>) {
 fn uses_config(command: &Command) -> bool {
     match command {
         Command::Grammar(args) => return !args.fit.fit.is_empty(),
+        #[cfg(feature = "tools")]
         Command::ToolSpec(args) => return !args.fit.fit.is_empty(),
         _ => {}
     }
@@ -310,8 +320,8 @@ fn dispatch(global: &mut Global, command: Command) -> Result<Exit, Failure> {
         Command::Ops(args) => ops::ops(global, &args),
         Command::Convert(args) => convert::convert(global, &args),
         Command::Grammar(args) => grammar::grammar(global, &args),
-        Command::ToolSpec(args) => grammar::tool_spec(global, &args),
-        Command::Prompt(args) => Ok(grammar::prompt(&args)),
+        Command::ToolSpec(args) => spec::tool_spec(global, &args),
+        Command::Prompt(args) => spec::prompt(&args),
         Command::Intercept(args) => intercept::intercept(&args),
         Command::Serve(args) => server::serve(global, &args),
         Command::McpConfig(args) => mcp_config::config(global, &args),

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use apply_patch_api::tools::Session;
 use clap::Args;
 
 use crate::exit::Exit;
@@ -19,6 +20,10 @@ pub(crate) type ProposeArgs = AnyArgs;
 pub(crate) type ProposalsArgs = AnyArgs;
 pub(crate) type ApproveArgs = AnyArgs;
 pub(crate) type DeclineArgs = AnyArgs;
+
+pub(super) fn waiting(_: &Session) -> Result<Option<usize>, Failure> {
+    Ok(None)
+}
 
 fn missing() -> Result<Exit, Failure> {
     Err(Failure::built_without("proposals"))

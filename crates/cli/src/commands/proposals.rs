@@ -99,6 +99,11 @@ fn told(error: ToolError) -> Failure {
     Failure::Tool(Box::new(error))
 }
 
+/// How many proposals wait for a decision.
+pub(super) fn waiting(session: &Session) -> Result<Option<usize>, Failure> {
+    Proposals::of(session).waiting().map(Some).map_err(told)
+}
+
 pub(crate) fn propose(global: &Global, args: &ProposeArgs) -> Result<Exit, Failure> {
     let mut options = apply::options(global, &args.rules)?;
     let settings = workspace::session_settings(global);

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use apply_patch_api::engine::commit::{self, LogEntry, StatePlace, TransactionId, Workspace};
 use apply_patch_api::engine::{Plan, PlanNote};
-use apply_patch_api::proposals::Proposals;
 use apply_patch_api::tools::changes::passed_over_text;
 use apply_patch_api::tools::{OpenTurn, Session, StoreSize, history, open_turns, store_size};
 use clap::Args;
@@ -52,8 +51,8 @@ pub(crate) fn status(global: &Global) -> Result<Exit, Failure> {
     status.print_last();
     status.print_undo();
     status.print_turns();
-    if status.waiting > 0 {
-        let waiting = render::count(status.waiting, "proposal");
+    if let Some(waiting) = status.waiting.filter(|&waiting| waiting > 0) {
+        let waiting = render::count(waiting, "proposal");
         row("waiting", &format!("{waiting}; `apply-patch proposals` lists all"));
     }
     status.print_size(size);
@@ -77,8 +76,8 @@ struct Status {
     undoable: Result<Plan, commit::Error>,
     next: Option<LogEntry>,
     turns: Vec<OpenTurn>,
-    /// How many proposals wait for a decision.
-    waiting: usize,
+    /// How many proposals wait for a decision, if this program knows proposals.
+    waiting: Option<usize>,
 }
 
 impl Status {
@@ -109,9 +108,7 @@ impl Status {
             next: next.map(|id| workspace.show(id)).transpose()?,
             undoable,
             turns,
-            waiting: Proposals::of(session)
-                .waiting()
-                .map_err(|error| Failure::Tool(Box::new(error)))?,
+            waiting: super::proposals::waiting(session)?,
         })
     }
 

@@ -1,6 +1,7 @@
-// Made by pest from `apply_patch.pest`: `cargo xtask grammar` writes it anew.
+// Made by pest from `apply_patch.pest`: `just grammar` writes it anew.
 
-use super::PatchParser;
+/// The generated parser.
+pub struct PatchParser;
 
 /**The patch language of `*** Begin Patch` … `*** End Patch`, in four entry rules:
 

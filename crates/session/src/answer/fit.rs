@@ -8,6 +8,10 @@ use crate::answer::changes::ChangedFile;
 use crate::answer::error::ToolError;
 use crate::text::{length, prefix};
 
+/// The most bytes of JSON in the answer of a tool that changes files, roughly, unless the call asks
+/// for another number; and in an error on the command line.
+pub const MAX_RESULT: usize = 8 << 10;
+
 /// The mark at the end of a cut text.
 pub const CUT: &str = "…(truncated)";
 
