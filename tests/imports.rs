@@ -178,7 +178,7 @@ fn all_code() -> BTreeMap<String, String> {
 
 /// The crates of the workspace by folder, and which of the others each may depend on. First the
 /// trunk, then its branches, which do not know each other.
-const BELOW: [(&str, &[&str]); 22] = [
+const BELOW: [(&str, &[&str]); 23] = [
     ("patch-grammar", &[]),
     ("fs-guard", &[]),
     ("trash", &["fs_guard"]),

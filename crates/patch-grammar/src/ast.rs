@@ -282,14 +282,14 @@ pub struct Hunk<'p> {
     /// The lines missing from the last hunk of a diff, where nothing shows that the text is whole.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub shortfall: Option<Box<Shortfall<'p>>>,
-    /// What the lines are in the file.
+    /// The extent of the lines in the file.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Extent::is_lines"))]
     pub extent: Extent,
     /// The lines, without markers.
     pub lines: Vec<Line<'p>>,
 }
 
-/// What the lines of a hunk are in the file.
+/// The extent of a hunk's lines in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]

@@ -43,7 +43,7 @@ impl Shown {
     }
 }
 
-/// What became of an approval.
+/// The outcome of an approval.
 #[derive(Debug)]
 pub enum Approval {
     /// It was committed.

@@ -43,7 +43,7 @@ pub struct ProposedFile {
     pub to_path: Option<String>,
 }
 
-/// What ended a proposal.
+/// The end of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -47,7 +47,7 @@ impl ProposedPatch {
     }
 }
 
-/// What became of a patch to be proposed.
+/// The outcome of proposing a patch.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Proposed {

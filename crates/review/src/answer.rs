@@ -103,14 +103,19 @@ impl<'r> HunkData<'r> {
 
 impl ConflictData {
     fn of(conflict: &Conflict) -> Self {
-        let excerpt = |excerpt: &Excerpt| ExcerptData {
+        Self {
+            left: ExcerptData::of(&conflict.base),
+            current: ExcerptData::of(&conflict.current),
+            before: ExcerptData::of(&conflict.wanted),
+        }
+    }
+}
+
+impl ExcerptData {
+    fn of(excerpt: &Excerpt) -> Self {
+        Self {
             lines: excerpt.lines.clone(),
             text: String::from_utf8_lossy(&excerpt.text).into_owned(),
-        };
-        Self {
-            left: excerpt(&conflict.base),
-            current: excerpt(&conflict.current),
-            before: excerpt(&conflict.wanted),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What a person decided to change.
+//! The changes that a person decided on.
 
 use std::collections::BTreeMap;
 
-/// What becomes of a hunk that is not kept as it is.
+/// The fate of a hunk that is not kept as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     /// It is reverted.
@@ -11,7 +11,7 @@ pub enum Choice {
     Replace(Vec<u8>),
 }
 
-/// What becomes of the hunks of a review, by their ids. All others are kept.
+/// The hunks of a review that are not kept as they are, by their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choices(pub(crate) BTreeMap<String, Choice>);
 

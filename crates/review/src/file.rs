@@ -1,5 +1,7 @@
 //! The hunks of one file.
 
+use std::collections::HashSet;
+
 use fs_guard::{Access, FileKind, Root, Sha256};
 use patch_engine::{ChangeKind, FileVersion, MAX_FILE_SIZE, is_binary};
 
@@ -69,11 +71,11 @@ impl NowFile {
 
 impl ReviewFile {
     /// Looks for the changes of a file, from before the transactions to after them, in the file as
-    /// it is now. One of the two is a file. `is_taken` tells where the transactions left files.
+    /// it is now. One of the two is a file. `left` are the paths where the transactions left files.
     pub(crate) fn new(
         root: &Root,
         (before, after): (Option<FileVersion>, Option<FileVersion>),
-        is_taken: &dyn Fn(&str) -> bool,
+        left: &HashSet<String>,
     ) -> Self {
         let (operation, path, to_path) = match (&before, &after) {
             (None, after) => (ChangeKind::Create, path_of(after.as_ref()), None),
@@ -85,7 +87,7 @@ impl ReviewFile {
         };
         let versions = (before, after);
         let mut file = Self { operation, path, to_path, hunks: Vec::new(), versions, now: None };
-        let now = match file.look(root, is_taken) {
+        let now = match file.look(root, left) {
             Ok(now) => now,
             Err(_) => {
                 file.hunks.push(file.whole(HunkState::Unknown));
@@ -102,11 +104,11 @@ impl ReviewFile {
     fn look(
         &self,
         root: &Root,
-        is_taken: &dyn Fn(&str) -> bool,
+        left: &HashSet<String>,
     ) -> Result<Option<NowFile>, fs_guard::Error> {
         let Some(to) = &self.to_path else { return NowFile::at(root, &self.path) };
         match NowFile::at(root, to)? {
-            None if !is_taken(&self.path) => NowFile::at(root, &self.path),
+            None if !left.contains(&self.path) => NowFile::at(root, &self.path),
             moved => Ok(moved),
         }
     }

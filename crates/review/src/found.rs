@@ -41,7 +41,8 @@ pub(crate) fn hunks(path: &str, before: &[u8], after: &[u8], now: &[u8]) -> Vec<
     let mut hunks = Vec::new();
     let mut seen = HashMap::new();
     let mut shown_to = 0;
-    let mut shift = 0;
+    let mut in_now = LineCounter::default();
+    let mut in_after = LineCounter::default();
     for group in groups(&reversals, &after, now) {
         let members = &reversals[group.clone()];
         let identity = members
@@ -59,18 +60,21 @@ pub(crate) fn hunks(path: &str, before: &[u8], after: &[u8], now: &[u8]) -> Vec<
                 let next = reversals.get(group.end..).unwrap_or_default();
                 let limit =
                     next.iter().find_map(Reversal::standing).map_or(now.len(), |it| it.start);
-                stand(&mut hunk, members, now, shown_to..limit, &mut shift);
+                stand(&mut hunk, members, now, shown_to..limit, &mut in_now);
                 shown_to = hunk.at.end;
             }
             ReversalState::Reverted => {
                 hunk.state = HunkState::Reverted;
-                as_made(&mut hunk.diff, &reversals[..group.start], members, &after);
+                as_made(&mut hunk.diff, &reversals[..group.start], members, &after, &in_after);
             }
             ReversalState::Changed(conflict) => {
                 hunk.state = HunkState::Changed;
                 hunk.conflict = Some(conflicts[*conflict].clone());
-                as_made(&mut hunk.diff, &reversals[..group.start], members, &after);
+                as_made(&mut hunk.diff, &reversals[..group.start], members, &after, &in_after);
             }
+        }
+        for Reversal { splice, .. } in members {
+            in_after.replace(&after, splice.start..splice.end, &splice.text);
         }
         hunks.push(hunk);
     }
@@ -139,15 +143,44 @@ fn groups(reversals: &[Reversal], after: &[u8], now: &[u8]) -> Vec<Range<usize>>
 
 /// Returns whether two neighbouring changes are one hunk.
 fn are_one(one: &Reversal, next: &Reversal, after: &[u8], now: &[u8]) -> bool {
-    let are_near = |text: &[u8]| feeds(text) <= 2 * CONTEXT;
-    let were_near = are_near(&after[one.splice.end..next.splice.start]);
+    let were_near = is_short(&after[one.splice.end..next.splice.start]);
     match (&one.state, &next.state) {
         (ReversalState::Standing(one), ReversalState::Standing(next)) => {
-            were_near && are_near(&now[one.end..next.start])
+            were_near && is_short(&now[one.end..next.start])
         }
         (ReversalState::Reverted, ReversalState::Reverted) => were_near,
         (ReversalState::Changed(one), ReversalState::Changed(next)) => one == next,
         _ => false,
+    }
+}
+
+/// Returns whether two changes with this text between them are near each other.
+fn is_short(between: &[u8]) -> bool {
+    feeds(between) <= 2 * CONTEXT
+}
+
+/// Counts lines from the top of a text, before and after the replacements so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct LineCounter {
+    /// The place in the text, and the lines above it.
+    at: usize,
+    lines: usize,
+    /// How many more lines there are above after the replacements.
+    shift: isize,
+}
+
+impl LineCounter {
+    /// Returns how many lines are above a place at or below the last one, after the replacements.
+    fn above(&self, text: &[u8], at: usize) -> usize {
+        let lines = self.lines + feeds(&text[self.at..at]);
+        lines.saturating_add_signed(self.shift)
+    }
+
+    /// Goes on below a part of the text that is replaced.
+    fn replace(&mut self, text: &[u8], part: Range<usize>, by: &[u8]) {
+        self.lines += feeds(&text[self.at..part.end]);
+        self.at = part.end;
+        self.shift += line_count(by) as isize - line_count(&text[part]) as isize;
     }
 }
 
@@ -162,7 +195,7 @@ fn stand(
     members: &[Reversal],
     now: &[u8],
     room: Range<usize>,
-    shift: &mut isize,
+    lines: &mut LineCounter,
 ) {
     for splice in members.iter().filter_map(Reversal::standing) {
         hunk.back.push(splice.start..splice.end, splice.text.clone());
@@ -171,14 +204,18 @@ fn stand(
     let start = lines_up(now, first, room.start);
     hunk.at = start..lines_down(now, hunk.back.end(), room.end);
     let old = spliced(now, hunk.at.clone(), &hunk.back);
-    let above = feeds(&now[..start]);
-    let old_line = above.saturating_add_signed(*shift);
-    diff::stretch(&mut hunk.diff, now, hunk.at.clone(), &old, old_line);
-    *shift += line_count(&old) as isize - line_count(&now[hunk.at.clone()]) as isize;
+    diff::stretch(&mut hunk.diff, now, hunk.at.clone(), &old, lines.above(now, start));
+    lines.replace(now, hunk.at.clone(), &old);
 }
 
-/// Shows changes as they were made; `earlier` are those above.
-fn as_made(out: &mut Vec<u8>, earlier: &[Reversal], members: &[Reversal], after: &[u8]) {
+/// Shows changes as they were made; `earlier` are those above, which `lines` has counted.
+fn as_made(
+    out: &mut Vec<u8>,
+    earlier: &[Reversal],
+    members: &[Reversal],
+    after: &[u8],
+    lines: &LineCounter,
+) {
     let mut splices = Splices::new();
     for one in members {
         splices.push(one.splice.start..one.splice.end, one.splice.text.clone());
@@ -187,12 +224,7 @@ fn as_made(out: &mut Vec<u8>, earlier: &[Reversal], members: &[Reversal], after:
     let start = lines_up(after, members[0].splice.start, limit);
     let at = start..lines_down(after, splices.end(), after.len());
     let old = spliced(after, at.clone(), &splices);
-    let mut above = feeds(&after[..start]) as isize;
-    for Reversal { splice, .. } in earlier {
-        above += line_count(&splice.text) as isize;
-        above -= line_count(&after[splice.start..splice.end]) as isize;
-    }
-    diff::stretch(out, after, at, &old, above.max(0) as usize);
+    diff::stretch(out, after, at, &old, lines.above(after, start));
 }
 
 /// Returns a part of a text after some replacements within it.

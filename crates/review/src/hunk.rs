@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The digits of an id.
 const DIGITS: usize = 10;
 
-/// What a hunk changes.
+/// The kind of change that a hunk makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HunkKind {
@@ -49,7 +49,7 @@ pub struct ReviewHunk {
     /// Its name: `h-` and digits that come from the path and the changed lines, so that it stays
     /// the same while other things change.
     pub id: String,
-    /// What it changes.
+    /// The kind of its change.
     pub kind: HunkKind,
     /// How much of it is left.
     pub state: HunkState,
@@ -61,7 +61,7 @@ pub struct ReviewHunk {
     pub conflict: Option<Conflict>,
     /// The bytes of the current file that the diff shows. Those of two hunks do not overlap.
     pub at: Range<usize>,
-    /// What reverts it in the current file.
+    /// The edit that reverts it in the current file.
     pub(crate) back: Splices,
 }
 

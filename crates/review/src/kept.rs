@@ -17,7 +17,7 @@ const MAX_SIZE: u64 = 8 << 20;
 /// The most notes to keep, the newest ones.
 const MAX_NOTES: usize = 1000;
 
-/// What a person decided about a hunk.
+/// A person's decision about a hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
@@ -64,7 +64,7 @@ pub struct Note {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Kept {
-    /// What was decided, by the id of the hunk.
+    /// The decisions, by the id of the hunk.
     pub decisions: BTreeMap<String, Decision>,
     /// The notes, the oldest first.
     pub notes: Vec<Note>,

@@ -29,7 +29,7 @@ impl Review {
         for file in &touched {
             file.check(&mut builder)?;
         }
-        // What makes way comes first, then what moves back, then what takes a place.
+        // Files that make way come first, then those that move back, then those that take a place.
         for file in &touched {
             if let Some(hunk) = file.chosen(HunkKind::Create, choices) {
                 file.take_away(hunk, choices, &mut builder)?;
@@ -75,11 +75,8 @@ impl Review {
             return Ok(());
         }
         let is_all = self.reverts_all(choices);
-        let leaves = |file: &&&ReviewFile| {
-            let kinds = [HunkKind::Create, HunkKind::Move];
-            kinds.iter().any(|kind| file.chosen(*kind, choices).is_some())
-        };
-        let left: Vec<&str> = touched.iter().filter(leaves).map(|file| file.place()).collect();
+        let left = touched.iter().filter(|file| file.leaves(choices)).map(|file| file.place());
+        let left: Vec<&str> = left.collect();
         for dir in self.turn.made_dirs().iter().rev() {
             if is_all || left.iter().any(|path| is_beneath(path, dir)) {
                 builder.remove_dir(files.check(dir, Access::Read)?);
@@ -103,6 +100,11 @@ impl ReviewFile {
         self.hunks.iter().any(|hunk| choices.0.contains_key(&hunk.id))
     }
 
+    /// Returns whether the file leaves the place where it is now.
+    fn leaves(&self, choices: &Choices) -> bool {
+        [HunkKind::Create, HunkKind::Move].iter().any(|kind| self.chosen(*kind, choices).is_some())
+    }
+
     fn chosen(&self, kind: HunkKind, choices: &Choices) -> Option<&ReviewHunk> {
         let mut hunks = self.hunks.iter().filter(|hunk| hunk.kind == kind);
         hunks.find(|hunk| choices.0.contains_key(&hunk.id))
@@ -110,13 +112,12 @@ impl ReviewFile {
 
     /// Fails if the file is not as it was when the review was made.
     fn check(&self, builder: &mut PlanBuilder<'_>) -> Result<(), commit::Error> {
-        let changed = || fs_guard::Error::Changed { path: self.place().to_owned() };
         match &self.now {
             // The guard looks at links when they are taken away.
             Some(now) if now.link => Ok(()),
             Some(now) => match builder.load(&now.path).map_err(Rejects::from)? {
                 Some(loaded) if Sha256::of(&loaded.bytes) == now.sha256 => Ok(()),
-                _ => Err(changed().into()),
+                _ => Err(fs_guard::Error::Changed { path: self.place().to_owned() }.into()),
             },
             // To create a file fails where one is.
             None => Ok(()),

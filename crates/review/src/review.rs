@@ -38,8 +38,7 @@ impl Review {
         let pairs = found.turn.files();
         let left: HashSet<String> =
             pairs.iter().filter_map(|(_, after)| Some(after.as_ref()?.path.clone())).collect();
-        let is_taken = |path: &str| left.contains(path);
-        let files = pairs.into_iter().map(|pair| ReviewFile::new(root, pair, &is_taken)).collect();
+        let files = pairs.into_iter().map(|pair| ReviewFile::new(root, pair, &left)).collect();
         Ok(Self { net: found.data, files, turn: found.turn })
     }
 
@@ -71,8 +70,8 @@ impl Review {
     ///
     /// When there is no such hunk, or there are several.
     pub fn named(&self, id: &str) -> Result<&ReviewHunk, ToolError> {
-        let named = |hunk: &&ReviewHunk| id.len() > 2 && hunk.id.starts_with(id);
-        let found: Vec<_> = self.hunks().filter(named).collect();
+        let found = self.hunks().filter(|hunk| id.len() > 2 && hunk.id.starts_with(id));
+        let found: Vec<_> = found.collect();
         match &found[..] {
             [hunk] => Ok(hunk),
             [] => Err(ToolError::new(

@@ -20,7 +20,7 @@ export interface ChangedFile {
   trashedTo?: string;
 }
 
-/** What becomes of a hunk. `section` and `hunkIndex` count from 0, lines from 1. */
+/** The outcome of a hunk. `section` and `hunkIndex` count from 0, lines from 1. */
 export interface Hunk {
   path: string;
   section: number;

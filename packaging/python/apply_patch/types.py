@@ -49,7 +49,7 @@ _HunkWords = TypedDict("_HunkWords", {"pass": 'Literal["none", "trailing", "blan
 
 
 class Hunk(_HunkWords, _Hunk, total=False):
-    """What becomes of a hunk. `section` and `hunkIndex` count from 0, lines from 1."""
+    """The outcome of a hunk. `section` and `hunkIndex` count from 0, lines from 1."""
 
     startLine: int
     lineCount: int

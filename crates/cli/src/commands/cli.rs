@@ -665,7 +665,7 @@ mod tests {
                 "apply-patch unistall",
                 "unknown command or file `unistall`; did you mean `uninstall`?",
             ),
-            // What removes things is not what somebody meant who wrote something else.
+            // A command that removes things is never suggested to somebody who wrote something else.
             (
                 "apply-patch ininstall",
                 "unknown command or file `ininstall`; `apply-patch help` lists the commands",

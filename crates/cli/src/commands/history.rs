@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use apply_patch_api::engine::commit::{LogEntry, Workspace};
+use apply_patch_api::engine::commit::{LogEntry, Unverified, Workspace};
 use apply_patch_api::engine::remedy::ForPerson;
 use apply_patch_api::engine::{HistoryDiffs, Remedy};
 use apply_patch_api::grammar::diff::{self, DiffOptions};
@@ -173,7 +173,20 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
         json::done(render::count(entries.len(), "transaction"), data);
         return Ok(Exit::Done);
     }
-    for one in &unverified {
+    warn_of(&unverified);
+    if grouped.is_empty()
+        && !global.quiet
+        && let Some(found) = elsewhere::history(global)
+    {
+        render::message(&found.words);
+    }
+    print_log(global, args, &grouped, &diffs)?;
+    Ok(Exit::Done)
+}
+
+/// Warns of transactions that are left out.
+fn warn_of(unverified: &[Unverified]) {
+    for one in unverified {
         let undone = one.undone_by.map(|by| format!("; undone by {by}")).unwrap_or_default();
         let todo = history::trusting(one)
             .map(|command| format!("; `{command}` undoes it, if you know that change"));
@@ -183,16 +196,19 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
             one.id, one.problem
         ));
     }
-    if grouped.is_empty()
-        && !global.quiet
-        && let Some(found) = elsewhere::history(global)
-    {
-        render::message(&found.words);
-    }
+}
+
+/// Prints the transactions of each turn, and those of none.
+fn print_log(
+    global: &Global,
+    args: &LogArgs,
+    grouped: &[Vec<LogEntry>],
+    diffs: &HistoryDiffs<'_>,
+) -> Result<(), Failure> {
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
     let width = render::width();
     let indented = width.map(|width| width.saturating_sub(2));
-    for entries in &grouped {
+    for entries in grouped {
         let is_turn = entries[0].journal.header.turn.is_some();
         if is_turn {
             let line = render::turn_line(entries, args.oneline, width);
@@ -219,7 +235,7 @@ pub(crate) fn log(global: &Global, args: &LogArgs) -> Result<Exit, Failure> {
             out.diff(&diff);
         }
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// How many lines a diff changes in each file.

@@ -77,7 +77,7 @@ fn settings(global: &Global, args: &ServeArgs) -> Result<ServerSettings, Failure
     Ok(settings)
 }
 
-/// What only flags say of a server's rules.
+/// The rules of a server that only flags set.
 #[derive(Debug, Clone, Copy)]
 struct How {
     /// Each change is kept as a proposal.

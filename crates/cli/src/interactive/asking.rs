@@ -20,9 +20,9 @@ pub(super) struct Questions {
     pub(super) hunk: &'static str,
     /// The words for a hunk that is taken, and for one that is not.
     pub(super) decided: [&'static str; 2],
-    /// What the answers `y`, `n`, `q`, `a` and `d` do.
+    /// The effects of the answers `y`, `n`, `q`, `a` and `d`.
     pub(super) answers: [&'static str; 5],
-    /// What becomes of an edited hunk.
+    /// The effect of editing a hunk.
     pub(super) edit: &'static str,
     /// Whether comments are taken, and the hunks that are undecided stay so after `q`.
     pub(super) is_review: bool,
@@ -180,20 +180,13 @@ impl Asker {
                     pieces.splice(at..=at, split);
                     continue;
                 }
-                'e' => {
-                    let edited = if text.parts.len() == piece.parts.len() {
-                        edited(text.whole.clone())?
-                    } else {
-                        let lines = text.parts[piece.parts.clone()].concat().concat();
-                        edited([b"@@\n", &lines[..]].concat())?
-                    };
-                    // As in git, to delete all of a hunk gives the editing up.
-                    if !edited.split(|&byte| byte == b'\n').any(is_line) {
+                'e' => match edited_piece(text, piece)? {
+                    Some(edited) => PartDecision::Edited(edited),
+                    None => {
                         self.say("The edited hunk is empty: it is as it was")?;
                         continue;
                     }
-                    PartDecision::Edited(edited)
-                }
+                },
                 'y' | 'a' => PartDecision::Taken,
                 _ => PartDecision::Left,
             };
@@ -380,4 +373,16 @@ fn is_line(line: &[u8]) -> bool {
 
 fn edited(text: Vec<u8>) -> Result<Vec<u8>, Failure> {
     Ok(ended(approve::edit(&Input::new(text, "the hunk"))?.bytes()))
+}
+
+/// Lets a person edit a piece of a hunk; `None` if they deleted all of it, which gives the editing
+/// up, as in git.
+fn edited_piece(text: &HunkText, piece: &HunkPiece) -> Result<Option<Vec<u8>>, Failure> {
+    let edited = if text.parts.len() == piece.parts.len() {
+        edited(text.whole.clone())?
+    } else {
+        let lines = text.parts[piece.parts.clone()].concat().concat();
+        edited([b"@@\n", &lines[..]].concat())?
+    };
+    Ok(edited.split(|&byte| byte == b'\n').any(is_line).then_some(edited))
 }

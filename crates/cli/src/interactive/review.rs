@@ -133,7 +133,7 @@ fn of_whole(kind: HunkKind) -> (&'static str, &'static str) {
     }
 }
 
-/// What is said of a hunk beside its lines.
+/// The state of a hunk, printed beside its lines.
 pub(crate) fn kind_words(kind: HunkKind) -> String {
     match kind {
         HunkKind::Lines => String::new(),
@@ -268,12 +268,12 @@ fn pieces(file: &ReviewFile, texts: &[HunkText]) -> Vec<HunkPiece> {
     pieces.collect()
 }
 
-/// What is decided about the parts of a hunk; `None` unless all are decided.
+/// The decision about the parts of a hunk; `None` unless all are decided.
 fn decided(pieces: &[HunkPiece], hunk: usize) -> Option<Vec<PartDecision>> {
     pieces.iter().filter(|piece| piece.hunk == hunk).map(|piece| piece.decided.clone()).collect()
 }
 
-/// What becomes of a hunk.
+/// The result of asking about a hunk.
 enum Outcome {
     Taken,
     Left,

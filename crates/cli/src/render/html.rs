@@ -67,7 +67,7 @@ pub(crate) struct ChoiceFile {
 pub(crate) struct ChoiceHunk {
     /// The id, if it can be chosen.
     pub(crate) id: Option<String>,
-    /// What is said of it.
+    /// The state of the hunk, in words.
     pub(crate) words: String,
     /// Its diff; empty for a change without lines.
     pub(crate) diff: Vec<u8>,
@@ -104,7 +104,7 @@ pub(crate) fn choice_page(title: &str, files: &[ChoiceFile], command: (&str, &st
     document(&escaped(title), &pages, &extra)
 }
 
-/// What a page has beside the files.
+/// The parts of a page beside the files.
 #[derive(Debug, Default)]
 struct Extra {
     /// More hashes of scripts.

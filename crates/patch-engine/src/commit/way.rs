@@ -81,7 +81,7 @@ struct Versions<'v> {
     steps: Vec<TransactionId>,
 }
 
-/// What an entry means on the way back.
+/// The meaning of an entry on the way back.
 enum Met {
     Passed,
     /// It has to be undone too.
@@ -95,7 +95,7 @@ impl<'l, 's> Since<'l, 's> {
     pub(super) fn of(log: &'l Log<'s>, ids: &'l [TransactionId]) -> Result<Self, Error> {
         let mut oldest = ids.last().copied();
         let mut entries = log.until(oldest)?;
-        // What an undo has undone counts again where the undo is undone.
+        // A transaction counts again where its undo is undone.
         while let Some(undone) = oldest_undone(&entries).filter(|id| Some(*id) < oldest) {
             oldest = Some(undone);
             entries = log.until(oldest)?;

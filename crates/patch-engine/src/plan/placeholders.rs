@@ -21,17 +21,17 @@ pub struct Placeholder {
     pub text: String,
 }
 
-/// What says that lines are left out: one of these words is in every such line.
+/// The words that say that lines are left out: every such line has one of them.
 const LEFT_OUT: &str = "existing omitted original other previous remainder remaining rest same \
     unchanged unmodified untouched";
 
-/// What is left out.
+/// The kinds of text that are left out.
 const PARTS: &str = "body class classes code component components config configuration content \
     contents css definitions document fields file function functions html implementation imports \
     lines logic markup method methods module program properties routes script section sections \
     styles tests";
 
-/// What else such a line says.
+/// Other words of such a line.
 const FILLERS: &str = "above all and are as before below brevity change changes continues for \
     goes here in is it its keep no of remain remains stay stays the this with your";
 

@@ -707,8 +707,7 @@ impl Reject {
             Problem::NotFormatted(failure) => not_formatted(failure),
             Problem::Conflict(conflict) => {
                 let lines = &conflict.current.lines;
-                let lines = Some(lines.start..=(lines.end - 1).max(lines.start));
-                Remedy::ReadAgain { path: path.clone(), lines }
+                Remedy::read_lines(path, &(lines.start..=(lines.end - 1).max(lines.start)))
             }
             Problem::Binary { utf16: Some(_), .. } => {
                 Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.clone())))

@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use patch_text::locate::{
-    Advice, Candidate, Edge, EndMark, LineNumber, NamedLine, RejectReason, Unseen, UnseenKind,
+    Advice, Candidate, Edge, EndMark, LineNumber, NamedLine, Nearest, RejectReason, Unseen,
+    UnseenKind,
 };
 
 use super::{ForPerson, MAX_PLACES, Part, Remedy, Setting};
@@ -17,56 +18,26 @@ impl Remedy {
         Self::ReadAgain { path: path.into(), lines: Some(named.line..=named.line + READ) }
     }
 
+    /// To read lines of a file again.
+    pub(crate) fn read_lines(path: &str, lines: &RangeInclusive<usize>) -> Self {
+        Self::ReadAgain { path: path.into(), lines: Some(lines.clone()) }
+    }
+
     /// Returns the remedies for a hunk that was not placed in the file at `path`.
     #[must_use]
     pub fn of_hunk(reason: &RejectReason, path: &str) -> Vec<Self> {
         vec![match reason {
             RejectReason::ContextNotFound { nearest: Some(nearest), .. } => {
-                if let Some(edge) = &nearest.not_at {
-                    let bare = matches!(edge, Edge::Bare { .. });
-                    let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
-                    let elsewhere = within(edge, *nearest.lines.start());
-                    // With the marker, the same lines would be refused again.
-                    let marker = elsewhere == Remedy::LeaveOut(Part::NoNewline);
-                    let read = (!marker).then(|| read_lines(path, &nearest.lines));
-                    return zero.into_iter().chain([elsewhere]).chain(read).collect();
-                }
-                if let Some(remedies) = nearest.unseen.as_ref().and_then(|one| of_unseen(one, path))
-                {
-                    return remedies;
-                }
-                let paste = (!nearest.paste.is_empty())
-                    .then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
-                let pass = nearest.pass.filter(|_| nearest.untold.is_none());
-                let fuzz = pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
-                return paste
-                    .into_iter()
-                    .chain([read_lines(path, &nearest.lines)])
-                    .chain(fuzz)
-                    .collect();
+                return of_nearest(nearest, path);
             }
             RejectReason::MultipleMatches { candidates, .. }
             | RejectReason::OutsideScope { candidates, .. }
             | RejectReason::HeaderNotFound { candidates, .. } => {
                 // Without its header, which would lead elsewhere again.
                 let bare = !matches!(reason, RejectReason::MultipleMatches { .. });
-                let remedies = candidates.iter().filter_map(|place| chosen(place, bare));
-                let mut remedies: Vec<_> = remedies.take(MAX_PLACES).collect();
-                if remedies.iter().any(|remedy| matches!(remedy, Remedy::AddText { .. })) {
-                    remedies.push(Remedy::set("replace_all", true));
-                }
-                match (reason, &candidates[..]) {
-                    _ if !remedies.is_empty() => return remedies,
-                    // No lines around them tell the places apart.
-                    (RejectReason::MultipleMatches { .. }, _) => Remedy::Set(Setting::FirstPlace),
-                    (_, [place]) => {
-                        Remedy::UseHeader { means_line: *place.lines.start(), header: None }
-                    }
-                    (_, [place, ..]) => read_lines(path, &place.lines),
-                    (_, []) => Remedy::read_again(path),
-                }
+                return of_places(reason, candidates, bare, path);
             }
-            RejectReason::Indentation { lines, .. } => read_lines(path, lines),
+            RejectReason::Indentation { lines, .. } => Remedy::read_lines(path, lines),
             RejectReason::OverlappingEdits { other, .. } => Remedy::Join { other: other + 1 },
             RejectReason::AlreadyApplied { .. } => {
                 return vec![Remedy::LeaveOut(Part::Hunk), Remedy::Set(Setting::SkipApplied)];
@@ -108,6 +79,53 @@ impl Remedy {
     }
 }
 
+/// The remedies for a hunk that is not in the file, but nearly.
+fn of_nearest(nearest: &Nearest, path: &str) -> Vec<Remedy> {
+    if let Some(edge) = &nearest.not_at {
+        let bare = matches!(edge, Edge::Bare { .. });
+        let zero = bare.then_some(Remedy::Set(Setting::UnidiffZero));
+        let elsewhere = within(edge, *nearest.lines.start());
+        // With the marker, the same lines would be refused again.
+        let marker = elsewhere == Remedy::LeaveOut(Part::NoNewline);
+        let read = (!marker).then(|| Remedy::read_lines(path, &nearest.lines));
+        return zero.into_iter().chain([elsewhere]).chain(read).collect();
+    }
+    if let Some(remedies) = nearest.unseen.as_ref().and_then(|one| of_unseen(one, path)) {
+        return remedies;
+    }
+    let paste =
+        (!nearest.paste.is_empty()).then(|| Remedy::ReplaceHunk { lines: nearest.paste.clone() });
+    let pass = nearest.pass.filter(|_| nearest.untold.is_none());
+    let fuzz = pass.map(|pass| Remedy::Set(Setting::Fuzz(pass)));
+    let read = Remedy::read_lines(path, &nearest.lines);
+    paste.into_iter().chain([read]).chain(fuzz).collect()
+}
+
+/// The remedies for a hunk that fits in several places, or in none that its header allows; `bare`
+/// if its header has to go.
+fn of_places(
+    reason: &RejectReason,
+    candidates: &[Candidate],
+    bare: bool,
+    path: &str,
+) -> Vec<Remedy> {
+    let remedies = candidates.iter().filter_map(|place| chosen(place, bare));
+    let mut remedies: Vec<_> = remedies.take(MAX_PLACES).collect();
+    if remedies.iter().any(|remedy| matches!(remedy, Remedy::AddText { .. })) {
+        remedies.push(Remedy::set("replace_all", true));
+    }
+    if !remedies.is_empty() {
+        return remedies;
+    }
+    vec![match (reason, candidates) {
+        // No lines around them tell the places apart.
+        (RejectReason::MultipleMatches { .. }, _) => Remedy::Set(Setting::FirstPlace),
+        (_, [place]) => Remedy::UseHeader { means_line: *place.lines.start(), header: None },
+        (_, [place, ..]) => Remedy::read_lines(path, &place.lines),
+        (_, []) => Remedy::read_again(path),
+    }]
+}
+
 /// The remedies for a difference that another look does not show either.
 fn of_unseen(unseen: &Unseen, path: &str) -> Option<Vec<Remedy>> {
     let encoding = Remedy::Ask(ForPerson::Allow(Setting::Encoding(path.into())));
@@ -120,11 +138,6 @@ fn of_unseen(unseen: &Unseen, path: &str) -> Option<Vec<Remedy>> {
         }
         _ => None,
     }
-}
-
-/// The remedy to read lines of a file again.
-fn read_lines(path: &str, lines: &RangeInclusive<usize>) -> Remedy {
-    Remedy::ReadAgain { path: path.into(), lines: Some(lines.clone()) }
 }
 
 /// Returns what makes a hunk mean this place; `bare` if its header has to go.

@@ -292,7 +292,7 @@ struct RawName {
     text: RawPath,
     span: Range<usize>,
     line: usize,
-    /// What stands behind it says that there is no file on its side.
+    /// Whether the text behind the name says that there is no file on its side.
     absent: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What stands behind the name in a `--- ` or `+++ ` line: a time stamp, or the words of Subversion
+//! The text behind the name in a `--- ` or `+++ ` line: a time stamp, or the words of Subversion
 //! and CVS.
 
 /// The most bytes of a time stamp and a revision behind blanks.

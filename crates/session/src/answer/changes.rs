@@ -134,7 +134,7 @@ pub struct LineRange {
     pub end_line: usize,
 }
 
-/// What becomes of a hunk.
+/// The outcome of a hunk.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HunkAnswer {

@@ -80,9 +80,9 @@ pub(super) enum FoundHead {
 /// Where a log that is continued ends.
 struct LogEnd {
     head: Head,
-    /// What is wrong with the head, if anything.
+    /// The fault of the head, if any.
     lost: Option<&'static str>,
-    /// What was cut off at the end of the log.
+    /// The part that was cut off at the end of the log.
     torn: Option<Torn>,
 }
 
@@ -508,9 +508,9 @@ pub(super) struct LogWriter<'c> {
     length: u64,
     text: Vec<u8>,
     tip: Tip,
-    /// What was wrong with the head before the first line, which records it.
+    /// The fault of the head before the first line, which records it.
     lost: Option<&'static str>,
-    /// What was cut off before the first line, which records it.
+    /// The part that was cut off before the first line, which records it.
     torn: Option<Torn>,
     /// The intents that have no outcome yet.
     open: BTreeSet<TransactionId>,

@@ -238,7 +238,7 @@ impl Tip {
 const LINE_KIND: &str = "audit line 1";
 const DIGITS: usize = 64;
 
-/// What only a line has that tells of a purge.
+/// The fields of a line that tells of a purge.
 const PURGED: &[u8] = b"\"phase\":\"purged\"";
 
 /// Ends the line that begins at `from`, an object without its closing brace, as the successor of

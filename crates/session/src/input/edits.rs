@@ -75,7 +75,7 @@ enum Change {
 pub struct EditedSection {
     /// The file: an envelope cannot have every path.
     pub path: String,
-    /// What the lines of its hunk are in the file.
+    /// The extent of its hunk's lines in the file.
     pub extent: Extent,
 }
 

@@ -80,7 +80,7 @@ pub(super) fn push_file(out: &mut Writer, path: &str, content: &str) {
 
 /// The content of a fence, and what stands around it.
 pub(super) struct LoneFence<T> {
-    /// What was read.
+    /// The value that `read` made of it.
     pub(super) content: T,
     /// The text, below an empty line for each line above it.
     pub(super) text: String,

@@ -95,7 +95,7 @@ impl PlainMails {
                 at += line.len();
             }
             if is_end(line, &boundaries) {
-                // What stands behind the last part is no text of the mail.
+                // The text behind the last part is not of the mail.
                 let rest = body_length(&text[at..], &[]);
                 plain.text.extend_from_slice(&text[at..at + rest]);
                 at += rest;

@@ -277,16 +277,7 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
     for field in ["command", "cmd"] {
         if let Some(command) = object.remove(field) {
             nothing_else(&object, "patch")?;
-            return match command {
-                Value::Array(words) => list(words),
-                Value::String(text) if text.trim_start().starts_with(Marker::Begin.as_str()) => {
-                    Ok(Some(JsonLayer::Text(text, format!("took the patch out of `{field}`"))))
-                }
-                Value::String(script) => {
-                    shell::of_script(&script).map(|call| Some(JsonLayer::Shell(call)))
-                }
-                _ => wrapped("this is a call without a command", "send the patch alone"),
-            };
+            return of_command(field, command);
         }
     }
     for field in HOLDERS {
@@ -307,6 +298,18 @@ fn unwrap(value: Value) -> Result<Option<JsonLayer>, NotReceived> {
         "this is JSON without a patch in it",
         "send the patch alone, or as `{\"patch\": \"…\"}`",
     )
+}
+
+/// Takes the command of a call that has it in a field.
+fn of_command(field: &str, command: Value) -> Result<Option<JsonLayer>, NotReceived> {
+    match command {
+        Value::Array(words) => list(words),
+        Value::String(text) if text.trim_start().starts_with(Marker::Begin.as_str()) => {
+            Ok(Some(JsonLayer::Text(text, format!("took the patch out of `{field}`"))))
+        }
+        Value::String(script) => shell::of_script(&script).map(|call| Some(JsonLayer::Shell(call))),
+        _ => wrapped("this is a call without a command", "send the patch alone"),
+    }
 }
 
 fn list(items: Vec<Value>) -> Result<Option<JsonLayer>, NotReceived> {

@@ -7,11 +7,11 @@ use patch_grammar::{Marker, has_part_of_patch};
 use crate::input::fields::{HOLDERS, TOOLS};
 use crate::input::not_received::{NotReceived, wrapped};
 
-/// What stands in the tags of a call.
+/// The content of the tags of a call.
 pub(super) struct TaggedText {
     /// The text, below an empty line for each line above it.
     pub(super) text: String,
-    /// What was taken off.
+    /// The note that names the tags that were taken off.
     pub(super) note: String,
 }
 
