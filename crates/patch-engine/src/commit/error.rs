@@ -9,7 +9,9 @@ use workspace_trash::{JournalProblem, TransactionId};
 use crate::plan::formatter::CommandFailure;
 use crate::plan::kind::ErrorKind;
 use crate::plan::reject::{Reject, Rejects};
-use crate::remedy::{ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, UndoStep, is_state};
+use crate::remedy::{
+    ForPerson, Listing, MAX_PLACES, Remedy, Setting, Step, UndoStep, is_state, words,
+};
 
 /// A file in an unexpected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -357,6 +359,16 @@ impl Error {
             | Self::Aborted(_)
             | Self::Doubtful { .. }
             | Self::BeingChecked => None,
+        }
+    }
+
+    /// Returns the answer for the model or person who wrote the patch: the message, and below it a
+    /// line for each thing that can be done ([`Rejects::for_author`]).
+    #[must_use]
+    pub fn for_author(&self) -> String {
+        match self {
+            Self::Rejected(rejects) => rejects.for_author(),
+            error => words::answer(&error.to_string(), &error.remedies()),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::plan::section_done::SectionDone;
 use crate::plan::submodules::SubmoduleProblem;
 use crate::plan::syntax::SyntaxFault;
 use crate::plan::whitespace::WhitespaceErrors;
-use crate::remedy::{Action, ForPerson, Part, PathLike, Remedy, Setting};
+use crate::remedy::{Action, ForPerson, Part, PathLike, Remedy, Setting, words};
 
 patch_grammar::debug_is_display!(
     Reject,
@@ -104,6 +104,15 @@ impl Rejects {
     pub(crate) fn only(mut self, sections: &[usize]) -> Self {
         self.all.retain(|reject| reject.section.is_some_and(|one| sections.contains(&one)));
         self
+    }
+
+    /// Returns the answer for the model or person who wrote the patch: each reason, and below it a
+    /// line for each thing that can be done, the best first; `- ` begins such a line, and lines to
+    /// copy stand below it.
+    #[must_use]
+    pub fn for_author(&self) -> String {
+        let answers: Vec<_> = self.iter().map(Reject::for_author).collect();
+        answers.join("\n")
     }
 
     /// Returns the patch that was refused, if it was one.
@@ -639,6 +648,10 @@ impl Reject {
                 vec![Remedy::CorrectLine { line, wanted }, choose]
             }
         }
+    }
+
+    fn for_author(&self) -> String {
+        words::answer(&self.to_string(), &self.remedies())
     }
 
     fn all_remedies(&self) -> Vec<Remedy> {

@@ -2,6 +2,8 @@
 //! for the receiver: as the flags of a program, or the arguments of a tool.
 
 mod hunk;
+#[doc(hidden)]
+pub mod words;
 
 use std::ops::RangeInclusive;
 
@@ -12,8 +14,8 @@ use workspace_trash::TransactionId;
 
 use crate::policy::STATE_DIR;
 
-/// The most candidate places that get a remedy of their own.
-pub const MAX_PLACES: usize = 3;
+#[doc(hidden)]
+pub use patch_text::locate::hints::MAX_PLACES;
 
 /// One thing to do. Several remedies of one error are alternatives, the best one first.
 #[derive(Debug, Clone, PartialEq, Eq)]

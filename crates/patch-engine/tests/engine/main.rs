@@ -20,6 +20,7 @@ mod committer;
 mod cut;
 mod diffs;
 mod fitting;
+mod for_author;
 mod functions;
 mod memory;
 mod normalised;

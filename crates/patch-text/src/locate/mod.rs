@@ -15,6 +15,7 @@ pub mod edit_text;
 mod find;
 mod fixed;
 mod headers;
+pub mod hints;
 mod hunk_lines;
 mod indent;
 pub(crate) mod interner;

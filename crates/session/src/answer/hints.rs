@@ -2,9 +2,12 @@
 //! the caller's reach gets no hint.
 
 use patch_engine::Remedy;
+use patch_engine::patch_text::locate::hints::{
+    SEND_AGAIN, context_words, header_words, paste_words, search_words,
+};
+use patch_engine::remedy::words::{self, code};
 use patch_engine::remedy::{
-    Action, ArgumentChange, ArgumentValue, ForPerson, Listing, Part, PathLike, Setting, Step,
-    UndoStep,
+    Action, ArgumentChange, ArgumentValue, ForPerson, Listing, Part, Setting, Step, UndoStep,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -492,25 +495,23 @@ impl Hint {
                 Self::UseHeader { means_line, header }
             }
             Remedy::RenamePath { from, to } => Self::RenamePath { from, to },
-            Remedy::ChoosePath { path, like } => Self::ChoosePath { path, like: like_words(&like) },
+            Remedy::ChoosePath { path, like } => {
+                Self::ChoosePath { path, like: words::like_words(&like) }
+            }
             Remedy::MoveHunk { path, line } => Self::MoveHunk { path, line },
             Remedy::LeaveOut(part) => Self::LeaveOut { part },
             Remedy::Join { other } => Self::Join { other },
             Remedy::SendSeparately => Self::SendSeparately {},
             Remedy::Split => Self::Split {},
-            Remedy::SendOne => {
-                Self::Send { what: "one patch, one diff, or the operations of one response" }
-            }
-            Remedy::SendEnvelope => Self::Send {
-                what: "a patch in the envelope, from `*** Begin Patch` to `*** End Patch`",
-            },
+            Remedy::SendOne => Self::Send { what: words::SEND_ONE },
+            Remedy::SendEnvelope => Self::Send { what: words::SEND_ENVELOPE },
             Remedy::SendOldLines => Self::Send {
                 what: match caller {
                     Caller::Tool(_) => {
                         "the lines to replace too, as a change without old lines makes a new \
                          file; or write all of the file by write_file"
                     }
-                    _ => "the lines to replace too, as a change without old lines makes a new file",
+                    _ => words::SEND_OLD_LINES,
                 },
             },
             Remedy::SendWholeFile if matches!(caller, Caller::Terminal | Caller::Undo) => {
@@ -519,24 +520,16 @@ impl Hint {
                 }
             }
             Remedy::SendWholeFile => return None,
-            Remedy::SendMove => Self::Send {
-                what: "the header as `*** Update File: old` and, on the line below it, \
-                       `*** Move to: new`, if the file is to move",
-            },
+            Remedy::SendMove => Self::Send { what: words::SEND_MOVE },
             Remedy::SendWhole => Self::Send {
                 what: match caller {
                     Caller::Terminal => "the whole patch, with all its sections, without `--amend`",
                     Caller::Program(_) => "the whole patch, with all its sections, without `amend`",
-                    _ => "the whole patch, with all its sections",
+                    _ => words::SEND_WHOLE,
                 },
             },
-            Remedy::SendAgain => Self::Send {
-                what: "the whole patch again; if it is too long for one answer, send several \
-                    smaller ones",
-            },
-            Remedy::SendCorrected => {
-                Self::Send { what: "the change again, corrected by what the command printed" }
-            }
+            Remedy::SendAgain => Self::Send { what: SEND_AGAIN },
+            Remedy::SendCorrected => Self::Send { what: words::SEND_CORRECTED },
             Remedy::CorrectLine { line, wanted } => Self::CorrectLine { line, wanted },
             Remedy::TryAgain => Self::TryAgain {},
         })
@@ -572,7 +565,7 @@ impl Hint {
     }
 
     fn of_action(action: Action, path: String, caller: Caller) -> Option<Self> {
-        match (section(action), caller) {
+        match (words::section(action), caller) {
             (
                 Some(section),
                 Caller::Terminal
@@ -598,21 +591,6 @@ impl Hint {
     #[must_use]
     pub fn all_of(remedies: &[Remedy], caller: Caller) -> Vec<Self> {
         remedies.iter().filter_map(|remedy| Self::of(remedy, caller)).collect()
-    }
-}
-
-/// Returns the kind of section for an action, if a patch has one.
-fn section(action: Action) -> Option<&'static str> {
-    match action {
-        Action::Create => Some("Add File"),
-        Action::Edit => Some("Update File"),
-        Action::Delete => Some("Delete File"),
-        Action::Read
-        | Action::List
-        | Action::Find
-        | Action::Write
-        | Action::Move
-        | Action::Patch => None,
     }
 }
 
@@ -849,29 +827,6 @@ fn allowed(setting: &Setting) -> String {
     }
 }
 
-/// Says what a path must be like.
-fn like_words(like: &PathLike) -> String {
-    match like {
-        PathLike::Existing => "one that exists (list the directory)",
-        PathLike::File => "a file that exists (list the directory)",
-        PathLike::OtherFile => "a file that exists; this one is gone",
-        PathLike::NotDirectory => "a file, not a directory",
-        PathLike::Directory => "a directory that exists",
-        PathLike::InDirectory => "in a directory that exists",
-        PathLike::PartOfDirectory => "a directory in it, one after the other",
-        PathLike::Free => "one where nothing is",
-        PathLike::NotBeneath(file) => {
-            return format!("not beneath {}, which is not a directory", fs_guard::quoted(file));
-        }
-        PathLike::BeneathRoot => "beneath the workspace root",
-        PathLike::Relative => "relative to the workspace root, with `/` between plain names",
-        PathLike::Shallower => "of at most 256 components",
-        PathLike::Shorter => "of at most 4096 bytes, and no name in it longer than 255",
-        PathLike::Portable => "a name that every system can hold",
-    }
-    .into()
-}
-
 /// Returns a text as a word of the shell.
 #[must_use]
 pub fn shell_word(text: &str) -> String {
@@ -920,16 +875,6 @@ fn joined(words: impl IntoIterator<Item = String>) -> String {
     text
 }
 
-/// Writes lines to copy, each on a line of its own.
-fn block(lines: impl IntoIterator<Item: AsRef<str>>) -> String {
-    lines.into_iter().flat_map(|line| ["\n".to_owned(), line.as_ref().to_owned()]).collect()
-}
-
-/// Writes code within a sentence: in backticks, or in quotes if there are backticks in the code.
-fn code(text: &str) -> String {
-    if text.contains('`') { format!("\"{text}\"") } else { format!("`{text}`") }
-}
-
 /// Writes the hints in full, with the lines to paste.
 #[must_use]
 pub fn spelt_out(hints: &[Hint], caller: Caller) -> String {
@@ -970,37 +915,26 @@ impl Hint {
             }
             Self::UseTool { tool, path } => format!("use {tool} for {}", fs_guard::quoted(path)),
             Self::AskPerson { what, flag } => ask_words(what, flag.as_deref(), caller),
-            Self::LeaveAlone { path } => {
-                format!("leave {} alone: nothing lifts this rule", fs_guard::quoted(path))
-            }
+            Self::LeaveAlone { path } => words::leave_words(path),
             Self::ReadAgain { path, start_line, end_line } => {
                 read_words(path, start_line.zip(*end_line), caller)
             }
-            Self::ReplaceHunk { lines } => {
-                let is_block = lines.first().is_some_and(|line| line.starts_with('<'));
-                let what = if is_block { "block" } else { "hunk's lines" };
-                format!("if that place is meant, take for the {what}:{}", block(lines))
-            }
+            Self::ReplaceHunk { lines } => paste_words(lines),
             Self::AddContext { means_line, header, below, lines } => {
                 context_words(*means_line, *header, *below, lines)
             }
             Self::AddText { means_line, before, after } if sends_edits(caller) => {
                 edit_words(*means_line, before, after, caller)
             }
-            Self::AddText { means_line, before, after } => search_words(*means_line, before, after),
-            Self::UseHeader { header, means_line } if header == "@@" => {
-                format!("leave the text after `@@` out if line {means_line} is meant")
+            Self::AddText { means_line, before, after } => {
+                search_words(*means_line, before, after, |text| Value::from(text).to_string())
             }
-            Self::UseHeader { means_line, header } => {
-                format!("to mean line {means_line}, begin the hunk with:{}", block([header]))
-            }
-            Self::RenamePath { from, to } => rename_words(from, to),
-            Self::ChoosePath { path, like } => {
-                format!("choose another path than {}: {like}", fs_guard::quoted(path))
-            }
-            Self::UseSection { section, path } => section_words(section, path),
-            Self::MoveHunk { path, line } => move_words(path, *line, caller),
-            Self::LeaveOut { part } => part_words(*part, caller).into(),
+            Self::UseHeader { means_line, header } => header_words(*means_line, header),
+            Self::RenamePath { from, to } => words::rename_words(from, to),
+            Self::ChoosePath { path, like } => words::choose_words(path, like),
+            Self::UseSection { section, path } => words::section_words(section, path),
+            Self::MoveHunk { path, line } => other_file_words(path, *line, caller),
+            Self::LeaveOut { part } => left_out_words(*part, caller).into(),
             Self::Join { other } => match caller {
                 Caller::Tool(Tool::EditFile) => {
                     format!("write edit {other} and this one as one edit")
@@ -1008,16 +942,16 @@ impl Hint {
                 _ => format!("write hunk {other} and this one as one hunk"),
             },
             Self::Send { what } => format!("send {what}"),
-            Self::SendSeparately {} => {
-                format!("send this part as a {} of its own, after the rest", sent_by(caller))
+            Self::SendSeparately {} => words::send_separately(sent_by(caller)),
+            Self::Split {} => words::SPLIT.into(),
+            Self::CorrectLine { line, wanted } => {
+                words::correct_words(*line, wanted, sent_by(caller))
             }
-            Self::Split {} => "split the change into smaller ones".into(),
-            Self::CorrectLine { line, wanted } => line_words(*line, wanted, caller),
             Self::CorrectArguments { arguments } => {
                 let words = arguments.iter().map(|change| change_words(change, caller));
                 words.collect::<Vec<_>>().join(", and ")
             }
-            Self::TryAgain {} => "try the same again".into(),
+            Self::TryAgain {} => words::TRY_AGAIN.into(),
         }
     }
 }
@@ -1080,18 +1014,6 @@ fn read_words(path: &str, lines: Option<(usize, usize)>, caller: Caller) -> Stri
     format!("{read} {of_lines}{} again and {copy}", fs_guard::quoted(path))
 }
 
-fn context_words(
-    means_line: usize,
-    header: Option<&str>,
-    is_below: bool,
-    lines: &[String],
-) -> String {
-    let header = header.map(|line| format!("begin the hunk with `{line}` alone, and "));
-    let header = header.unwrap_or_default();
-    let side = if is_below { "below the hunk's last line" } else { "above the hunk's first line" };
-    format!("to mean line {means_line}, {header}put {side}:{}", block(lines))
-}
-
 /// Says which text to put around the old and the new text of an edit.
 fn edit_words(means_line: usize, before: &str, after: &str, caller: Caller) -> String {
     let (old, new) =
@@ -1104,97 +1026,23 @@ fn edit_words(means_line: usize, before: &str, after: &str, caller: Caller) -> S
     format!("to mean line {means_line}, put {sides} both {old} and {new}")
 }
 
-/// Says which lines to put into both parts of a SEARCH/REPLACE block, or which text before or
-/// behind both texts of an edit.
-fn search_words(means_line: usize, before: &str, after: &str) -> String {
-    // The text of an edit begins or ends within a line.
-    if [before, after].iter().any(|text| !text.is_empty() && !text.ends_with('\n')) {
-        let (side, text) = if after.is_empty() { ("before", before) } else { ("behind", after) };
-        return format!(
-            "to mean line {means_line}, put {} {side} both the old and the new text",
-            Value::from(text)
-        );
-    }
-    let (side, text) = if after.is_empty() { ("above", before) } else { ("below", after) };
-    let lines = block(text.lines());
-    format!("to mean line {means_line}, put {side} the lines of both SEARCH and REPLACE:{lines}")
-}
-
-fn rename_words(from: &str, to: &str) -> String {
-    match fs_guard::normalisations(from, to) {
-        None => format!("did you mean {}? Nothing was done to it", fs_guard::quoted(to)),
-        Some([own, other]) => format!(
-            "did you mean {to}? It looks the same, but its letters are written in {other}, and \
-             here in {own} (Unicode normalisation). Nothing was done to it"
-        ),
-    }
-}
-
-fn section_words(section: &str, path: &str) -> String {
-    let line = code(&format!("*** {section}: {path}"));
-    match section {
-        "Update File" => format!("read {} and change it by {line}", fs_guard::quoted(path)),
-        "Add File" => {
-            format!("to make a new file, use {line}, without `@@` and with `+` before each line")
-        }
-        _ => format!("use {line}"),
-    }
-}
-
-fn move_words(path: &str, line: usize, caller: Caller) -> String {
-    if caller == Caller::Operations {
-        return format!(
+/// Offers another file for a hunk.
+fn other_file_words(path: &str, line: usize, caller: Caller) -> String {
+    match caller {
+        Caller::Operations => format!(
             "send the hunk with an update_file of {path}: its lines are there, from line {line}"
-        );
-    }
-    let header = code(&format!("*** Update File: {path}"));
-    format!("put the hunk under {header}: its lines are there, from line {line}")
-}
-
-fn part_words(part: Part, caller: Caller) -> &'static str {
-    match part {
-        Part::Hunk => "leave the hunk out: it is done already",
-        Part::Section if caller == Caller::Operations => "leave this operation out",
-        Part::Section => "leave this section out",
-        Part::Move => "leave the new path out",
-        Part::EndOfFile => "leave `*** End of File` out if these lines are meant",
-        Part::NoNewline => "leave `\\ No newline at end of file` out",
-        Part::WhitespaceErrors => "insert lines without whitespace errors",
-        Part::SyntaxErrors => "send it so that the file still parses",
-        Part::Placeholder => {
-            "write the lines that it stands for, or leave it out where a hunk or an edit shows only \
-             a part of the file"
-        }
-        Part::NotAscii => "insert ASCII only",
-        Part::Numbers => "leave out the numbers after its last `@@`, if it is whole",
-        Part::Ids => "leave out its last `index` line, if it is whole",
-        Part::Edit if caller == Caller::Editor => "do not repeat the command",
-        Part::Edit => "leave the edit out",
-        Part::Unreadable => "leave the line with U+FFFD out, if it is context",
-        Part::SearchedLines => "to make a new file, leave the lines out that SEARCH has",
+        ),
+        _ => words::move_words(path, line),
     }
 }
 
-fn line_words(line: u32, wanted: &str, caller: Caller) -> String {
-    let sent = sent_by(caller);
-    if wanted.starts_with("--- ") {
-        let wanted = code(wanted);
-        return format!("to make a new file, let line {line} of the {sent} be {wanted}");
+/// Says that a part is to be left out.
+fn left_out_words(part: Part, caller: Caller) -> &'static str {
+    match (part, caller) {
+        (Part::Section, Caller::Operations) => "leave this operation out",
+        (Part::Edit, Caller::Editor) => "do not repeat the command",
+        (part, _) => words::part_words(part),
     }
-    if wanted.starts_with(' ') {
-        return format!(
-            "if line {line} of the {sent} is context, begin it with a blank, and send the whole \
-             {sent} again:{}",
-            block([wanted])
-        );
-    }
-    if wanted == "@@" {
-        return format!(
-            "put `@@` in place of line {line} of the {sent}, as lines are left out there and \
-             another hunk begins, and send the whole {sent} again"
-        );
-    }
-    format!("correct line {line} of the {sent} and send the whole {sent} again")
 }
 
 fn change_words(change: &ArgumentChange, caller: Caller) -> String {
