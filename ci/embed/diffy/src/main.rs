@@ -1,0 +1,11 @@
+//! Applies the diff of standard input to the text of one file, and prints it.
+
+use std::error::Error;
+use std::io::Read as _;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut patch = String::new();
+    std::io::stdin().read_to_string(&mut patch)?;
+    print!("a.txt: {}", diffy::apply("one\n", &diffy::Patch::from_str(&patch)?)?);
+    Ok(())
+}
