@@ -70,17 +70,19 @@ pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<Placeholder>, fs
 
 fn is_prose(path: &str) -> bool {
     let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-    has_word(PROSE, &ending.to_ascii_lowercase())
+    has_word(PROSE, ending)
 }
 
 /// Returns whether a word is in a list of words between blanks.
 fn has_word(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
+    list.split(' ').any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// The lines of a file, without the blanks around them.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii)
+    let mut from = 0;
+    let ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
+    ends.map(move |end| bytes[std::mem::replace(&mut from, end + 1)..end].trim_ascii())
 }
 
 fn has(bytes: &[u8], is_prose: bool) -> bool {
@@ -140,25 +142,26 @@ fn stands_for_lines(text: &str, is_comment: bool) -> bool {
     if may_be_code && !is_comment {
         return false;
     }
-    let words: Vec<String> = text
-        .split(|next: char| !next.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect();
-    if !words.iter().all(|word| is_known(word)) || !has_one(&words, LEFT_OUT) {
+    if !words(text).all(is_known) || !has_one(text, LEFT_OUT) {
         return false;
     }
-    is_dotted || [RESTS, WHOLES, STATES].iter().all(|list| has_one(&words, list))
+    is_dotted || [RESTS, WHOLES, STATES].iter().all(|list| has_one(text, list))
 }
 
-/// Returns whether such lines have this word.
+/// The words of a text.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|next: char| !next.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Returns whether such lines have this word. None of theirs has a digit, as most ids in comments.
 fn is_known(word: &str) -> bool {
-    [LEFT_OUT, PARTS, FILLERS].iter().any(|list| has_word(list, word))
+    word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && [LEFT_OUT, PARTS, FILLERS].iter().any(|list| has_word(list, word))
 }
 
-/// Returns whether one of the words is in a list.
-fn has_one(words: &[String], list: &str) -> bool {
-    words.iter().any(|word| has_word(list, word))
+/// Returns whether one of the words of a text is in a list.
+fn has_one(text: &str, list: &str) -> bool {
+    words(text).any(|word| has_word(list, word))
 }
 
 #[cfg(test)]
