@@ -178,6 +178,7 @@ pub use plan::version::FileVersion;
 pub use plan::whitespace::WhitespaceErrors;
 pub use plan::{Change, ChangeKind, Plan, PlanNote, Transition};
 pub use policy::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED, STATE_DIR, key_place, policy};
+#[doc(hidden)]
 pub use remedy::Remedy;
 pub use show::diff::line_counts;
 pub use show::turn_diff::{ChangeBetween, HistoryDiffs, TurnChange, TurnDiff};

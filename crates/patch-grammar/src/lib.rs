@@ -26,6 +26,7 @@ mod grammar;
 mod lines;
 mod lower;
 mod mail;
+#[doc(hidden)]
 pub mod marker;
 #[doc(hidden)]
 pub mod names;

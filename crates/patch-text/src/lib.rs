@@ -17,7 +17,7 @@ pub use locate::edit::{Edit, edit};
 pub use locate::edit_rules::FinalNewline;
 pub use locate::{
     Advice, Ambiguous, Candidate, Difference, Edge, EndMark, HunkReject, LineNumber, Mangled,
-    Nearest, Note, Order, Pass, Placed, Reindented, RejectReason, Rules, Shown, line_words,
+    Nearest, Note, Order, Pass, Placed, Reindented, RejectReason, Rules, Shown,
 };
 pub use text::charset::Charset;
 pub use text::encoding::FileText;
