@@ -31,6 +31,7 @@ use crate::ast::{
 use crate::binary::{self, Binary, BinaryDamage, BinaryPart};
 use crate::diagnose;
 use crate::error::{ParseError, ParseErrorKind, Warning, WarningKind};
+use crate::options::MAX_SECTIONS;
 use crate::other_form::other_form;
 use crate::patch::{Patch, Text};
 
@@ -115,7 +116,7 @@ impl Default for DiffOptions {
             counted: false,
             recount: false,
             ended: false,
-            max_sections: 10_000,
+            max_sections: MAX_SECTIONS,
         }
     }
 }

@@ -1,5 +1,8 @@
 //! The tolerance of the parser.
 
+/// How many file operations a patch, and how many files a diff may have by default.
+pub(crate) const MAX_SECTIONS: usize = 10_000;
+
 /// The tolerance beyond the language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseOptions {
@@ -26,7 +29,7 @@ impl Default for ParseOptions {
             bare_first_hunk: false,
             to_the_letter: false,
             environment: None,
-            max_sections: 10_000,
+            max_sections: MAX_SECTIONS,
         }
     }
 }
