@@ -22,12 +22,18 @@ use crate::workspace_options::{GitOptions, WorkspaceOptions};
 /// The files of a commit in a git repository, without a checkout.
 #[derive(Debug)]
 pub struct GitTree {
-    session: GitSession,
-    approver: Approver,
-    layers: Layers,
+    opened: Arc<OpenRepository>,
     tree: CommitTree,
     /// The name of the branch, if the revision is one.
     branch: Option<String>,
+}
+
+/// A repository, with what was read of it.
+#[derive(Debug)]
+struct OpenRepository {
+    session: GitSession,
+    approver: Approver,
+    layers: Layers,
 }
 
 impl GitTree {
@@ -57,16 +63,25 @@ impl GitTree {
         }
         let audit = Audit::new(name, options.agent.clone());
         let session = GitSession::open(repository, policy, audit, options.session_settings())?;
-        let tree = session.tree(revision)?;
+        let layers = options.layers();
+        Self::of(Arc::new(OpenRepository { session, approver, layers }), revision)
+    }
+
+    /// Opens another revision of the same repository, which shares what was read of it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such commit.
+    pub fn at(&self, revision: &str) -> Result<Self, ToolError> {
+        Self::of(Arc::clone(&self.opened), revision)
+    }
+
+    fn of(opened: Arc<OpenRepository>, revision: &str) -> Result<Self, ToolError> {
+        let tree = opened.session.tree(revision)?;
         // A tag or an object id may have the name of a branch.
-        let named = session.repository().branch(revision).is_ok_and(|at| at == Some(tree.commit()));
-        Ok(Self {
-            session,
-            approver,
-            layers: options.layers(),
-            tree,
-            branch: named.then(|| revision.to_owned()),
-        })
+        let at = opened.session.repository().branch(revision);
+        let named = at.is_ok_and(|at| at == Some(tree.commit()));
+        Ok(Self { opened, tree, branch: named.then(|| revision.to_owned()) })
     }
 
     /// Returns the object id of the commit. It stays the commit of the opening, also when the
@@ -88,8 +103,11 @@ impl GitTree {
     ///
     /// If the guard refuses the path, or if an object is missing.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
-        let path =
-            self.tree.clone().files(Arc::clone(self.session.policy())).check(path, Access::Read)?;
+        let path = self
+            .tree
+            .clone()
+            .files(Arc::clone(self.opened.session.policy()))
+            .check(path, Access::Read)?;
         let path = path.as_str();
         let entry = self.tree.entry(path).map_err(|source| not_read(path, source))?;
         match entry {
@@ -109,7 +127,7 @@ impl GitTree {
     ///
     /// If an object is missing.
     pub fn list(&self) -> Result<Vec<String>, ToolError> {
-        let files = self.tree.clone().files(Arc::clone(self.session.policy()));
+        let files = self.tree.clone().files(Arc::clone(self.opened.session.policy()));
         let mut paths = self.tree.paths()?;
         paths.retain(|path| files.check(path, Access::Read).is_ok());
         Ok(paths)
@@ -121,8 +139,8 @@ impl GitTree {
     ///
     /// If the text is not a patch, or if the patch does not apply.
     pub fn plan(&self, patch: &[u8], options: &PatchOptions) -> Result<PlannedPatch, ToolError> {
-        let (patch, rules) = options.parsed(&self.layers, patch)?;
-        let files = self.tree.clone().files(Arc::clone(self.session.policy())).hashed_late();
+        let (patch, rules) = options.parsed(&self.opened.layers, patch)?;
+        let files = self.tree.clone().files(Arc::clone(self.opened.session.policy())).hashed_late();
         Ok(PlannedPatch::of(patch_engine::plan(files, &patch, &rules)?))
     }
 
@@ -133,7 +151,7 @@ impl GitTree {
     ///
     /// If an object is missing.
     pub fn tree_of(&self, plan: &PlannedPatch) -> Result<String, ToolError> {
-        Ok(self.session.tree_of(&plan.plan, self.tree.tree())?.to_string())
+        Ok(self.opened.session.tree_of(&plan.plan, self.tree.tree())?.to_string())
     }
 
     /// Applies a patch: makes a commit of it, and moves a branch there. The answer is that of
@@ -161,14 +179,14 @@ impl GitTree {
             allow_checked_out: git.allow_checked_out,
         };
         let input = json!({ "patch": String::from_utf8_lossy(patch) });
-        let data = self.approver.run(
+        let data = self.opened.approver.run(
             host,
-            self.session.repository().git_dir(),
+            self.opened.session.repository().git_dir(),
             "git",
             &input,
             |host| {
-                let (patch, rules) = options.parsed(&self.layers, patch)?;
-                let report = self.session.apply("git", &patch, &rules, &request, host)?;
+                let (patch, rules) = options.parsed(&self.opened.layers, patch)?;
+                let report = self.opened.session.apply("git", &patch, &rules, &request, host)?;
                 Ok(report.data(false, DiffDetail::None)?)
             },
             |data| json!({ "ok": true, "data": data }),
