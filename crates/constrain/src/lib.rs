@@ -19,6 +19,7 @@
 //! stands once, and a hunk only above the last such line; a suffix array over the lines finds them.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod bound;
 mod error;
 pub mod fit;
@@ -36,6 +37,7 @@ mod utf8;
 mod vocabulary;
 mod wide;
 
+pub use batch::allowed_batch;
 pub use bound::{Binder, Bound, Operations};
 pub use error::{BindError, NotBound};
 pub use matcher::{Matcher, NotAllowed, has};

@@ -72,6 +72,9 @@ impl Matcher {
     /// `id % 32` of word `id / 32`. Words beyond [`Vocabulary::mask_len`] are cleared; a shorter
     /// mask has room for the first tokens only.
     ///
+    /// XGrammar and llguidance have the same layout, so the mask may be a row of the host's own
+    /// buffer. Nothing is allocated for it.
+    ///
     /// If each byte is a token, some bit is set until the output has ended.
     pub fn allowed(&mut self, mask: &mut [u32]) {
         mask.fill(0);

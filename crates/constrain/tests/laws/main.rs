@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the files that the environment names")]
 
+mod batch;
 mod histories;
 mod outputs;
 mod reference;
