@@ -19,7 +19,7 @@ const MASKS_OF_A_THREAD: usize = 8;
 /// use patch_constrain::{Binder, Matcher, Operations, Vocabulary, allowed_batch, has};
 ///
 /// let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain([vec![]]).collect();
-/// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256]));
+/// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256])?);
 /// let bound = Arc::new(Binder::new(Operations::default()).file("a.txt", "one\ntwo\n").bind()?);
 /// let mut one = Matcher::new(Arc::clone(&vocabulary), Arc::clone(&bound));
 /// let mut other = one.clone();

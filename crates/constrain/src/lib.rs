@@ -28,6 +28,7 @@ mod log;
 mod mask;
 mod matcher;
 mod names;
+mod pack;
 mod state;
 mod step;
 mod suffixes;
@@ -39,6 +40,6 @@ mod wide;
 
 pub use batch::allowed_batch;
 pub use bound::{Binder, Bound, Operations};
-pub use error::{BindError, NotBound};
+pub use error::{BindError, NoSuchToken, NotBound, UnpackError};
 pub use matcher::{Matcher, NotAllowed, has};
 pub use vocabulary::Vocabulary;
