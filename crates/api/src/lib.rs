@@ -80,7 +80,8 @@ pub mod grammar {
 #[cfg(feature = "constrain")]
 pub mod decode {
     pub use patch_constrain::{
-        Binder, Bound, Matcher, NotAllowed, NotBound, Operations, Vocabulary,
+        Binder, Bound, Matcher, NoSuchToken, NotAllowed, NotBound, Operations, UnpackError,
+        Vocabulary, allowed_batch,
     };
 }
 

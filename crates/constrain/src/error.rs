@@ -1,4 +1,6 @@
-//! Why files cannot be bound.
+//! Why a vocabulary, bound files or a matcher cannot be made.
+
+use crate::matcher::NotAllowed;
 
 /// Why files cannot be bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -38,4 +40,38 @@ pub struct NotBound {
     pub path: String,
     /// The problem.
     pub problem: BindError,
+}
+
+/// A token that ends an output, but is not one of the vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the end token {token} is not in the vocabulary, which has {len} tokens, numbered from 0")]
+pub struct NoSuchToken {
+    /// The token.
+    pub token: u32,
+    /// The number of tokens in the vocabulary.
+    pub len: usize,
+}
+
+/// Why bytes cannot be made into a value again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnpackError {
+    /// Another version of this library made the bytes.
+    #[error("the bytes have layout {version}, which this version of the library cannot read")]
+    Version {
+        /// The layout.
+        version: u8,
+    },
+    /// The bytes are cut off or altered, or those of another kind of value.
+    #[error("the bytes are damaged, or those of another kind of value")]
+    Damaged,
+    /// The files cannot be bound.
+    #[error(transparent)]
+    Bind(#[from] NotBound),
+    /// An end token is beyond the vocabulary.
+    #[error(transparent)]
+    End(#[from] NoSuchToken),
+    /// The output is not one of these files, or has tokens of another vocabulary.
+    #[error("the output was not made with this vocabulary for these files: {0}")]
+    Output(#[from] NotAllowed),
 }

@@ -19,6 +19,7 @@
 //! stands once, and a hunk only above the last such line; a suffix array over the lines finds them.
 #![forbid(unsafe_code)]
 
+mod batch;
 mod bound;
 mod error;
 pub mod fit;
@@ -27,6 +28,7 @@ mod log;
 mod mask;
 mod matcher;
 mod names;
+mod pack;
 mod state;
 mod step;
 mod suffixes;
@@ -36,7 +38,8 @@ mod utf8;
 mod vocabulary;
 mod wide;
 
+pub use batch::allowed_batch;
 pub use bound::{Binder, Bound, Operations};
-pub use error::{BindError, NotBound};
+pub use error::{BindError, NoSuchToken, NotBound, UnpackError};
 pub use matcher::{Matcher, NotAllowed, has};
 pub use vocabulary::Vocabulary;

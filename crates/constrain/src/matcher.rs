@@ -26,7 +26,7 @@ pub struct NotAllowed {
 /// use patch_constrain::{Binder, Matcher, Operations, Vocabulary};
 ///
 /// let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain([vec![]]).collect();
-/// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256]));
+/// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256])?);
 /// let bound = Binder::new(Operations::default()).file("a.txt", "one\ntwo\none\n").bind()?;
 /// let mut matcher = Matcher::new(vocabulary, Arc::new(bound));
 /// assert_eq!(matcher.forced(), b"*** Begin Patch\n*** Update File: a.txt\n@@");
@@ -47,10 +47,17 @@ pub struct Matcher {
     vocabulary: Arc<Vocabulary>,
     bound: Arc<Bound>,
     log: Arc<Log>,
-    /// The states before each token.
-    before: Arc<Vec<MatcherState>>,
+    /// The tokens so far.
+    taken: Arc<Vec<Taken>>,
     state: MatcherState,
     ended: bool,
+}
+
+/// A token of the output, and the state before it.
+#[derive(Debug, Clone)]
+struct Taken {
+    token: u32,
+    before: MatcherState,
 }
 
 impl Matcher {
@@ -58,8 +65,8 @@ impl Matcher {
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, bound: Arc<Bound>) -> Self {
         let state = bound.start();
-        let (log, before) = Default::default();
-        Self { vocabulary, bound, log, before, state, ended: false }
+        let log = Arc::default();
+        Self { vocabulary, bound, log, taken: Arc::default(), state, ended: false }
     }
 
     /// The tokens of the model.
@@ -71,6 +78,9 @@ impl Matcher {
     /// Sets the bit of each token that may follow, and clears all others. The bit of a token is bit
     /// `id % 32` of word `id / 32`. Words beyond [`Vocabulary::mask_len`] are cleared; a shorter
     /// mask has room for the first tokens only.
+    ///
+    /// XGrammar and llguidance have the same layout, so the mask may be a row of the host's own
+    /// buffer. Nothing is allocated for it.
     ///
     /// If each byte is a token, some bit is set until the output has ended.
     pub fn allowed(&mut self, mask: &mut [u32]) {
@@ -101,7 +111,7 @@ impl Matcher {
             state = self.bound.step(log, &state, byte).ok_or(not_allowed)?;
         }
         let before = std::mem::replace(&mut self.state, state);
-        Arc::make_mut(&mut self.before).push(before);
+        Arc::make_mut(&mut self.taken).push(Taken { token, before });
         self.ended = ends;
         Ok(())
     }
@@ -127,12 +137,12 @@ impl Matcher {
 
     /// Takes back the last `tokens` tokens, or all if there are fewer. Returns their number.
     pub fn rollback(&mut self, tokens: usize) -> usize {
-        let tokens = tokens.min(self.before.len());
+        let tokens = tokens.min(self.taken.len());
         if tokens > 0 {
-            let before = Arc::make_mut(&mut self.before);
-            let kept = before.len() - tokens;
-            self.state = before[kept].clone();
-            before.truncate(kept);
+            let taken = Arc::make_mut(&mut self.taken);
+            let kept = taken.len() - tokens;
+            self.state = taken[kept].before.clone();
+            taken.truncate(kept);
             self.ended = false;
         }
         tokens
@@ -155,6 +165,11 @@ impl Matcher {
     #[must_use]
     pub fn is_in_old_line(&self) -> bool {
         matches!(self.state.place, Place::Old { .. })
+    }
+
+    /// The tokens so far.
+    pub(crate) fn tokens(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.taken.iter().map(|taken| taken.token)
     }
 
     /// The output so far.

@@ -61,6 +61,11 @@ impl FileText {
         Ok(Self { text, lines, ids, firsts, order, limit, last })
     }
 
+    /// The whole file.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The number of lines.
     pub(crate) fn len(&self) -> u32 {
         self.lines.len() as u32

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::NoSuchToken;
 use crate::names::{LONGEST, is_plain};
 use crate::trie::Trie;
 use crate::utf8::{STATES, Utf8};
@@ -57,14 +58,19 @@ impl Vocabulary {
     /// have a table from characters to bytes, and others write `▁` for a blank. Give no bytes for a
     /// special token; a token without bytes is never allowed. The tokens of `end` are allowed where
     /// the output may end, whatever their bytes are.
-    #[must_use]
-    pub fn new<T: Into<Box<[u8]>>>(tokens: impl IntoIterator<Item = T>, end: &[u32]) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchToken`] if a token of `end` is beyond the last token.
+    pub fn new<T: Into<Box<[u8]>>>(
+        tokens: impl IntoIterator<Item = T>,
+        end: &[u32],
+    ) -> Result<Self, NoSuchToken> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let mut tokens: Vec<Box<[u8]>> = tokens.into_iter().map(Into::into).collect();
+        let len = tokens.len();
         for &id in end {
-            if let Some(token) = tokens.get_mut(id as usize) {
-                *token = Box::default();
-            }
+            *tokens.get_mut(id as usize).ok_or(NoSuchToken { token: id, len })? = Box::default();
         }
         let words = tokens.len().div_ceil(32);
         let mut this = Self {
@@ -83,7 +89,7 @@ impl Vocabulary {
         };
         this.group(&tokens);
         this.tokens = tokens;
-        this
+        Ok(this)
     }
 
     fn group(&mut self, tokens: &[Box<[u8]>]) {

@@ -27,7 +27,10 @@ impl PyVocabulary {
         }
         let ends: Vec<u32> =
             end.try_iter()?.map(|id| id.and_then(|id| id.extract())).collect::<PyResult<_>>()?;
-        Ok(Self(Arc::new(py.detach(|| Vocabulary::new(texts, &ends)))))
+        let vocabulary = py.detach(|| Vocabulary::new(texts, &ends));
+        vocabulary
+            .map(|vocabulary| Self(Arc::new(vocabulary)))
+            .map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     fn __len__(&self) -> usize {

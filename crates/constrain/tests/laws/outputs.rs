@@ -151,7 +151,7 @@ fn several() -> Arc<Vocabulary> {
     let tokens = tokens.chain(texts.iter().map(|text| text.to_vec()));
     // The end has bytes of its own, as special tokens have.
     let tokens = tokens.chain([b"<|end|>".to_vec(), b"<|other|>".to_vec()]);
-    Arc::new(Vocabulary::new(tokens, &[302]))
+    Arc::new(Vocabulary::new(tokens, &[302]).expect("the end is a token"))
 }
 
 /// Chooses a token: mostly one that comes nearer to the end, so that outputs do end.
@@ -227,7 +227,7 @@ fn outputs_of_a_real_vocabulary_apply() {
     };
     let tokens: Vec<Vec<u8>> = text.lines().map(token).chain([Vec::new()]).collect();
     let end = tokens.len() as u32 - 1;
-    all_apply(&Arc::new(Vocabulary::new(tokens, &[end])), 66, 10);
+    all_apply(&Arc::new(Vocabulary::new(tokens, &[end]).expect("the end is a token")), 66, 10);
 }
 
 #[test]

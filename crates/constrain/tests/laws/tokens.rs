@@ -51,7 +51,7 @@ fn many(random: &mut fastrand::Rng) -> Arc<Vocabulary> {
         (0..count).flat_map(|_| random.choice(from).expect("some").to_vec()).collect::<Vec<u8>>()
     });
     let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain(long).collect();
-    Arc::new(Vocabulary::new(tokens, &[]))
+    Arc::new(Vocabulary::new(tokens, &[]).expect("the end is a token"))
 }
 
 /// The tokens of the mask, each of which may follow, while no other may.
@@ -280,5 +280,15 @@ fn old_lines_are_told_from_others() {
     ] {
         feed(&mut matcher, text.as_bytes());
         assert_eq!(matcher.is_in_old_line(), is_old, "after {text:?}");
+    }
+}
+
+#[test]
+fn an_end_beyond_the_vocabulary_is_refused() {
+    for (end, refused) in
+        [(&[][..], None), (&[1], None), (&[0, 2], Some(2)), (&[u32::MAX], Some(u32::MAX))]
+    {
+        let made = Vocabulary::new([&b"a"[..], b""], end);
+        assert_eq!(made.err().map(|error| error.token), refused, "{end:?}");
     }
 }
