@@ -1,5 +1,8 @@
 //! Patches as text, and texts for models and providers.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use file_tools::specs::{self, Channel, Provider};
 use patch_engine::{Files, MemoryTree};
 use patch_grammar::Dialect;
@@ -7,6 +10,7 @@ use patch_grammar::export::{self, Format};
 use patch_session::ToolError;
 use patch_session::input::{self, OutputForm};
 use patch_session::settings::Layers;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::argument;
@@ -82,11 +86,11 @@ fn tree_of(files: Option<&MemoryTree>) -> Result<Files, ToolError> {
 }
 
 /// Tools in the shape of a provider.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Specs {
     /// The part of the request: a list of tools, one tool, or fields.
-    pub value: Value,
+    pub value: Cow<'static, Value>,
     /// The limits of the shape, a sentence each.
     pub caveats: Vec<String>,
 }
@@ -103,8 +107,7 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
             let message = "it is an option of the patch tool, and this is all tools";
             return Err(argument(option, message, "`patchOnly` beside it"));
         }
-        let value =
-            specs::all_tools::spec(provider, options.brief).map_err(|error| not_taken(&error))?;
+        let value = Cow::Borrowed(all_tools(provider, options.brief)?);
         return Ok(Specs { value, caveats: Vec::new() });
     }
     let spec = specs::SpecOptions {
@@ -118,9 +121,21 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
     };
     let spec = specs::tool_spec(provider, &spec).map_err(|error| not_taken(&error))?;
     Ok(Specs {
-        value: spec.to_value(),
+        value: Cow::Owned(spec.to_value()),
         caveats: spec.caveats().iter().map(ToString::to_string).collect(),
     })
+}
+
+/// Returns all file tools, which are made once: their schemas take a millisecond or two.
+fn all_tools(provider: Provider, brief: bool) -> Result<&'static Value, ToolError> {
+    static MADE: [[OnceLock<Value>; 2]; Provider::ALL.len()] =
+        [const { [const { OnceLock::new() }; 2] }; Provider::ALL.len()];
+    let made = &MADE[provider as usize][usize::from(brief)];
+    if let Some(value) = made.get() {
+        return Ok(value);
+    }
+    let value = specs::all_tools::spec(provider, brief).map_err(|error| not_taken(&error))?;
+    Ok(made.get_or_init(|| value))
 }
 
 fn not_taken(error: &specs::SpecError) -> ToolError {

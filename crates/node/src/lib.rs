@@ -934,7 +934,7 @@ pub fn convert(
 #[napi(catch_unwind)]
 pub fn tool_specs(provider: String, options: String) -> Result<String> {
     let specs = api::tool_specs(&provider, &read(&options)?).map_err(failed)?;
-    Ok(json!({ "value": specs.value, "caveats": specs.caveats }).to_string())
+    serde_json::to_string(&specs).map_err(|error| Error::from_reason(error.to_string()))
 }
 
 /// Returns the instructions for a model.
