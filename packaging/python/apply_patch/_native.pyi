@@ -394,7 +394,8 @@ class Matcher:
     def allowed(self, mask: Any = None) -> bytes | None:
         """Writes the mask into a writable buffer (a NumPy array, a bytearray), or returns it.
 
-        The bit of token `id` is bit `id % 32` of the 32-bit word `id // 32`, little endian.
+        The bit of token `id` is bit `id % 32` of the 32-bit word `id // 32`. What the buffer has beyond the mask is
+        cleared.
         """
 
     def accept(self, token: int) -> None:
@@ -407,6 +408,8 @@ class Matcher:
         """Takes back the last tokens; how many there were."""
 
     def copy(self) -> Matcher: ...
+    def __copy__(self) -> Matcher: ...
+    def __deepcopy__(self, memo: Any, /) -> Matcher: ...
     @property
     def is_finished(self) -> bool: ...
     @property
@@ -417,6 +420,12 @@ class Matcher:
     def has_ended(self) -> bool: ...
     @property
     def text(self) -> bytes: ...
+
+def few_tokens(mask: bytes, at_most: int, /) -> list[int] | None:
+    """The tokens of a mask, unless there are more."""
+
+def fill_masks(matchers: list[Matcher | None], view: memoryview, row: int, /) -> None:
+    """Writes masks into rows of `row` bytes; `apply_patch.decoding` has it for the masks of engines."""
 
 @final
 class PatchStream:
