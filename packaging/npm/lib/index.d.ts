@@ -457,18 +457,20 @@ export class GitTree {
 /** What there is to say of a change. */
 export interface Facts {
   /** 64 hexadecimal digits that name exactly this change. */
-  digest: string;
-  changes: ChangedFile[];
+  readonly digest: string;
+  readonly changes: ChangedFile[];
   /** What was not taken literally, in words. */
-  notes: string[];
+  readonly notes: string[];
   /** In one line. */
-  summary: string;
+  readonly summary: string;
   /** The changes as a git diff. */
-  diff: string;
+  readonly diff: string;
 }
 
 /**
  * Applies a patch to files in memory, which stay as they are: what is at each path that changes, null where a file is gone.
+ * All else that the answer has is made when one of it is first read, which takes twice as long as the change. They are enumerable
+ * getters until then and values after it: `JSON.stringify`, `structuredClone` and a spread read them.
  * Text for text; bytes as soon as one file is given as bytes, and for what is not UTF-8.
  */
 export function applyInMemory(

@@ -198,7 +198,6 @@ function named(id, options) {
   return { ...options, id };
 }
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Options as JSON. What that has no word for, it would leave out or empty, such as an `approve` that is never asked. */
 const json = (options, of) =>
   JSON.stringify(optional(options, of), (name, value) => {
@@ -522,31 +521,52 @@ class GitTree {
   }
 }
 
-/** What the native half has done with files in memory. */
-function inMemory(files, done) {
+/** A text, or a copy of bytes: the program may change them later. */
+const kept = (content) => (typeof content === "string" ? content : new Uint8Array(content));
+
+/** The files, patch and options of a call in memory, as the native half takes them. */
+function inMemory(files, patch, options) {
+  const [paths, contents] = entries(files);
+  checkText("patch", patch);
   // Text for text, bytes for bytes and for what is not UTF-8.
-  const texts = Object.values(files).every((content) => typeof content === "string");
-  const given = (bytes) => {
-    try {
-      return texts ? strict.decode(bytes) : bytes;
-    } catch {
-      return bytes;
+  const texts = contents.every((content) => typeof content === "string");
+  return { paths, contents: texts ? contents : contents.map(kept), patch: kept(patch), options, texts };
+}
+
+/** The answer of a call in memory. What describes the change is made when it is first read: it takes longer than the change. */
+function answer({ paths, contents }, call) {
+  const read = (name) => {
+    const facts = JSON.parse(sync(() => native.factsInMemory(call.paths, call.contents, call.patch, call.options)));
+    for (const [name, value] of Object.entries(facts)) {
+      Object.defineProperty(result, name, { value, writable: true, enumerable: true, configurable: true });
     }
+    return facts[name];
   };
-  const after = done.contents;
-  return {
-    files: Object.fromEntries(done.paths.map((path, nth) => [path, after[nth] && given(after[nth])])),
-    ...JSON.parse(done.facts),
+  const result = {
+    files: Object.fromEntries(paths.map((path, nth) => [path, contents[nth] ?? null])),
+    get digest() {
+      return read("digest");
+    },
+    get changes() {
+      return read("changes");
+    },
+    get notes() {
+      return read("notes");
+    },
+    get summary() {
+      return read("summary");
+    },
+    get diff() {
+      return read("diff");
+    },
   };
+  return result;
 }
 
 function applyInMemory(files, patch, options) {
-  const given = entries(files);
-  checkText("patch", patch);
-  return inMemory(
-    files,
-    sync(() => native.applyInMemory(...given, patch, json(options))),
-  );
+  const call = inMemory(files, patch, json(options));
+  const { paths, contents, texts } = call;
+  return answer(sync(() => native.applyInMemory(paths, contents, call.patch, call.options, texts)), call);
 }
 
 /** How many items are handed over together. */
@@ -560,26 +580,28 @@ async function applyMany(items, options) {
   // While one batch is worked at, this thread copies the next one, and makes the results of the one before.
   const batches = Math.min(threads, 2);
   return hosted({ signal }, async (_ask, _watch, cancellation) => {
+    const asked = json(rest);
     const begin = (at) => {
-      const some = all.slice(at, at + ITEMS_AT_ONCE);
-      const files = some.map((one) => entries(one.files));
+      const calls = all.slice(at, at + ITEMS_AT_ONCE).map(({ files, patch }) => inMemory(files, patch, asked));
       const done = native.applyMany(
-        files.map(([paths]) => paths),
-        files.map(([, contents]) => contents),
-        some.map(({ patch }) => checkText("patch", patch)),
+        calls.map(({ paths }) => paths),
+        calls.map(({ contents }) => contents),
+        calls.map(({ patch }) => patch),
         Math.floor((threads + ((at / ITEMS_AT_ONCE) % batches)) / batches),
-        json(rest),
+        asked,
+        calls.map(({ texts }) => texts),
         cancellation,
       );
       // One that fails is told when it is its turn, or not at all after another one.
       done.catch(() => {});
-      return done;
+      return { calls, done };
     };
     const [results, running] = [[], []];
     for (let at = 0; results.length < all.length || at === 0; ) {
       for (; running.length < batches && (at < all.length || at === 0); at += ITEMS_AT_ONCE) running.push(begin(at));
-      for (const one of await running.shift()) {
-        results.push(one.error ? adopted({ message: one.error }) : inMemory(all[results.length].files, one));
+      const { calls, done } = running.shift();
+      for (const [nth, one] of (await done).entries()) {
+        results.push(one.error ? adopted({ message: one.error }) : answer(one, calls[nth]));
       }
     }
     return results;
