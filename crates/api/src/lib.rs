@@ -11,6 +11,8 @@ mod fit;
 mod git;
 #[cfg(feature = "workspace")]
 mod host;
+#[cfg(feature = "constrain")]
+mod logits;
 mod memory;
 mod options;
 mod plan;
@@ -83,6 +85,8 @@ pub mod decode {
         Binder, Bound, Matcher, NoSuchToken, NotAllowed, NotBound, Operations, UnpackError,
         Vocabulary, allowed_batch,
     };
+
+    pub use crate::logits::{denied_share, mask_logits};
 }
 
 /// Plans: making, showing and committing them.

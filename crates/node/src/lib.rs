@@ -7,6 +7,8 @@
 //! makes a `PatchError`. An argument of the wrong kind is an `InvalidArg`, there a `TypeError`.
 //! Calls that touch files return a promise; their twins that end in `_sync` return the answer.
 
+mod decode;
+
 use std::io;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;

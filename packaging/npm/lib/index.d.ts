@@ -598,6 +598,65 @@ export function fit(
   },
 ): FittedGrammar;
 
+/**
+ * The tokens of a model: for each id the bytes that it adds to the output, and the ids that end an output. A token with null or without bytes
+ * is never allowed. Make one for a model.
+ */
+export class Vocabulary {
+  /** @throws {RangeError} for an id of `end` that is beyond the tokens. */
+  constructor(tokens: Iterable<Text | null | undefined>, end: Iterable<number>);
+  /** The number of ids. */
+  readonly size: number;
+  /** The length of a mask, in words of 32 bits. */
+  readonly maskLength: number;
+}
+
+/** Files as they are now, prepared for the patches that may be written for them. */
+export class BoundFiles {
+  /** @throws {RangeError} for a file that no patch can show, and if no patch is possible. */
+  constructor(
+    files: Record<string, Text>,
+    options?: {
+      /** Further paths of the workspace, with which new files must not collide. */
+      paths?: Iterable<string>;
+      /** The kinds of sections: `update`, unless given. */
+      operations?: Iterable<"update" | "add" | "delete" | "move">;
+    },
+  );
+}
+
+/** Follows one output token by token, and tells which tokens may follow. An output that ends applies to the files. */
+export class Matcher {
+  constructor(vocabulary: Vocabulary, files: BoundFiles);
+  /**
+   * Writes the mask of the tokens that may follow into an array, or makes one. The bit of token `id` is bit `id & 31` of word `id >> 5`. What
+   * the array has beyond the mask is cleared.
+   */
+  allowed(): Uint32Array;
+  allowed<Mask extends ArrayBufferView>(mask: Mask): Mask;
+  /**
+   * Gives the tokens that may not follow the logit minus infinity, in place; those beyond the vocabulary too. Returns the share of the
+   * probability that they had if the next byte is in the text of an old line: where it is above 0.9, the model means another text.
+   */
+  maskLogits(logits: Float32Array): number | undefined;
+  /** Takes the next token. @throws {RangeError} if it may not follow; the matcher stays as it was. */
+  accept(token: number): void;
+  /** The next bytes that have no alternative, for an engine to add without the model. */
+  forced(): Buffer;
+  /** Takes back the last tokens, or all if there are fewer. Returns their number. */
+  rollback(tokens: number): number;
+  /** A matcher with the same output so far. */
+  copy(): Matcher;
+  /** Whether the output is a whole patch. */
+  readonly isFinished: boolean;
+  /** Whether the next byte is in the text of an old line. */
+  readonly isInOldLine: boolean;
+  /** Whether the output has ended with one of the `end` ids. */
+  readonly hasEnded: boolean;
+  /** The output so far. */
+  readonly text: Buffer;
+}
+
 /** A patch that is still arriving. */
 export class PatchStream {
   constructor(options?: PatchOptions);

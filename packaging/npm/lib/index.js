@@ -692,6 +692,132 @@ function fit(files, options) {
   return new FittedGrammar(files, options);
 }
 
+/** Makes a call whose errors say that a value is not one of the possible ones. */
+function ranged(call) {
+  try {
+    return call();
+  } catch (error) {
+    throw error?.code === "GenericFailure" ? new RangeError(error.message) : adopted(error);
+  }
+}
+
+/** The memory of an array, for the native half to write to. */
+const memory = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+
+/** A number of 32 bits, which the native half would otherwise cut off. */
+function checkToken(name, value) {
+  if (typeof value !== "number") throw wrong(name, "a number", value);
+  if (!(Number.isInteger(value) && value >= 0 && value < 2 ** 32)) throw new RangeError(`${value} is not a token`);
+  return value;
+}
+
+/** The bytes of a token, or none. */
+function bytesOf(token, id) {
+  if (token === null || token === undefined) return Buffer.alloc(0);
+  const bytes = Buffer.from(checkText(`tokens[${id}]`, token));
+  // Half a character becomes this one.
+  if (typeof token === "string" && bytes.includes("\ufffd") && !token.includes("\ufffd")) {
+    throw new TypeError(`tokens[${id}] has half a character (a lone surrogate) in it: give its bytes`);
+  }
+  return bytes;
+}
+
+class Vocabulary {
+  constructor(tokens, end) {
+    const bytes = [...tokens].map(bytesOf);
+    const ends = [...end].map((id) => checkToken("end", id));
+    const lengths = Uint32Array.from(bytes, ({ length }) => length);
+    Object.defineProperty(this, own, { value: ranged(() => new native.Vocabulary(Buffer.concat(bytes), lengths, Uint32Array.from(ends))) });
+  }
+
+  get size() {
+    return this[own].size;
+  }
+
+  get maskLength() {
+    return this[own].maskLength;
+  }
+}
+
+const OPERATIONS = ["update", "add", "delete", "move"];
+
+class BoundFiles {
+  constructor(files, options) {
+    const { paths = [], operations = ["update"] } = only(options, ["paths", "operations"]);
+    const given = entries(files);
+    const others = [...paths].map((path) => checkString("paths", path));
+    for (const operation of operations) {
+      if (!OPERATIONS.includes(operation)) throw new RangeError(`${inspect(operation)} is not one of ${OPERATIONS.join(", ")}`);
+    }
+    Object.defineProperty(this, own, { value: ranged(() => new native.BoundFiles(...given, others, [...operations])) });
+  }
+}
+
+class Matcher {
+  #native;
+  #vocabulary;
+
+  constructor(vocabulary, files) {
+    // A copy has the matcher already.
+    if (vocabulary instanceof Matcher) {
+      this.#native = vocabulary.#native.copy();
+      this.#vocabulary = vocabulary.#vocabulary;
+      return;
+    }
+    if (!(vocabulary instanceof Vocabulary)) throw wrong("vocabulary", "a Vocabulary", vocabulary);
+    if (!(files instanceof BoundFiles)) throw wrong("files", "a BoundFiles", files);
+    this.#native = new native.Matcher(vocabulary[own], files[own]);
+    this.#vocabulary = vocabulary;
+  }
+
+  allowed(mask = new Uint32Array(this.#vocabulary.maskLength)) {
+    if (!ArrayBuffer.isView(mask)) throw wrong("mask", "an array of words", mask);
+    const length = 4 * this.#vocabulary.maskLength;
+    if (mask.byteLength < length || mask.byteLength % 4 !== 0) {
+      throw new RangeError(`a mask of this vocabulary has ${length} bytes, in words of 4, and there is room for ${mask.byteLength}`);
+    }
+    this.#native.allowed(memory(mask));
+    return mask;
+  }
+
+  maskLogits(logits) {
+    if (!(logits instanceof Float32Array)) throw wrong("logits", "a Float32Array", logits);
+    return this.#native.maskLogits(memory(logits)) ?? undefined;
+  }
+
+  accept(token) {
+    ranged(() => this.#native.accept(checkToken("token", token)));
+  }
+
+  forced() {
+    return this.#native.forced();
+  }
+
+  rollback(tokens) {
+    return this.#native.rollback(checkToken("tokens", tokens));
+  }
+
+  copy() {
+    return new Matcher(this);
+  }
+
+  get isFinished() {
+    return this.#native.isFinished;
+  }
+
+  get isInOldLine() {
+    return this.#native.isInOldLine;
+  }
+
+  get hasEnded() {
+    return this.#native.hasEnded;
+  }
+
+  get text() {
+    return this.#native.text;
+  }
+}
+
 class PatchStream {
   #native;
 
@@ -712,12 +838,14 @@ module.exports = {
   AlreadyExists,
   ApplyError,
   BinaryFile,
+  BoundFiles,
   Cancelled,
   CommandFailed,
   Declined,
   DoesNotApply,
   FileTooLarge,
   GitTree,
+  Matcher,
   MultipleMatches,
   NotFound,
   OldTextNotFound,
@@ -732,6 +860,7 @@ module.exports = {
   StaleFile,
   Timeout,
   Unknown,
+  Vocabulary,
   Workspace,
   applyDiff,
   applyInMemory,
