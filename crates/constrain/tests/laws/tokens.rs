@@ -292,3 +292,27 @@ fn an_end_beyond_the_vocabulary_is_refused() {
         assert_eq!(made.err().map(|error| error.token), refused, "{end:?}");
     }
 }
+
+#[test]
+fn paths_that_no_patch_may_change_are_not_bound() {
+    let operations = Operations { update: true, add: true, delete: true, rename: true };
+    let bind = |binder: Binder| binder.file("ok", "x\n").bind().map(Arc::new);
+    let long = "x".repeat(5_000);
+    for path in ["../x", "/abs", "a//b", "./a", " a", "a\u{1b}", "a\tb", "", &long] {
+        assert!(bind(Binder::new(operations).file(path, "one\n")).is_err(), "{path:?}");
+        let error = bind(Binder::new(operations).path(path)).expect_err(path);
+        assert!(error.to_string().len() < 1_000, "{error}");
+    }
+    for path in [".git/config", ".env", "certs/a.pem"] {
+        assert!(bind(Binder::new(operations).file(path, "one\n")).is_err(), "{path:?}");
+        // A list of the workspace has such files, but no patch deletes them.
+        let bound = bind(Binder::new(operations).path(path)).expect("it is listed");
+        let text = format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch");
+        assert!(!follows(&bound, &text), "{path}");
+    }
+    let path = ".github/workflows/x.yml";
+    let bound = bind(Binder::new(operations).file(path, "one\n")).expect("it may be approved");
+    let hunk = "@@\n-one\n";
+    let text = format!("*** Begin Patch\n*** Update File: {path}\n{hunk}*** End Patch");
+    assert!(follows(&bound, &text));
+}
