@@ -316,3 +316,37 @@ fn paths_that_no_patch_may_change_are_not_bound() {
     let text = format!("*** Begin Patch\n*** Update File: {path}\n{hunk}*** End Patch");
     assert!(follows(&bound, &text));
 }
+
+#[test]
+fn a_heading_may_be_cut_as_git_cuts_it() {
+    let [long, other] = ["x", "y"].map(|letter| letter.repeat(100));
+    let file = format!("{other}\n{long}\n a\n b\n{}\n c\n", "y".repeat(80));
+    let bound = one_file(&file);
+    let cut = "x".repeat(80);
+    for (hunks, fits) in [
+        (format!("@@ {cut}\n- a\n"), true),
+        (format!("@@ {long}\n- a\n"), true),
+        (format!("@@ {}\n- a\n", &cut[1..]), false),
+        (format!("@@ {cut}x\n- a\n"), false),
+        // The line is not above the hunk.
+        (format!("@@ {cut}\n-{other}\n"), false),
+        // It is the text of another line, below the hunk.
+        (format!("@@ {}\n- a\n", "y".repeat(80)), false),
+        (format!("@@ {}\n- c\n", "y".repeat(80)), true),
+        // A hunk above adds a line with it.
+        (format!("@@\n- a\n+  {cut}\n@@ {cut}\n- b\n"), false),
+        (format!("@@\n- a\n+  {cut}\n@@ {long}\n- b\n"), true),
+    ] {
+        let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch");
+        assert_eq!(follows(&bound, &text), fits, "{hunks}");
+        if fits {
+            assert_eq!(super::refusal(&[("f", &file)], &text), None, "{hunks}");
+        }
+    }
+    let vocabulary = many(&mut fastrand::Rng::with_seed(15));
+    let mut matcher = Matcher::new(vocabulary, bound);
+    feed(&mut matcher, format!("*** Begin Patch\n*** Update File: f\n@@ {cut}").as_bytes());
+    assert_eq!(matcher.forced(), b"");
+    let tokens = exactly_allowed(&mut matcher);
+    assert!(tokens.contains(&u32::from(b'\n')) && tokens.contains(&u32::from(b'x')));
+}
