@@ -20,7 +20,8 @@ pub struct FitRequest {
     /// The lines that hunks may show, by path: ranges of a first and a last line, from 1, as the
     /// model saw them. Of a path without an entry, hunks may show all lines.
     pub lines: BTreeMap<String, Vec<(usize, usize)>>,
-    /// Further paths that exist. A patch may delete them, and cannot make a new file there.
+    /// The paths that exist. A patch may delete them, and cannot make a new file there. The files
+    /// may be among them.
     pub paths: Vec<String>,
     /// The allowed kinds of sections: `update`, `add`, `delete`, `move`. Default: `update`.
     pub operations: Vec<String>,
@@ -101,7 +102,7 @@ impl FittedGrammar {
 ///
 /// # Errors
 ///
-/// If a path is given twice, if an option makes no sense, or if no patch is possible.
+/// If a file is given twice, if an option makes no sense, or if no patch is possible.
 pub fn fit(files: &[(String, Vec<u8>)], request: &FitRequest) -> Result<FittedGrammar, ToolError> {
     let options = request.options()?;
     if let Some(path) = request.lines.keys().find(|path| files.iter().all(|file| file.0 != **path))
@@ -169,7 +170,6 @@ mod tests {
             (json!({"lines": {"a.txt": [[2, 1]]}}), "there are no lines 2 to 1"),
             (json!({"operations": ["copy"]}), "\"copy\" is not"),
             (json!({"profile": "lax"}), "\"lax\" is not"),
-            (json!({"paths": ["a.txt"]}), "`a.txt` is given twice"),
         ] {
             let read = FitRequest::read(request.clone()).expect("it can be read");
             let error = fit(&files(), &read).expect_err("it is refused");

@@ -1,9 +1,10 @@
 //! Why a vocabulary, bound files or a matcher cannot be made.
 
 use crate::matcher::NotAllowed;
+use crate::paths::PathProblem;
 
 /// Why files cannot be bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
     /// The file is not UTF-8, and a patch is.
@@ -21,9 +22,9 @@ pub enum BindError {
     /// The file has 2 GiB or more.
     #[error("the file has 2 GiB or more")]
     TooLarge,
-    /// A header cannot name this path as it is.
-    #[error("the path is empty, or has a line end or blanks around it")]
-    Path,
+    /// No patch may change a file at this path.
+    #[error(transparent)]
+    Path(PathProblem),
     /// A path was given twice.
     #[error("the path was given twice")]
     Twice,

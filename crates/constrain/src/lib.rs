@@ -9,7 +9,9 @@
 //! - The hunks of a file stand in the order of the file and share no line.
 //! - Each hunk adds or removes something, and is not applied already.
 //! - An `@@` line is empty, or has the text of a line at or above the hunk. If the hunk is outside
-//!   the scope of that line, the lines that the hunk leaves do not stand in the scope.
+//!   the scope of that line, the lines that the hunk leaves do not stand in the scope. Of a line of
+//!   more than 80 bytes it may have what git writes: the first 80, without blanks at their end, if
+//!   that is not the text of another line.
 //! - Each file has one section.
 //! - Added lines are free.
 //!
@@ -21,6 +23,7 @@
 
 mod batch;
 mod bound;
+mod cut;
 mod error;
 pub mod fit;
 mod forced;
@@ -29,6 +32,7 @@ mod mask;
 mod matcher;
 mod names;
 mod pack;
+mod paths;
 mod state;
 mod step;
 mod suffixes;
@@ -42,4 +46,5 @@ pub use batch::allowed_batch;
 pub use bound::{Binder, Bound, Operations};
 pub use error::{BindError, NoSuchToken, NotBound, UnpackError};
 pub use matcher::{Matcher, NotAllowed, has};
+pub use paths::PathProblem;
 pub use vocabulary::Vocabulary;

@@ -179,7 +179,7 @@ impl Masker<'_> {
         let suffixes = Suffixes { file, starts, depth: 0, at };
         if starts.len() >= WIDE && limit == file.limit {
             // No block has this depth, so the key is one of the texts of lines.
-            let key = self.key(state, node, range, u32::MAX, at);
+            let key = self.key(state, node, range.clone(), u32::MAX, at);
             let wide = self
                 .bound
                 .wide(key, || Wide::new(suffixes, trie, node, |line| may_name(file, limit, line)));
@@ -192,6 +192,23 @@ impl Masker<'_> {
                 |line| may_name(file, limit, line),
                 |token| set(mask, token),
             );
+        }
+        self.cuts(trie, node, state, range, at);
+    }
+
+    /// Sets the tokens that end in the line feed behind a heading that git cuts.
+    fn cuts(&mut self, trie: &Trie, node: Node, state: &MatcherState, range: Range<u32>, at: u32) {
+        let file = self.bound.file(state.section.file);
+        for cut in file.cuts(range.clone()).iter().filter(|cut| cut.len >= at) {
+            let line = file.firsts[cut.text as usize];
+            let rest = &file.line(line)[at as usize..cut.len as usize];
+            let mut text = rest.iter().chain(b"\n").copied();
+            let end = text.clone().try_fold(node, |node, byte| trie.child(node, byte));
+            let Some(end) = end.filter(|&end| !trie.tokens(end).is_empty()) else { continue };
+            let start = state.clone();
+            if text.try_fold(start, |next, byte| self.bound.step(self.log, &next, byte)).is_some() {
+                self.take(trie, end);
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::bound::{Bound, HeaderKind};
+use crate::cut;
 use crate::log::{FOREIGN, HunkLine, Log, Post, PostLines, SectionPaths};
 use crate::names;
 use crate::state::{MatcherState, Next, OpenHunk, OpenSection, Place};
@@ -74,7 +75,7 @@ impl Bound {
                 Some(())
             }
             Place::At => self.after_at(state, byte),
-            Place::AtText { first, end, at } => self.at_text(state, first..end, at, byte),
+            Place::AtText { first, end, at } => self.at_text(log, state, first..end, at, byte),
             Place::Line => self.line(log, state, byte),
             Place::Old { sign, at } => self.old(log, state, sign, at, byte),
             Place::Added { start, utf8 } => {
@@ -284,11 +285,19 @@ impl Bound {
 
     fn at_text(
         &self,
+        log: &Log,
         state: &mut MatcherState,
         range: Range<u32>,
         at: u32,
         byte: u8,
     ) -> Option<()> {
+        if byte == b'\n'
+            && let Some(line) = self.cut_line(log, state, range.clone(), at)
+        {
+            state.hunk.min = state.hunk.min.max(line);
+            state.place = Place::Line;
+            return Some(());
+        }
         let file = self.file(state.section.file);
         let firsts = &file.firsts[range.start as usize..range.end as usize];
         let wanted = (byte != b'\n').then_some(byte);
@@ -309,6 +318,22 @@ impl Bound {
             state.place = Place::Line;
         }
         Some(())
+    }
+
+    /// The first line of which git writes the first `at` bytes as a heading, if the engine takes
+    /// them as the text of no line.
+    fn cut_line(&self, log: &Log, state: &MatcherState, texts: Range<u32>, at: u32) -> Option<u32> {
+        let file = self.file(state.section.file);
+        let cuts = file.cuts(texts).iter().filter(|cut| cut.len == at);
+        let lines = cuts.map(|cut| file.firsts[cut.text as usize]);
+        let line = lines.filter(|&line| may_cut(file, state.section.limit, line, at)).min()?;
+        // A hunk above may have added a line that the heading names then.
+        let heading = cut::letters(&file.str(line)[..at as usize]);
+        let mut added = log.lines.iter().filter(|line| line.sign == b'+');
+        let is_new = |line: &HunkLine| {
+            std::str::from_utf8(log.line(*line)).is_ok_and(|text| cut::letters(text) == heading)
+        };
+        (!added.any(is_new)).then_some(line)
     }
 
     fn line(&self, log: &mut Log, state: &mut MatcherState, byte: u8) -> Option<()> {
@@ -537,11 +562,20 @@ fn changes(
 /// Whether an `@@` line may have the text of a line, the first with this text. The line is above
 /// some possible block, and the engine reads its text as it is.
 pub(crate) fn may_name(file: &FileText, limit: u32, line: u32) -> bool {
-    let content = file.line(line);
-    // A text like the line numbers of a diff names no line.
-    let numbers = content.first() == Some(&b'-') && content.get(1).is_some_and(u8::is_ascii_digit);
-    let blank = std::str::from_utf8(content).is_ok_and(|text| text.trim().is_empty());
-    line < limit && !numbers && !blank
+    line < limit && is_heading(file.str(line))
+}
+
+/// Whether an `@@` line may have the first bytes of a line.
+pub(crate) fn may_cut(file: &FileText, limit: u32, line: u32, len: u32) -> bool {
+    line < limit && is_heading(&file.str(line)[..len as usize])
+}
+
+/// Whether the engine reads a text behind `@@` as it is. A text like the line numbers of a diff
+/// names no line.
+fn is_heading(text: &str) -> bool {
+    let numbers =
+        text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    !numbers && !text.trim().is_empty()
 }
 
 /// Whether some line is new. A line that a change removes and inserts again is not new, unless the

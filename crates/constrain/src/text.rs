@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::cut::{self, Cut};
 use crate::error::BindError;
 use crate::suffixes;
 
@@ -22,6 +23,8 @@ pub(crate) struct FileText {
     pub(crate) order: Vec<u32>,
     /// From each line above this one, and from no other, some block stands once in the file.
     pub(crate) limit: u32,
+    /// The beginnings of texts that git writes as headings, in the order of the texts.
+    cuts: Vec<Cut>,
     /// A tree of maxima over `order`: the last line above `limit` in each stretch.
     last: Vec<i32>,
 }
@@ -58,7 +61,9 @@ impl FileText {
         let order = suffixes::sorted(&ids);
         let limit = (ids.len() - suffixes::repeated_end(&ids, &order)) as u32;
         let last = maxima(&order, limit);
-        Ok(Self { text, lines, ids, firsts, order, limit, last })
+        let mut this = Self { text, lines, ids, firsts, order, limit, cuts: Vec::new(), last };
+        this.cuts = cut::cuts(this.firsts.iter().map(|&line| this.str(line)));
+        Ok(this)
     }
 
     /// The whole file.
@@ -76,6 +81,19 @@ impl FileText {
     pub(crate) fn line(&self, line: u32) -> &[u8] {
         let (start, end) = self.lines[line as usize];
         &self.text.as_bytes()[start as usize..end as usize]
+    }
+
+    /// The text of a line, as a string.
+    pub(crate) fn str(&self, line: u32) -> &str {
+        let (start, end) = self.lines[line as usize];
+        &self.text[start as usize..end as usize]
+    }
+
+    /// The headings that git cuts, of a range of texts.
+    pub(crate) fn cuts(&self, texts: Range<u32>) -> &[Cut] {
+        let from = self.cuts.partition_point(|cut| cut.text < texts.start);
+        let to = self.cuts.partition_point(|cut| cut.text < texts.end);
+        &self.cuts[from..to]
     }
 
     /// The byte of a line at a place; none at the end of the line.

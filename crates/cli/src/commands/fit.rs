@@ -37,13 +37,11 @@ pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar,
     apply_patch_api::fit(&files, &request).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
-/// Reads the list of further paths; the files themselves may be among them.
+/// Reads the list of paths that exist.
 fn paths(args: &args::Fit) -> Result<Vec<String>, Failure> {
     let Some(list) = &args.paths_from else { return Ok(Vec::new()) };
     let list = source::open(Some(list))?.read()?;
     let text = std::str::from_utf8(list.bytes())
         .map_err(|_| Failure::Unreadable(format!("{}: it is not UTF-8", list.name)))?;
-    let paths =
-        text.lines().filter(|line| !line.is_empty() && !args.fit.iter().any(|it| it == line));
-    Ok(paths.map(str::to_owned).collect())
+    Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }

@@ -45,13 +45,13 @@ use sections::Fitted;
 pub struct Fit(Fitted);
 
 impl Fit {
-    /// Makes the grammar. `paths` are further existing paths: they can be deleted, and a new file
-    /// is none of them. For new files and moves all paths of the workspace have to be named. Each
-    /// file is changed at most once in a patch, in the order given.
+    /// Makes the grammar. `paths` are existing paths: they can be deleted, and a new file is none of
+    /// them. For new files and moves all paths of the workspace have to be named; the files may be
+    /// among them. Each file is changed at most once in a patch, in the order given.
     ///
     /// # Errors
     ///
-    /// A path is given twice, the files have too many lines, or no operation is possible.
+    /// A file is given twice, the files have too many lines, or no operation is possible.
     pub fn new(
         files: &[FitFile<'_>],
         paths: &[&str],

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::options::FitOptions;
+use crate::paths::{DEVICES, DIRECTORIES};
 use patch_engine::Profile;
 
 /// An automaton that reads new paths, without the line feed at their end.
@@ -62,46 +63,11 @@ impl NewPaths {
     }
 }
 
-/// Names refused by the guard in any folder and any case, with more after a dot too: names of
-/// version control, of the applier's own folder, and of devices on Windows.
-const RESERVED: [&str; 36] = [
-    ".git",
-    ".hg",
-    ".jj",
-    ".svn",
-    ".bzr",
-    "_darcs",
-    ".pijul",
-    "cvs",
-    ".apply-patch",
-    "con",
-    "prn",
-    "aux",
-    "nul",
-    "conin$",
-    "conout$",
-    "clock$",
-    "com0",
-    "com1",
-    "com2",
-    "com3",
-    "com4",
-    "com5",
-    "com6",
-    "com7",
-    "com8",
-    "com9",
-    "lpt0",
-    "lpt1",
-    "lpt2",
-    "lpt3",
-    "lpt4",
-    "lpt5",
-    "lpt6",
-    "lpt7",
-    "lpt8",
-    "lpt9",
-];
+/// Names that no new file or folder has. Nor has one such a name with more after a dot, although
+/// the guard refuses only those of devices then.
+fn reserved() -> impl Iterator<Item = &'static str> {
+    DEVICES.into_iter().chain(DIRECTORIES)
+}
 
 /// How far a name is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -122,7 +88,7 @@ impl NamePosition {
     fn then(&self, c: char) -> Option<Self> {
         if let Self::Reserved(name) = self {
             let longer = format!("{name}{}", c.to_ascii_lowercase());
-            if RESERVED.iter().any(|reserved| reserved.starts_with(&longer)) {
+            if reserved().any(|reserved| reserved.starts_with(&longer)) {
                 return Some(Self::Reserved(longer));
             }
             if c == '.' && !self.may_end() {
@@ -137,7 +103,7 @@ impl NamePosition {
             Self::Whole => true,
             Self::Dot => false,
             Self::Reserved(name) => {
-                !["", "."].contains(&name.as_str()) && !RESERVED.contains(&name.as_str())
+                !["", "."].contains(&name.as_str()) && !reserved().any(|reserved| reserved == name)
             }
         }
     }

@@ -4,8 +4,10 @@ use std::fmt;
 
 use patch_grammar::export::Format;
 
+use crate::paths::PathProblem;
+
 /// Why a file cannot be updated under a fitted grammar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfit {
     /// It has a NUL byte in its first 8 KiB.
@@ -16,8 +18,8 @@ pub enum Unfit {
     NoBlock,
     /// Long parts of the file are repeated over and over.
     Repetitive,
-    /// Its path cannot be written on one line of a patch.
-    Path,
+    /// No patch may change a file at its path.
+    Path(PathProblem),
     /// The path differs from an earlier file's in case alone, and a patch with both does not apply.
     Alike,
 }
@@ -25,11 +27,11 @@ pub enum Unfit {
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Path(problem) => return problem.fmt(f),
             Self::Binary => "it is binary",
             Self::NotUtf8 => "it is not UTF-8",
             Self::NoBlock => "no block of the lines that may be shown stands once in it",
             Self::Repetitive => "long parts of it are repeated over and over",
-            Self::Path => "a patch cannot name it",
             Self::Alike => "its path differs from that of a file before it in case alone",
         })
     }
@@ -47,8 +49,11 @@ pub struct FitNote {
 
 impl fmt::Display for FitNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = if self.why == Unfit::Alike { "" } else { " of updates" };
-        write!(f, "{}: left out{of}: {}", self.path, self.why)
+        let of = match self.why {
+            Unfit::Alike | Unfit::Path(_) => "",
+            _ => " of updates",
+        };
+        write!(f, "{}: left out{of}: {}", fs_guard::quoted(&self.path), self.why)
     }
 }
 
@@ -56,8 +61,8 @@ impl fmt::Display for FitNote {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// A path was given twice.
-    #[error("`{path}` is given twice")]
+    /// A file was given twice.
+    #[error("the file `{path}` is given twice")]
     Twice {
         /// The path.
         path: String,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::hunks::{FileRules, hunks};
+use super::hunks::hunks;
 use super::new_path::NewPaths;
 use super::note::{FitError, FitNote, Unfit};
 use super::options::{FitFile, FitOperation, FitOptions};
 use super::rules::{Alternative, Choice, RuleId, Rules, Symbol};
 use super::text::FitText;
+use crate::paths::PathRules;
 use patch_grammar::marker::{Marker, NO_NEWLINE};
 
 /// The most memory that a grammar may take, in bytes.
@@ -46,8 +47,16 @@ pub(super) fn fit<'f>(
     paths: &[&'f str],
     options: &'f FitOptions,
 ) -> Result<Fitted, FitError> {
+    let mut named = BTreeSet::new();
+    for file in files {
+        if !named.insert(file.path) {
+            return Err(FitError::Twice { path: file.path.to_owned() });
+        }
+    }
+    // A list of the workspace has the files, too.
+    let paths: Vec<_> = paths.iter().copied().filter(|path| named.insert(path)).collect();
     let all: Vec<_> = files.iter().map(|file| file.path).chain(paths.iter().copied()).collect();
-    let alike = alike(&all)?;
+    let alike = alike(&all);
     let mut sections = Sections { alike, ..Sections::new(options) };
     if sections.has(FitOperation::Add) || sections.has(FitOperation::Move) {
         sections.new_paths = NewPaths::new(all.into_iter(), options);
@@ -66,6 +75,7 @@ struct Sections<'o> {
     options: &'o FitOptions,
     /// The paths like an earlier one: a patch with both does not apply.
     alike: BTreeSet<&'o str>,
+    path_rules: PathRules,
     rules: Rules,
     /// The last line of a patch.
     end: Symbol,
@@ -114,6 +124,7 @@ impl<'o> Sections<'o> {
         let mut sections = Self {
             options,
             alike: BTreeSet::new(),
+            path_rules: PathRules::new(),
             rules,
             end,
             chains,
@@ -152,7 +163,7 @@ impl<'o> Sections<'o> {
     /// Adds the sections of an existing path.
     fn path(&mut self, path: &str) {
         if self.is_named(path) {
-            self.sections(path, &|_, _| Err(Unfit::Path));
+            self.sections(path, None);
         }
     }
 
@@ -178,11 +189,7 @@ impl<'o> Sections<'o> {
                 self.largest = LargestFile { path: file.path.to_owned(), lines: shown };
             }
         }
-        let profile = self.options.profile;
-        let unfit = self.sections(file.path, &|rules, rest| match &text {
-            Ok(text) => hunks(rules, text, profile, rest),
-            Err(why) => Err(*why),
-        });
+        let unfit = self.sections(file.path, Some(&text));
         if let Some(why) = unfit {
             self.note(file.path, why);
         }
@@ -193,29 +200,25 @@ impl<'o> Sections<'o> {
         self.notes.push(FitNote { path: path.to_owned(), why });
     }
 
-    /// Whether the path after a marker is read as written, and no other is alike; otherwise adds a
-    /// note.
+    /// Whether a patch may name the path, and no other is alike; otherwise adds a note.
     fn is_named(&mut self, path: &str) -> bool {
-        if self.alike.contains(path) {
-            self.note(path, Unfit::Alike);
-            return false;
+        let why = if self.alike.contains(path) {
+            Err(Unfit::Alike)
+        } else {
+            self.path_rules.check(path).map_err(Unfit::Path)
+        };
+        match why {
+            Ok(()) => true,
+            Err(why) => {
+                self.note(path, why);
+                false
+            }
         }
-        let named = !path.is_empty()
-            && path == path.trim_matches([' ', '\t'])
-            && !path.contains(char::is_control);
-        if !named {
-            self.note(path, Unfit::Path);
-        }
-        named
     }
 
-    /// Adds the sections of an existing path, with its hunks; returns why there are none, if some
-    /// are wanted.
-    fn sections(
-        &mut self,
-        path: &str,
-        hunks: &dyn Fn(&mut Rules, RuleId) -> Result<FileRules, Unfit>,
-    ) -> Option<Unfit> {
+    /// Adds the sections of an existing path, of a file with its hunks; returns why there are none,
+    /// if some are wanted.
+    fn sections(&mut self, path: &str, text: Option<&Result<FitText<'_>, Unfit>>) -> Option<Unfit> {
         let update = self.rules.text(&Marker::Update.header(path));
         let delete = self.rules.text(&Marker::Delete.header(path));
         let move_to = self.rules.text(&Marker::MoveTo.header("").replace('\n', ""));
@@ -226,8 +229,12 @@ impl<'o> Sections<'o> {
             let can_move = nth == 1;
             let rest = self.chains[nth].rest;
             let mut sections = Vec::new();
-            if self.has(FitOperation::Update) || self.has(FitOperation::Move) && !can_move {
-                match hunks(&mut self.rules, rest) {
+            let has_hunks =
+                self.has(FitOperation::Update) || self.has(FitOperation::Move) && !can_move;
+            if let Some(text) = text.filter(|_| has_hunks) {
+                let profile = self.options.profile;
+                let made = text.as_ref().map_err(Unfit::clone);
+                match made.and_then(|text| hunks(&mut self.rules, text, profile, rest)) {
                     Ok(hunks) => {
                         self.choices = self.choices.max(hunks.choices);
                         let start = Symbol::Rule(hunks.start);
@@ -270,20 +277,11 @@ impl<'o> Sections<'o> {
     }
 }
 
-/// Returns the paths with the folded spelling of an earlier one; refuses equal paths.
-fn alike<'p>(paths: &[&'p str]) -> Result<BTreeSet<&'p str>, FitError> {
-    let mut seen = BTreeSet::new();
+/// Returns the paths with the folded spelling of an earlier one.
+fn alike<'p>(paths: &[&'p str]) -> BTreeSet<&'p str> {
     let mut folded = BTreeSet::new();
-    let mut alike = BTreeSet::new();
-    for &path in paths {
-        if !seen.insert(path) {
-            return Err(FitError::Twice { path: path.to_owned() });
-        }
-        if !folded.insert(fs_guard::fold(path).into_owned()) {
-            alike.insert(path);
-        }
-    }
-    Ok(alike)
+    let paths = paths.iter().copied();
+    paths.filter(|path| !folded.insert(fs_guard::fold(path).into_owned())).collect()
 }
 
 #[cfg(test)]
@@ -306,5 +304,40 @@ mod tests {
         assert!(error.to_string().starts_with(wanted), "{error}");
         // The advice is obeyed.
         assert_eq!(fit_of(&[1..=3]), Ok(0));
+    }
+
+    #[test]
+    fn a_list_of_the_workspace_has_the_files_too() {
+        let options =
+            FitOptions { operations: vec![FitOperation::Delete], ..FitOptions::default() };
+        let file = FitFile::new("a", b"x\n");
+        let files = [file.clone(), file];
+        let fitted = fit(&files[..1], &["b", "a", "b"], &options).expect("a grammar");
+        assert_eq!(fitted.notes, []);
+        let error = fit(&files, &["b"], &options).expect_err("one file twice");
+        assert_eq!(error, FitError::Twice { path: "a".to_owned() });
+    }
+
+    #[test]
+    fn paths_that_no_patch_may_change_are_left_out_with_a_note() {
+        let operations = vec![FitOperation::Update, FitOperation::Delete];
+        let options = FitOptions { operations, ..FitOptions::default() };
+        for (path, note) in [
+            ("../x", "../x: left out: the path climbs out of its directory with `..`"),
+            ("/abs", "/abs: left out: the path is absolute; paths are relative to the root"),
+            ("a//b", "a//b: left out: the path has an empty component"),
+            (".git/x", ".git/x: left out: no patch may change it: it belongs to a git directory"),
+            ("a\tb", "\"a\\tb\": left out: the path has the control character U+0009"),
+            ("\u{1b}", "\"\\u{1b}\": left out: the path has the control character U+001B"),
+        ] {
+            let files = [FitFile::new(path, b"x\n"), FitFile::new("ok", b"x\n")];
+            let fitted = fit(&files, &[], &options).expect("one file is left");
+            let notes: Vec<String> = fitted.notes.iter().map(ToString::to_string).collect();
+            assert_eq!(notes, [note]);
+            let listed = fit(&files[1..], &[path], &options).expect("one file is left");
+            assert_eq!(listed.notes, fitted.notes);
+            let refused = fit(&files[..1], &[], &options).map(|fitted| fitted.notes);
+            assert!(matches!(refused, Err(FitError::Nothing { .. })), "{refused:?}");
+        }
     }
 }

@@ -72,6 +72,18 @@ const SCRIPT: &str = concat!(
     "// café ☕ 🎉\n",
 );
 
+/// Git cuts the headings that it makes of these lines, one of them at a blank.
+const LONG: &str = concat!(
+    "def a(first_argument_of_this_function, second_argument_of_this_function, third_argument_",
+    "of_this_function):\n",
+    "    return 1\n",
+    "def b(first_argument_of_this_function, second_argument_of_this_function, third =         ",
+    "None):\n",
+    "    return 1\n",
+    "def a(first_argument_of_this_function, second_argument_of_this_function, third_argument_x):\n",
+    "    return 2\n",
+);
+
 const FILES: &[&str] = &[
     PYTHON,
     RUST,
@@ -95,6 +107,7 @@ const FILES: &[&str] = &[
     "1: a\n2: b\na\n",
     "-1,2 +3,4 @@ f\nf\n-1 @@\n",
     " \n\t\n  \n",
+    LONG,
 ];
 
 /// Tokens of several bytes, that cross lines and split characters, beside all bytes.
