@@ -1,4 +1,4 @@
-import type { Callbacks, ShownProposal, Workspace } from "./index.js";
+import type { Callbacks, ChosenTools, ShownProposal, Workspace } from "./index.js";
 
 /**
  * The file tools of a workspace for the AI SDK; `sdk` is the module `ai`. Every tool answers with its envelope, also when it failed:
@@ -10,7 +10,7 @@ import type { Callbacks, ShownProposal, Workspace } from "./index.js";
 export function tools(
   workspace: Workspace,
   sdk: { tool: (definition: any) => any; jsonSchema: (schema: any) => any },
-  options?: Omit<Callbacks, "signal"> & { later?: boolean },
+  options?: Omit<Callbacks, "signal"> & { later?: boolean } & ChosenTools,
 ): Record<string, any>;
 
 /** A `tool-approval-request` of the AI SDK. */

@@ -1,16 +1,15 @@
 // The file tools for the AI SDK.
 "use strict";
 
-const { toolSpecs } = require("./index.js");
+const { fileTools } = require("./tools.js");
 const later = require("./later.js");
 
 /** The file tools of a workspace; `sdk` is the module `ai`. */
 function tools(workspace, { tool, jsonSchema }, options) {
-  const { later: waits, ...callbacks } = options ?? {};
+  const { later: waits, only, brief, ...callbacks } = options ?? {};
   if (waits && callbacks.approve) throw new TypeError("with `later` a person is asked between two runs: leave out `approve`");
-  const made = toolSpecs("anthropic", { brief: true }).map(({ name, description, input_schema: schema }) => [
-    // Providers take no dots in names.
-    name.replaceAll(".", "_"),
+  const made = fileTools({ only, brief }).map(({ name, description, input_schema: schema }) => [
+    name,
     tool({
       description,
       inputSchema: jsonSchema(schema),

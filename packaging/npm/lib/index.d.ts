@@ -311,6 +311,14 @@ export interface Callbacks {
   signal?: AbortSignal;
 }
 
+/** The file tools that an SDK gets. */
+export interface ChosenTools {
+  /** The names of those that are wanted; all, unless given. */
+  only?: Iterable<string>;
+  /** Whether their descriptions are short; true, unless given. */
+  brief?: boolean;
+}
+
 /** The answer of a file tool that did it. */
 export interface Succeeded<Data = Record<string, unknown>> {
   ok: true;

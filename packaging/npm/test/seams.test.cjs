@@ -4,10 +4,14 @@
 const assert = require("node:assert/strict");
 const { spawnSync } = require("node:child_process");
 const { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } = require("node:fs");
+const { EventEmitter } = require("node:events");
 const { createRequire } = require("node:module");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
+const { createInterface } = require("node:readline");
+const { PassThrough } = require("node:stream");
 const { test } = require("node:test");
+const { pathToFileURL } = require("node:url");
 
 const installed = createRequire(join(process.cwd(), "x.js"));
 const { Workspace, toolSpecs } = installed("apply-patch-cli");
@@ -83,6 +87,7 @@ test("the file tools in the AI SDK", async (t) => {
   if (!ai) return;
   const workspace = new Workspace(folder({ a: "one\n" }));
   const tools = installed("apply-patch-cli/ai").tools(workspace, ai);
+  assert.deepEqual(Object.keys(installed("apply-patch-cli/ai").tools(workspace, ai, { only: ["read_file"] })), ["read_file"]);
   assert.equal(Object.keys(tools).length, toolSpecs("anthropic").length);
   assert.ok(Object.keys(tools).every((name) => /^\w+$/.test(name)));
   const { MockLanguageModelV3, MockLanguageModelV2 } = installed("ai/test");
@@ -110,6 +115,83 @@ test("the file tools in the AI SDK", async (t) => {
   assert.equal(result.text, "done");
   assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
   assert.equal(result.steps[0].toolResults[0].output.ok, true);
+});
+
+/** The requests that Claude Code makes of a server in the program, and its answers. */
+async function claudeCode(t, make, calls) {
+  const { query } = await import(pathToFileURL(installed.resolve("@anthropic-ai/claude-agent-sdk")));
+  const answers = [];
+  const steps = [
+    ["initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } }],
+    ["notifications/initialized"],
+    ["tools/list", {}],
+    ...calls.map(([name, args]) => ["tools/call", { name, arguments: args }]),
+  ];
+  const spawnClaudeCodeProcess = () => {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const child = Object.assign(new EventEmitter(), { stdin, stdout, killed: false, exitCode: null, kill: () => true });
+    const say = (message) => stdout.write(`${JSON.stringify(message)}\n`);
+    const next = () => {
+      const step = steps.shift();
+      if (!step) {
+        return say({ type: "result", subtype: "success", is_error: false, duration_ms: 1, duration_api_ms: 1, num_turns: 1, session_id: "s", result: "done", total_cost_usd: 0, usage: {}, permission_denials: [], uuid: "u" });
+      }
+      const [method, params] = step;
+      const message = { jsonrpc: "2.0", method, ...(params && { params, id: answers.length + 1 }) };
+      return say({ type: "control_request", request_id: `r${answers.length}`, request: { subtype: "mcp_message", server_name: "files", message } });
+    };
+    createInterface({ input: stdin }).on("line", (line) => {
+      const message = JSON.parse(line);
+      if (message.type === "control_request") {
+        say({ type: "control_response", response: { subtype: "success", request_id: message.request_id, response: { commands: [] } } });
+      } else if (message.type === "user") next();
+      else if (message.type === "control_response") {
+        answers.push(message.response.response?.mcp_response);
+        next();
+      }
+    }).on("close", () => {
+      child.exitCode = 0;
+      stdout.end();
+      child.emit("exit", 0, null);
+    });
+    return child;
+  };
+  let result;
+  const options = { spawnClaudeCodeProcess, pathToClaudeCodeExecutable: process.execPath, mcpServers: { files: make() }, tools: [] };
+  for await (const message of query({ prompt: "do it", options })) result = message;
+  assert.equal(result.result, "done");
+  return answers.slice(2).map((answer) => answer.result ?? answer.error);
+}
+
+test("the file tools in the Claude Agent SDK", async (t) => {
+  let sdk;
+  try {
+    sdk = await import(pathToFileURL(installed.resolve("@anthropic-ai/claude-agent-sdk")));
+  } catch (error) {
+    return t.skip(`the Claude Agent SDK is not installed: ${error.code}`);
+  }
+  const { z } = installed("zod");
+  const { server } = installed("apply-patch-cli/claude-agent-sdk");
+  const workspace = new Workspace(folder({ a: "one\n" }));
+  const run = (options, ...calls) => claudeCode(t, () => server(workspace, { ...sdk, z }, options), calls);
+  const edit = (oldText, newText) => ["edit_file", { path: "a", edits: [{ oldText, newText }] }];
+  const [{ tools }, ...answers] = await run({}, ["read_file", { path: "a" }], edit("one", "two"), ["read_file", { path: "b" }], ["telepathy", {}]);
+  const specs = toolSpecs("anthropic", { brief: true });
+  assert.deepEqual(tools.map(({ name, inputSchema }) => [name, inputSchema]), specs.map(({ name, input_schema }) => [name, input_schema]));
+  assert.equal(tools[0].annotations.readOnlyHint, true);
+  assert.deepEqual(answers.slice(0, 3).map(({ isError, content }) => [isError, JSON.parse(content[0].text).ok]), [[false, true], [false, true], [true, false]]);
+  assert.match(answers[3].message, /telepathy/);
+  assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
+  // What no tool knows is refused, and not left out.
+  const [listed, refused] = await run({ only: ["read_file"], brief: false }, ["read_file", { path: "a", line: 1 }]);
+  assert.deepEqual(listed.tools.map(({ name, description }) => [name, description]), [["read_file", toolSpecs("anthropic")[0].description]]);
+  assert.match(JSON.parse(refused.content[0].text).error.message, /line/);
+  const asked = [];
+  const [, , declined] = await run({ approve: ({ diff }) => (asked.push(diff), false) }, ["read_file", { path: "a" }], edit("two", "2"));
+  assert.equal(JSON.parse(declined.content[0].text).error.details.reason, "declined");
+  assert.match(asked[0], /^\+2$/m);
+  assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
+  assert.throws(() => server(workspace, { ...sdk, z }, { only: ["telepathy"] }), { name: "RangeError", message: /no tool "telepathy"/ });
 });
 
 for (const [name, module] of [["ai", "ai"], ["openai-agents", "@openai/agents-core"]]) {

@@ -3,11 +3,17 @@ import {
   type AnyPatchError, applyInMemory, applyMany, type Applied, BoundFiles, GitTree, type Log, Matcher, MultipleMatches, parse, PatchError,
   PatchStream, planOver, StaleFile, type Undone, Vocabulary, Workspace,
 } from "apply-patch-cli";
+import { server } from "apply-patch-cli/claude-agent-sdk";
 import { llamaEvaluate, transformersProcessor } from "apply-patch-cli/decoding";
 import { approve as approveRequest, tools } from "apply-patch-cli/ai";
 import { ApplyPatchEditor, approve, shown, tools as agentTools } from "apply-patch-cli/openai-agents";
 import { Agent, applyPatchTool, type RunState, tool } from "@openai/agents-core";
+import { createSdkMcpServer, type McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk";
 import * as ai from "ai";
+import { z } from "zod";
+
+export const claude = (root: string): McpSdkServerConfigWithInstance =>
+  server(new Workspace(root), { createSdkMcpServer, z }, { only: ["read_file"], approve: async ({ diff }) => diff.length < 9 });
 
 export async function all(root: string, patch: string): Promise<Applied> {
   const workspace = new Workspace(root, { durability: "process", approve: "auto" });
