@@ -1,6 +1,8 @@
 // The file tools for the AI SDK.
 "use strict";
 
+const { toolSpecs } = require("./index.js");
+const { ApplyPatchEditor } = require("./openai-agents.js");
 const { fileTools } = require("./tools.js");
 const later = require("./later.js");
 
@@ -31,8 +33,23 @@ function waiting(workspace, name, callbacks) {
     execute: async (args, { toolCallId, abortSignal: signal }) => {
       const { answer, proposalId } = await later.begin(workspace, name, args, toolCallId, { ...callbacks, signal });
       // Approved in the messages alone.
-      return proposalId === undefined ? answer : ((await later.approve(workspace, proposalId)) ?? answer);
+      return proposalId === undefined ? answer : ((await later.answered(workspace, proposalId)) ?? answer);
     },
+  };
+}
+
+/** The tool `apply_patch` that models of OpenAI know; `openai` is the provider of `@ai-sdk/openai`. */
+function applyPatch(workspace, openai, options) {
+  const editor = new ApplyPatchEditor(workspace, options);
+  return openai.tools.applyPatch({ execute: ({ operation }) => editor.updateFile(operation) });
+}
+
+/** A tool whose input is a patch, which the API holds to the grammar. */
+function patch(workspace, openai, options) {
+  const { name, description, format } = toolSpecs("openai", { patchOnly: true });
+  return {
+    ...openai.tools.customTool({ name, description, format }),
+    execute: (patch, { abortSignal: signal } = {}) => workspace.call("apply_patch", { patch }, { ...options, signal }),
   };
 }
 
@@ -54,4 +71,4 @@ async function reject(workspace, request, why) {
   return { type: "tool-approval-response", approvalId: request.approvalId, approved: false, reason: later.declined(why) };
 }
 
-module.exports = { approve, reject, shown, tools };
+module.exports = { applyPatch, approve, patch, reject, shown, tools };

@@ -124,7 +124,7 @@ function waiting(workspace, name, callbacks) {
       const callId = details.toolCall.callId;
       const { answer, proposalId } = await later.begin(workspace, name, args, callId, callbacks);
       // Approved in the state of the run alone.
-      const done = proposalId === undefined ? answer : ((await later.approve(workspace, proposalId)) ?? answer);
+      const done = proposalId === undefined ? answer : ((await later.answered(workspace, proposalId)) ?? answer);
       return JSON.stringify(done);
     },
   };

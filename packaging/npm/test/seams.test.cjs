@@ -82,6 +82,25 @@ test("all operations of a response are one transaction", async (t) => {
   assert.deepEqual([single.answers.map((one) => one.status), single.transactions], [["completed", "failed"], 1]);
 });
 
+/** A model of the AI SDK that calls a tool and then is done. */
+function modelOf(name, input) {
+  const { MockLanguageModelV3 } = installed("ai/test");
+  const zero = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 };
+  const steps = [
+    ["tool-calls", { type: "tool-call", toolCallId: "1", toolName: name, input: JSON.stringify(input) }],
+    ["stop", { type: "text", text: "done" }],
+  ];
+  return new MockLanguageModelV3({
+    doGenerate: async () => {
+      const [reason, content] = steps.shift();
+      const usage = { inputTokens: zero, outputTokens: zero };
+      return { content: [content], finishReason: { unified: reason, raw: reason }, usage, warnings: [] };
+    },
+  });
+}
+
+const TWO = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n";
+
 test("the file tools in the AI SDK", async (t) => {
   const ai = sdk(t, "ai");
   if (!ai) return;
@@ -90,31 +109,50 @@ test("the file tools in the AI SDK", async (t) => {
   assert.deepEqual(Object.keys(installed("apply-patch-cli/ai").tools(workspace, ai, { only: ["read_file"] })), ["read_file"]);
   assert.equal(Object.keys(tools).length, toolSpecs("anthropic").length);
   assert.ok(Object.keys(tools).every((name) => /^\w+$/.test(name)));
-  const { MockLanguageModelV3, MockLanguageModelV2 } = installed("ai/test");
-  const Mock = MockLanguageModelV3 ?? MockLanguageModelV2;
-  const steps = [
-    { type: "tool-call", toolCallId: "1", toolName: "apply_patch", input: JSON.stringify({ patch: "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n" }) },
-    { type: "text", text: "done" },
-  ];
-  let nth = 0;
-  const zero = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 };
-  const model = new Mock({
-    doGenerate: async () => {
-      const content = [steps[nth++]];
-      const reason = nth === 1 ? "tool-calls" : "stop";
-      const v3 = Mock === MockLanguageModelV3;
-      return {
-        content,
-        finishReason: v3 ? { unified: reason, raw: reason } : reason,
-        usage: v3 ? { inputTokens: zero, outputTokens: zero } : usage,
-        warnings: [],
-      };
-    },
-  });
+  const model = modelOf("apply_patch", { patch: TWO });
   const result = await ai.generateText({ model, tools, prompt: "do it", stopWhen: ai.stepCountIs(3) });
   assert.equal(result.text, "done");
   assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
   assert.equal(result.steps[0].toolResults[0].output.ok, true);
+});
+
+test("OpenAI's own tools in the AI SDK", async (t) => {
+  const ai = sdk(t, "ai");
+  const provider = ai && sdk(t, "@ai-sdk/openai");
+  if (!provider) return;
+  const { openai } = provider;
+  const { applyPatch, patch } = installed("apply-patch-cli/ai");
+  const operation = (diff) => ({ callId: "c1", operation: { type: "update_file", path: "a", diff } });
+  for (const [make, input, ended] of [
+    [applyPatch, operation("@@\n-one\n+two\n"), { status: "completed" }],
+    [applyPatch, operation("@@\n-none\n+two\n"), { status: "failed" }],
+    [patch, TWO, { ok: true }],
+    [patch, TWO.replace("-one", "-none"), { ok: false }],
+  ]) {
+    const workspace = new Workspace(folder({ a: "one\n" }));
+    const tools = { apply_patch: make(workspace, openai) };
+    assert.equal(tools.apply_patch.args.name ?? "apply_patch", "apply_patch");
+    const model = modelOf("apply_patch", input);
+    const result = await ai.generateText({ model, tools, prompt: "do it", stopWhen: ai.stepCountIs(3) });
+    const [{ output }] = result.steps[0].toolResults;
+    assert.deepEqual({ ...output, ...ended }, output);
+    assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), ended.ok || ended.status === "completed" ? "two\n" : "one\n");
+  }
+});
+
+test("what cannot be made is thrown to who decides, and answered to a model", async (t) => {
+  const ai = sdk(t, "ai");
+  if (!ai) return;
+  const module = installed("apply-patch-cli/ai");
+  const workspace = new Workspace(folder({ a: "one\n" }));
+  const { apply_patch: tool } = module.tools(workspace, ai, { later: true });
+  const args = { patch: "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n" };
+  assert.equal(await tool.needsApproval(args, { toolCallId: "c1" }), true);
+  writeFileSync(join(workspace.root, "a"), "none of it\n");
+  await assert.rejects(module.approve(workspace, { approvalId: "a1", toolCall: { toolCallId: "c1" } }), { kind: "stale_file" });
+  const { ok, error } = await tool.execute(args, { toolCallId: "c1" });
+  assert.deepEqual([ok, error.kind], [false, "stale_file"]);
+  assert.ok(error.message.length > 0 && error.suggestedNextAction.length > 0);
 });
 
 /** The requests that Claude Code makes of a server in the program, and its answers. */

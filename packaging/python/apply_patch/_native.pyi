@@ -391,7 +391,10 @@ class Matcher:
     """Follows one output, and says which tokens may come next. What it lets end applies."""
 
     def __new__(cls, vocabulary: Vocabulary, files: BoundFiles) -> Self: ...
-    def allowed(self, mask: Any = None) -> bytes | None:
+    @overload
+    def allowed(self, mask: None = None) -> bytes: ...
+    @overload
+    def allowed(self, mask: Any) -> None:
         """Writes the mask into a writable buffer (a NumPy array, a bytearray), or returns it.
 
         The bit of token `id` is bit `id % 32` of the 32-bit word `id // 32`. What the buffer has beyond the mask is

@@ -22,7 +22,10 @@ from ._tools import functions
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from ._native import Approve, Observe, Workspace
+    from typing_extensions import Unpack
+
+    from ._native import Workspace
+    from ._tools import ToolOptions
 
 
 def server(
@@ -30,11 +33,11 @@ def server(
     only: Collection[str] | None = None,
     *,
     name: str = "files",
-    brief: bool = False,
-    approve: Approve | None = None,
-    observe: Observe | None = None,
+    **options: Unpack[ToolOptions],
 ) -> Any:
     """A server for `mcp_servers` with the file tools of the workspace; `only` names those that are wanted.
+
+    `brief` makes descriptions short, `approve` and `observe` are those of every call.
 
     A call runs in a thread, and so do the callbacks. One that is cancelled changes nothing, or is made already.
     """
@@ -42,20 +45,19 @@ def server(
 
     hints = {spec["name"]: ToolAnnotations(**spec["annotations"]) for spec in tool_specs("mcp")}
     tools = [
-        SdkMcpTool(tool, description, schema, _handler(workspace, tool, approve, observe), annotations=hints[tool])
-        for tool, description, schema, _ in functions(workspace, only, brief=brief)
+        SdkMcpTool(tool, description, schema, _handler(workspace, tool, options), annotations=hints[tool])
+        for tool, description, schema, _ in functions(workspace, only, **options)
     ]
     return create_sdk_mcp_server(name, tools=tools)
 
 
-def _handler(
-    workspace: Workspace, tool: str, approve: Approve | None, observe: Observe | None
-) -> Callable[[dict[str, Any]], Any]:
+def _handler(workspace: Workspace, tool: str, options: ToolOptions) -> Callable[[dict[str, Any]], Any]:
+    callbacks: dict[str, Any] = {name: options.get(name) for name in ("approve", "observe")}
+
     async def call(arguments: dict[str, Any]) -> dict[str, Any]:
         cancellation = Cancellation()
-        callbacks: dict[str, Any] = {"approve": approve, "observe": observe, "cancellation": cancellation}
         try:
-            answer = await asyncio.to_thread(workspace.call, tool, arguments, **callbacks)
+            answer = await asyncio.to_thread(workspace.call, tool, arguments, cancellation=cancellation, **callbacks)
         except asyncio.CancelledError:
             cancellation.cancel()
             raise

@@ -258,7 +258,7 @@ class _Follower:
 
 
 def _listed(tokens: Any) -> list[int]:
-    return tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)  # type: ignore[no-any-return]
+    return tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
 
 
 class TransformersProcessor:

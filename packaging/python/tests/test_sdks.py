@@ -1,6 +1,7 @@
 """The drop-ins, with the SDKs themselves; those that are not installed are skipped."""
 
 import asyncio
+import importlib.util
 import json
 import os
 import pathlib
@@ -269,6 +270,34 @@ def test_apply_diff_is_the_sdks_function(agents):
         assert apply_patch.apply_diff(text, diff, mode) == theirs(text, diff, mode)
     with pytest.raises(ValueError):
         apply_patch.apply_diff("one\n", "@@\n-two\n+2")
+
+
+def test_what_cannot_be_made_is_raised_to_who_decides_and_answered_to_a_model(root):
+    from apply_patch import PatchError, _later
+
+    workspace = Workspace(root)
+    patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** End Patch\n"
+    _, proposal = _later.begin(workspace, "apply_patch", {"patch": patch}, "c1")
+    (root / "a.txt").write_text("none of it\n")
+    with pytest.raises(PatchError):
+        _later.approve(workspace, proposal)
+    answer = json.loads(_later.answered(_later.approve, workspace, proposal))
+    assert answer["ok"] is False and answer["error"]["kind"] == "stale_file"
+    with pytest.raises(PatchError):
+        _later.decline(workspace, "p-00000000")
+    assert json.loads(_later.answered(_later.decline, workspace, "p-00000000"))["ok"] is False
+    assert json.loads(_later.decline(workspace, proposal, "no"))["ok"]
+
+
+def test_only_one_asks(root):
+    for module, name in [("langchain_core", "langchain"), ("agents", "openai_agents"), ("pydantic_ai", "pydantic_ai")]:
+        if importlib.util.find_spec(module):
+            adapter = importlib.import_module(f"apply_patch.{name}")
+            make = adapter.toolset if name == "pydantic_ai" else adapter.tools
+            with pytest.raises(ValueError, match="leave out `approve`"):
+                make(Workspace(root), later=True, approve=lambda _: True)
+            with pytest.raises(TypeError):
+                make(Workspace(root), aprove=lambda _: True)
 
 
 LATER = [("openai_agents", "agents"), ("pydantic_ai", "pydantic_ai"), ("langgraph", "langgraph")]
