@@ -98,7 +98,8 @@ fn fit(
         some => some.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
     };
     for profile in Profile::ALL {
-        let options = FitOptions { profile, operations: operations.clone() };
+        let options =
+            FitOptions { profile, operations: operations.clone(), ..FitOptions::default() };
         let fit = Fit::new(&[FitFile::new("src/file", &bytes)], &["README.md"], &options)?;
         for format in [Format::Lark, Format::Ebnf, Format::Gbnf] {
             match fit.write(format) {
