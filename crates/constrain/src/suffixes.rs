@@ -97,11 +97,10 @@ pub(crate) fn repeated_end(ids: &[u32], order: &[u32]) -> usize {
 /// a number beyond the last line if every block from this line on stands somewhere else too.
 ///
 /// The ends ascend: a unique block stays unique with a line more.
-pub(crate) fn shortest_unique(ids: &[u32]) -> Vec<u32> {
-    let order = sorted(ids);
+pub(crate) fn shortest_unique(ids: &[u32], order: &[u32]) -> Vec<u32> {
     // First the most lines that the suffix of each line shares with a neighbour in the order.
     let mut ends = vec![0; ids.len()];
-    each_shared(ids, &order, |start, shared, next| {
+    each_shared(ids, order, |start, shared, next| {
         for line in [start, next] {
             ends[line] = ends[line].max(shared as u32);
         }
@@ -160,7 +159,7 @@ mod tests {
             (&[0, 1, 0, 1], &[3, 3, 5, 5]),
             (&[0, 1, 0, 2], &[2, 2, 4, 4]),
         ] {
-            assert_eq!(shortest_unique(ids), ends, "{ids:?}");
+            assert_eq!(shortest_unique(ids, &sorted(ids)), ends, "{ids:?}");
         }
     }
 
@@ -171,7 +170,7 @@ mod tests {
             let len = random.usize(..40);
             let letters = random.u32(1..5).min(len.max(1) as u32);
             let ids: Vec<u32> = (0..len).map(|_| random.u32(..letters)).collect();
-            let ends = shortest_unique(&ids);
+            let ends = shortest_unique(&ids, &sorted(&ids));
             assert_eq!(ends, slowly(&ids), "{ids:?}");
             assert!(ends.is_sorted(), "{ids:?}");
         }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::note::Unfit;
 use super::rules::{Alternative, Choice, RuleId, Rules, Sign, Symbol};
 use super::text::FitText;
-use crate::suffixes::shortest_unique;
+use crate::suffixes::{shortest_unique, sorted};
 use patch_engine::Profile;
 use patch_grammar::marker::{Marker, NO_NEWLINE};
 
@@ -99,7 +99,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
     fn new(rules: &'a mut Rules, text: &'a FitText<'f>, profile: Profile, rest: RuleId) -> Self {
         Self {
             at: rules.text(AT),
-            ends: shortest_unique(&text.lines),
+            ends: shortest_unique(&text.lines, &sorted(&text.lines)),
             free: vec![After::default(); text.lines.len() + 1],
             starts: Vec::new(),
             firsts: Choice::default(),
