@@ -82,7 +82,7 @@ pub mod grammar {
 #[cfg(feature = "constrain")]
 pub mod decode {
     pub use patch_constrain::{
-        Binder, Bound, Matcher, NoSuchToken, NotAllowed, NotBound, Operations, UnpackError,
+        Binder, Bound, Matcher, NoSuchToken, NotAllowed, NotBound, Operations, TooFew, UnpackError,
         Vocabulary, allowed_batch,
     };
 

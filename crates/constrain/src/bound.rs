@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fs_guard::fold;
 
@@ -47,6 +47,8 @@ pub struct Bound {
     pub(crate) names: Names,
     /// Cached tokens of places with many possible lines.
     pub(crate) wide: Mutex<HashMap<WideKey, Arc<Wide>>>,
+    /// The most bytes that may be needed to finish an output whose hunks repeat nothing.
+    pub(crate) most_rest: OnceLock<u32>,
 }
 
 /// A node of a vocabulary, some suffixes of a file, and a place in their lines.
@@ -158,7 +160,16 @@ impl Binder {
         if headers.len() == 1 {
             return Err(not_bound("", BindError::Nothing));
         }
-        Ok(Bound { operations, paths, alike, files, headers, names, wide: Mutex::default() })
+        Ok(Bound {
+            operations,
+            paths,
+            alike,
+            files,
+            headers,
+            names,
+            wide: Mutex::default(),
+            most_rest: OnceLock::new(),
+        })
     }
 }
 

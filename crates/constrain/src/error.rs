@@ -1,5 +1,6 @@
 //! Why a vocabulary, bound files or a matcher cannot be made.
 
+use crate::budget::TooFew;
 use crate::matcher::NotAllowed;
 use crate::paths::PathProblem;
 
@@ -72,6 +73,9 @@ pub enum UnpackError {
     /// An end token is beyond the vocabulary.
     #[error(transparent)]
     End(#[from] NoSuchToken),
+    /// The limit of added lines is too low for these files.
+    #[error("the number of added lines: {0}")]
+    Lines(#[from] TooFew),
     /// The output is not one of these files, or has tokens of another vocabulary.
     #[error("the output was not made with this vocabulary for these files: {0}")]
     Output(#[from] NotAllowed),

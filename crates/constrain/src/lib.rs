@@ -17,12 +17,14 @@
 //!
 //! Such a patch applies under the profiles `strict` and `codex` alike.
 //!
-//! Some end can be reached from every state. A block begins only at a line from which some block
+//! Some end can be reached from every state, also with few added lines or tokens left. A block begins only at a line from which some block
 //! stands once, and a hunk only above the last such line; a suffix array over the lines finds them.
 #![forbid(unsafe_code)]
 
 mod batch;
 mod bound;
+mod budget;
+mod costs;
 mod cut;
 mod error;
 pub mod fit;
@@ -44,6 +46,7 @@ mod wide;
 
 pub use batch::allowed_batch;
 pub use bound::{Binder, Bound, Operations};
+pub use budget::TooFew;
 pub use error::{BindError, NoSuchToken, NotBound, UnpackError};
 pub use matcher::{Matcher, NotAllowed, has};
 pub use paths::PathProblem;

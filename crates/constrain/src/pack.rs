@@ -95,6 +95,9 @@ impl Matcher {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new(MATCHER);
+        let most = self.max_added_lines();
+        out.0.push(u8::from(most.is_some()));
+        out.number(most.unwrap_or(0) as usize);
         out.number(self.tokens().len());
         self.tokens().for_each(|token| out.number(token as usize));
         out.0
@@ -112,9 +115,15 @@ impl Matcher {
         bytes: &[u8],
     ) -> Result<Self, UnpackError> {
         let mut from = Reader::new(bytes, MATCHER)?;
+        let is_limited = from.flag()?;
+        let most = from.number()?;
         let tokens = from.list(Reader::number)?;
         from.end()?;
-        let mut matcher = Self::new(vocabulary, bound);
+        let mut matcher = if is_limited {
+            Self::with_max_added_lines(vocabulary, bound, most)?
+        } else {
+            Self::new(vocabulary, bound)
+        };
         tokens.into_iter().try_for_each(|token| matcher.accept(token))?;
         Ok(matcher)
     }

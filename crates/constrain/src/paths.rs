@@ -149,9 +149,9 @@ mod tests {
         }
     }
 
-    /// All names of up to three characters, and longer ones that are like a listed one.
+    /// All names of up to three of the characters in listed names, and longer ones like these.
     fn names() -> Vec<String> {
-        let letters = || ('a'..='z').chain('0'..='9').chain(['_', '-', '.', '$', '#']);
+        let letters = || "abcghijlmnoprstuvxz019_-.$".chars();
         let one: Vec<String> = letters().map(String::from).collect();
         let longer = |names: &[String]| -> Vec<String> {
             names.iter().flat_map(|name| letters().map(move |c| format!("{name}{c}"))).collect()

@@ -2,7 +2,8 @@
 //!
 //! Some end can be reached from every state, by three rules. A block begins only at a line from
 //! which some block stands once: the lines above [`OpenSection::limit`]. A hunk begins only if there
-//! is such a line below the hunk before. And a line can always be added to a hunk.
+//! is such a line below the hunk before. And a line can always be added to a hunk: where their
+//! number is limited, the last one is kept for a text that the file does not have.
 
 use std::ops::Range;
 
@@ -64,6 +65,7 @@ impl Bound {
             },
             Place::NewLine => match byte {
                 b'+' => {
+                    add_line(log)?;
                     state.place = Place::NewText(Utf8::Whole);
                     Some(())
                 }
@@ -81,11 +83,7 @@ impl Bound {
             Place::Added { start, utf8 } => {
                 match added(utf8, byte)? {
                     Some(utf8) => state.place = Place::Added { start, utf8 },
-                    None => {
-                        let end = log.bytes.len() as u32 - 1;
-                        log.lines.push(HunkLine { sign: b'+', start, end });
-                        state.place = Place::Line;
-                    }
+                    None => self.end_added(log, state, start)?,
                 }
                 Some(())
             }
@@ -121,6 +119,11 @@ impl Bound {
     }
 }
 
+/// Begins an added line, if one is left.
+fn add_line(log: &mut Log) -> Option<()> {
+    (log.lines_left() > 0).then(|| log.added += 1)
+}
+
 /// Takes a byte of free text: the state of the character, or `None` at the end of the line.
 fn added(utf8: Utf8, byte: u8) -> Option<Option<Utf8>> {
     match byte {
@@ -145,6 +148,7 @@ impl Bound {
         match self.headers[header as usize].kind {
             HeaderKind::End => !log.sections.is_empty(),
             HeaderKind::Add => true,
+            HeaderKind::Update(_) if log.lines_left() == 0 && !self.operations.rename => false,
             HeaderKind::Update(path) | HeaderKind::Delete(path) => {
                 let alike = self.alike[path as usize];
                 let mut taken = log.sections.iter().filter_map(|section| section.path);
@@ -240,7 +244,7 @@ impl Bound {
         name + 1 < names::LONGEST || self.may_end_path(log, &format!("{path}{}", char::from(byte)))
     }
 
-    fn may_end_path(&self, log: &Log, path: &str) -> bool {
+    pub(crate) fn may_end_path(&self, log: &Log, path: &str) -> bool {
         let new = log.sections.iter().filter_map(|section| section.new);
         let new = new.filter_map(|(start, end)| std::str::from_utf8(log.text(start, end)).ok());
         self.names.is_free(path, new)
@@ -260,6 +264,7 @@ impl Bound {
 /// Hunks.
 impl Bound {
     fn open_hunk(&self, log: &Log, state: &mut MatcherState) -> Option<()> {
+        (log.lines_left() > 0).then_some(())?;
         state.hunk = OpenHunk {
             lines: log.lines.len() as u32,
             min: state.section.cursor,
@@ -341,10 +346,13 @@ impl Bound {
         let start = log.bytes.len() as u32;
         match byte {
             b'+' => {
+                add_line(log)?;
                 state.hunk.changes = true;
                 state.place = Place::Added { start, utf8: Utf8::Whole };
             }
             b' ' | b'-' => {
+                // Otherwise the hunk can end now, and perhaps not any more below.
+                (log.lines_left() > 0 || state.hunk.is_new).then_some(())?;
                 self.open_old(file, state)?;
                 log.lines.push(HunkLine { sign: byte, start, end: start });
                 state.place = Place::Old { sign: byte, at: 0 };
@@ -362,6 +370,18 @@ impl Bound {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Ends an added line. The last one has to let the hunk end.
+    fn end_added(&self, log: &mut Log, state: &mut MatcherState, start: u32) -> Option<()> {
+        let end = log.bytes.len() as u32 - 1;
+        let line = HunkLine { sign: b'+', start, end };
+        log.lines.push(line);
+        state.place = Place::Line;
+        let file = self.file(state.section.file);
+        state.hunk.is_new |= file.id_of(log.line(line)).is_none();
+        let ends = log.lines_left() > 0 || state.hunk.is_new || self.may_end_hunk(log, state);
+        ends.then_some(())
     }
 
     /// Begins the next old line.

@@ -1,7 +1,9 @@
 //! A file for the matcher: its lines, and its sorted suffixes.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use crate::costs::Costs;
 use crate::cut::{self, Cut};
 use crate::error::BindError;
 use crate::suffixes;
@@ -25,6 +27,8 @@ pub(crate) struct FileText {
     pub(crate) limit: u32,
     /// The beginnings of texts that git writes as headings, in the order of the texts.
     cuts: Vec<Cut>,
+    /// What hunks cost, for outputs of limited length.
+    costs: OnceLock<Costs>,
     /// A tree of maxima over `order`: the last line above `limit` in each stretch.
     last: Vec<i32>,
 }
@@ -61,7 +65,9 @@ impl FileText {
         let order = suffixes::sorted(&ids);
         let limit = (ids.len() - suffixes::repeated_end(&ids, &order)) as u32;
         let last = maxima(&order, limit);
-        let mut this = Self { text, lines, ids, firsts, order, limit, cuts: Vec::new(), last };
+        let costs = OnceLock::new();
+        let cuts = Vec::new();
+        let mut this = Self { text, lines, ids, firsts, order, limit, cuts, costs, last };
         this.cuts = cut::cuts(this.firsts.iter().map(|&line| this.str(line)));
         Ok(this)
     }
@@ -81,6 +87,11 @@ impl FileText {
     pub(crate) fn line(&self, line: u32) -> &[u8] {
         let (start, end) = self.lines[line as usize];
         &self.text.as_bytes()[start as usize..end as usize]
+    }
+
+    /// What hunks of the file cost.
+    pub(crate) fn costs(&self) -> &Costs {
+        self.costs.get_or_init(|| Costs::new(self))
     }
 
     /// The text of a line, as a string.

@@ -598,11 +598,13 @@ export function fit(
   options?: {
     /** The lines that hunks may show, from 1: those that the model saw. */
     lines?: Record<string, [number, number][]>;
-    /** Further paths that exist: they can be deleted, and a new file is none of them. */
+    /** Paths that exist: they can be deleted, and a new file is none of them. */
     paths?: string[];
     operations?: ("update" | "add" | "delete" | "move")[];
     /** The profile that the patch will be applied by. */
     profile?: "strict" | "codex";
+    /** The notation whose engine has to take the grammar: "lark" unless told. */
+    format?: "lark" | "ebnf" | "gbnf";
   },
 ): FittedGrammar;
 

@@ -130,6 +130,7 @@ class FitOptions(TypedDict, total=False):
     paths: Sequence[str]
     operations: Sequence[Literal["update", "add", "delete", "move"]]
     profile: Literal["strict", "codex"] | None
+    format: Literal["lark", "ebnf", "gbnf"] | None
 
 class FitStub(TypedDict):
     profile: Profile

@@ -6,6 +6,7 @@ use apply_patch_api::FitRequest;
 pub(super) use apply_patch_api::FittedGrammar;
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::files::Access;
+use apply_patch_api::grammar::export::Format;
 
 use super::workspace;
 use crate::args::fit::FileLines;
@@ -13,8 +14,12 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::{args, source};
 
-/// Makes the grammar for files of the workspace.
-pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar, Failure> {
+/// Makes the grammar for files of the workspace, in a notation.
+pub(super) fn fitted(
+    global: &Global,
+    args: &args::Fit,
+    format: Format,
+) -> Result<FittedGrammar, Failure> {
     let workspace = workspace::open(global)?;
     let root = workspace.root();
     let mut files = Vec::with_capacity(args.fit.len());
@@ -33,6 +38,7 @@ pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar,
         paths: paths(args)?,
         operations: args.operations.clone(),
         profile: args.profile.map(|profile| profile.as_str().to_owned()),
+        format: Some(format.as_str().to_owned()),
     };
     apply_patch_api::fit(&files, &request).map_err(|error| Failure::Tool(Box::new(error)))
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "the files that the environment names")]
 
 mod batch;
+mod budget;
 mod histories;
 mod outputs;
 mod pack;

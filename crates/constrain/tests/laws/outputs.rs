@@ -84,7 +84,7 @@ const LONG: &str = concat!(
     "    return 2\n",
 );
 
-const FILES: &[&str] = &[
+pub(crate) const FILES: &[&str] = &[
     PYTHON,
     RUST,
     C,
@@ -111,7 +111,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Tokens of several bytes, that cross lines and split characters, beside all bytes.
-fn several() -> Arc<Vocabulary> {
+pub(crate) fn several() -> Arc<Vocabulary> {
     let texts: [&[u8]; 46] = [
         b"*** ",
         b"***",
