@@ -87,41 +87,72 @@ pub struct JsMatcher(Matcher);
 
 #[napi]
 impl JsMatcher {
-    /// Begins an output.
+    /// Begins an output, with a limit of added lines. Throws if that is too low.
     #[napi(constructor, catch_unwind)]
-    #[must_use]
-    pub fn new(vocabulary: &JsVocabulary, files: &JsBoundFiles) -> Self {
-        Self(Matcher::new(Arc::clone(&vocabulary.0), Arc::clone(&files.0)))
+    pub fn new(
+        vocabulary: &JsVocabulary,
+        files: &JsBoundFiles,
+        max_added_lines: Option<u32>,
+    ) -> Result<Self> {
+        let tokens = Arc::clone(&vocabulary.0);
+        let bound = Arc::clone(&files.0);
+        Ok(Self(match max_added_lines {
+            Some(most) => Matcher::with_max_added_lines(tokens, bound, most)
+                .map_err(|error| Error::from_reason(format!("maxAddedLines: {error}")))?,
+            None => Matcher::new(tokens, bound),
+        }))
     }
 
     /// Writes the mask of the tokens that may follow into memory, whose length is a multiple of 4.
+    /// Throws if so many tokens are not enough to finish the output.
     #[napi(catch_unwind)]
-    pub fn allowed(&mut self, mut mask: BufferSlice<'_>) {
-        self.masked(mask.len() / 4, |words| mask.copy_from_slice(bytemuck::cast_slice(words)));
+    pub fn allowed(
+        &mut self,
+        mut mask: BufferSlice<'_>,
+        max_tokens_left: Option<u32>,
+    ) -> Result<()> {
+        self.masked(mask.len() / 4, max_tokens_left, |words| {
+            mask.copy_from_slice(bytemuck::cast_slice(words));
+        })
     }
 
     /// Gives the tokens that may not follow the logit minus infinity. Returns the share of the
     /// probability that they had, if the next byte is in the text of an old line.
     #[napi(catch_unwind)]
-    pub fn mask_logits(&mut self, mut logits: BufferSlice<'_>) -> Result<Option<f64>> {
+    pub fn mask_logits(
+        &mut self,
+        mut logits: BufferSlice<'_>,
+        max_tokens_left: Option<u32>,
+    ) -> Result<Option<f64>> {
         let logits: &mut [f32] = bytemuck::try_cast_slice_mut(&mut logits)
             .map_err(|error| Error::new(Status::InvalidArg, error.to_string()))?;
         let counts = self.0.is_in_old_line();
-        Ok(self.masked(logits.len().div_ceil(32), |words| {
+        self.masked(logits.len().div_ceil(32), max_tokens_left, |words| {
             let share = counts.then(|| denied_share(words, logits));
             mask_logits(words, logits);
             share
-        }))
+        })
     }
 
-    fn masked<T>(&mut self, words: usize, then: impl FnOnce(&[u32]) -> T) -> T {
+    fn masked<T>(
+        &mut self,
+        words: usize,
+        max_tokens_left: Option<u32>,
+        then: impl FnOnce(&[u32]) -> T,
+    ) -> Result<T> {
         thread_local! {
             static MASK: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
         }
         MASK.with_borrow_mut(|mask| {
             mask.resize(words, 0);
-            self.0.allowed(mask);
-            then(mask)
+            match max_tokens_left {
+                Some(left) => self
+                    .0
+                    .allowed_within(mask, left)
+                    .map_err(|error| Error::from_reason(format!("maxTokensLeft: {error}")))?,
+                None => self.0.allowed(mask),
+            }
+            Ok(then(mask))
         })
     }
 

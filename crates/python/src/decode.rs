@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::{ptr, thread};
 
 use apply_patch_api::decode::{
-    Binder, Bound as BoundText, Matcher, Operations, Vocabulary, allowed_batch,
+    Binder, Bound as BoundText, Matcher, Operations, TooFew, Vocabulary, allowed_batch,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -210,27 +210,43 @@ impl PyMatcher {
 #[pymethods]
 impl PyMatcher {
     #[new]
-    fn new(vocabulary: Py<PyVocabulary>, files: Py<PyBoundFiles>) -> Self {
+    #[pyo3(signature = (vocabulary, files, *, max_added_lines = None))]
+    fn new(
+        vocabulary: Py<PyVocabulary>,
+        files: Py<PyBoundFiles>,
+        max_added_lines: Option<u32>,
+    ) -> PyResult<Self> {
         let tokens = Arc::clone(&vocabulary.get().0);
         let bound = Arc::clone(&files.get().bound);
-        Self::of(vocabulary, files, Matcher::new(tokens, bound))
+        let matcher = match max_added_lines {
+            Some(most) => Matcher::with_max_added_lines(tokens, bound, most)
+                .map_err(|error| PyValueError::new_err(format!("max_added_lines: {error}")))?,
+            None => Matcher::new(tokens, bound),
+        };
+        Ok(Self::of(vocabulary, files, matcher))
     }
 
     /// Returns the mask of the tokens that may follow as bytes, or writes it into a writable buffer
     /// (a NumPy array, a bytearray). The bit of token `id` is bit `id % 32` of word `id // 32`. What
     /// the buffer has beyond the mask is cleared.
-    #[pyo3(signature = (mask = None))]
+    ///
+    /// With `max_tokens_left`, only tokens after which the patch can be finished in time are in it;
+    /// the token itself counts, and the one that ends the output. Raises `ValueError` if there are
+    /// too few.
+    #[pyo3(signature = (mask = None, *, max_tokens_left = None))]
     fn allowed<'py>(
         slf: &Bound<'py, Self>,
         mask: Option<&Bound<'py, PyAny>>,
+        max_tokens_left: Option<u32>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let py = slf.py();
         let Some(mask) = mask else {
-            return Ok(Some(masks(py, &[slf.get()], slf.get().mask_len())?));
+            let mask = masks(py, &[slf.get()], slf.get().mask_len(), max_tokens_left)?;
+            return Ok(Some(mask));
         };
         let view = PyMemoryView::from(mask)?.call_method1("cast", ("B",))?;
         let row = view.len()?;
-        write_masks(py, &[Some(slf.clone())], &view, row).map(|()| None)
+        write_masks(py, &[Some(slf.clone())], &view, row, max_tokens_left).map(|()| None)
     }
 
     /// Takes the next token. Raises `ValueError` if the token may not follow; the matcher stays as
@@ -319,15 +335,17 @@ impl PyMatcher {
 type PackedMatcher<'py> = (Py<PyVocabulary>, Py<PyBoundFiles>, Bound<'py, PyBytes>);
 
 /// Writes the masks of matchers into rows of `row` bytes of a buffer, on all processors. The row of
-/// None stays as it is.
+/// None stays as it is. With `max_tokens_left`, each output can be finished in so many tokens.
 #[pyfunction]
+#[pyo3(signature = (matchers, view, row, max_tokens_left = None))]
 pub(crate) fn fill_masks(
     py: Python<'_>,
     matchers: Vec<Option<Bound<'_, PyMatcher>>>,
     view: &Bound<'_, PyAny>,
     row: usize,
+    max_tokens_left: Option<u32>,
 ) -> PyResult<()> {
-    write_masks(py, &matchers, view, row)
+    write_masks(py, &matchers, view, row, max_tokens_left)
 }
 
 /// Returns the tokens of a mask if there are so many at most, as in most headers and old lines.
@@ -348,6 +366,7 @@ fn write_masks(
     matchers: &[Option<Bound<'_, PyMatcher>>],
     view: &Bound<'_, PyAny>,
     row: usize,
+    max_tokens_left: Option<u32>,
 ) -> PyResult<()> {
     let given: Vec<&PyMatcher> = matchers.iter().flatten().map(Bound::get).collect();
     if let Some(matcher) = given.iter().find(|matcher| matcher.mask_len() > row) {
@@ -360,7 +379,7 @@ fn write_masks(
         let message = format!("a mask has words of 4 bytes, and there is room for {row} bytes");
         return Err(PyValueError::new_err(message));
     }
-    let masks = PyMemoryView::from(masks(py, &given, row)?.as_any())?;
+    let masks = PyMemoryView::from(masks(py, &given, row, max_tokens_left)?.as_any())?;
     // The stable interface of Python 3.10 has no buffers: one memoryview is copied to another.
     let rows = |first: usize, count: usize| {
         let [start, end] = [first * row, (first + count) * row].map(usize::cast_signed);
@@ -383,6 +402,7 @@ fn masks<'py>(
     py: Python<'py>,
     matchers: &[&PyMatcher],
     row: usize,
+    max_tokens_left: Option<u32>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     thread_local! {
         /// The masks of the last call: to allocate a megabyte takes as long as to fill it.
@@ -401,9 +421,15 @@ fn masks<'py>(
             let mut locked: Vec<_> = order.iter().map(|&nth| (nth, used[nth].lock())).collect();
             locked.sort_unstable_by_key(|(nth, _)| *nth);
             let mut all: Vec<&mut Matcher> = locked.iter_mut().map(|(_, one)| &mut **one).collect();
-            let threads = if all.len() > 1 { *PROCESSORS } else { 1 };
-            allowed_batch(&mut all, words, row / 4, threads);
-        });
+            let Some(left) = max_tokens_left else {
+                let threads = if all.len() > 1 { *PROCESSORS } else { 1 };
+                allowed_batch(&mut all, words, row / 4, threads);
+                return Ok(());
+            };
+            let mut rows = all.iter_mut().zip(words.chunks_mut((row / 4).max(1)));
+            rows.try_for_each(|(matcher, mask)| matcher.allowed_within(mask, left))
+        })
+        .map_err(|error: TooFew| PyValueError::new_err(format!("max_tokens_left: {error}")))?;
         Ok(PyBytes::new(py, bytemuck::cast_slice(words)))
     })
 }

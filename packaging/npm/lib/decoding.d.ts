@@ -1,5 +1,13 @@
 import type { BoundFiles, Vocabulary } from "./index.js";
 
+/** How long an output may be. It is whole then: the matcher ends it in time. */
+export interface OutputLimits {
+  /** How many lines it may add. */
+  maxAddedLines?: number;
+  /** How many tokens it may have, with the one that ends it. */
+  maxTokens?: number;
+}
+
 /**
  * The tokens of a tokenizer of transformers.js, without the special ones. `end` are the ids that end an output: that of the tokenizer, unless
  * given (a model may have several, in its `generation_config`).
@@ -20,7 +28,7 @@ export function transformersVocabulary(
  * `denied` has for each row the largest share of the probability that the mask took in an old line.
  */
 export function transformersProcessor(
-  vocabulary: Vocabulary, files: BoundFiles,
+  vocabulary: Vocabulary, files: BoundFiles, options?: OutputLimits,
 ): ((inputIds: (bigint | number)[][], logits: any) => any) & { readonly denied: number[] };
 
 /** The tokens of a model of node-llama-cpp, without the special ones. */
@@ -39,5 +47,5 @@ export function llamaEvaluate<Token extends number>(
   tokens: Token[],
   vocabulary: Vocabulary,
   files: BoundFiles,
-  options?: { temperature?: number; minP?: number; topK?: number; topP?: number; seed?: number; [option: string]: unknown },
+  options?: OutputLimits & { temperature?: number; minP?: number; topK?: number; topP?: number; seed?: number; [option: string]: unknown },
 ): AsyncGenerator<Token, void, void>;

@@ -60,13 +60,17 @@ function llamaVocabulary(model) {
   return new Vocabulary(bytes, [...bytes.keys()].filter((id) => model.isEogToken(id)));
 }
 
+/** How many tokens an output may still have. */
+const left = (maxTokens, tokens) => (maxTokens === undefined ? undefined : Math.max(maxTokens - tokens, 0));
+
 /** A matcher that follows one output, also when it goes back. */
 class Follower {
   #tokens = [];
   #shares = [];
 
-  constructor(matcher) {
+  constructor(matcher, maxTokens) {
     this.matcher = matcher;
+    this.maxTokens = maxTokens;
   }
 
   get denied() {
@@ -94,20 +98,22 @@ class Follower {
   /** Masks the logits that follow the output. */
   mask(ids, first, logits) {
     if (!this.follow(ids, first)) return;
-    const share = this.matcher.maskLogits(logits);
+    const maxTokensLeft = left(this.maxTokens, this.#tokens.length);
+    const share = this.matcher.maskLogits(logits, { maxTokensLeft });
     if (share !== undefined) this.#shares.push({ at: this.#tokens.length, share });
   }
 }
 
-function transformersProcessor(vocabulary, files) {
-  const first = new Matcher(vocabulary, files);
+function transformersProcessor(vocabulary, files, options) {
+  const { maxTokens, ...limits } = options ?? {};
+  const first = new Matcher(vocabulary, files, limits);
   const rows = [];
   let prompt;
   const processor = (inputIds, logits) => {
     prompt ??= inputIds[0].length;
     const size = logits.dims.at(-1);
     for (const [nth, ids] of inputIds.entries()) {
-      rows[nth] ??= new Follower(first.copy());
+      rows[nth] ??= new Follower(first.copy(), maxTokens);
       const row = logits.data.subarray(nth * size, (nth + 1) * size);
       try {
         rows[nth].mask(ids, prompt, row);
@@ -126,17 +132,18 @@ function transformersProcessor(vocabulary, files) {
 const CERTAIN = 1000;
 
 async function* llamaEvaluate({ TokenBias }, sequence, tokens, vocabulary, files, options) {
-  const { tokenBias, ...others } = options ?? {};
+  const { tokenBias, maxAddedLines, maxTokens, ...others } = options ?? {};
   if (tokenBias !== undefined) throw new TypeError("the tokens have their biases from the matcher: leave out `tokenBias`");
   if (sequence.tokenPredictor) throw new TypeError("a sequence with a `tokenPredictor` samples before it tells its tokens");
-  const matcher = new Matcher(vocabulary, files);
+  const matcher = new Matcher(vocabulary, files, { maxAddedLines });
+  let count = 0;
   const mask = new Uint32Array(vocabulary.maskLength);
   const biased = () => {
     const bias = TokenBias.for(sequence.model);
     // Its own method leaves out the tokens that end an output.
     const { _biases: biases } = bias;
     if (typeof biases?.set !== "function") throw new Error("this version of node-llama-cpp keeps the biases of tokens elsewhere");
-    matcher.allowed(mask);
+    matcher.allowed(mask, { maxTokensLeft: left(maxTokens, count) });
     const sorted = [[], []];
     for (let id = 0; id < vocabulary.size; id++) sorted[(mask[id >> 5] >>> (id & 31)) & 1].push(id);
     const [not, may] = sorted;
@@ -146,6 +153,7 @@ async function* llamaEvaluate({ TokenBias }, sequence, tokens, vocabulary, files
   };
   for await (const token of sequence.evaluate(tokens, { ...others, tokenBias: biased })) {
     matcher.accept(token);
+    count++;
     yield token;
   }
 }

@@ -637,18 +637,27 @@ export class BoundFiles {
 
 /** Follows one output token by token, and tells which tokens may follow. An output that ends applies to the files. */
 export class Matcher {
-  constructor(vocabulary: Vocabulary, files: BoundFiles);
+  /** @throws {RangeError} if so few added lines cannot make a patch. */
+  constructor(
+    vocabulary: Vocabulary,
+    files: BoundFiles,
+    options?: {
+      /** How many lines the whole output may add. */
+      maxAddedLines?: number;
+    },
+  );
   /**
    * Writes the mask of the tokens that may follow into an array, or makes one. The bit of token `id` is bit `id & 31` of word `id >> 5`. What
-   * the array has beyond the mask is cleared.
+   * the array has beyond the mask is cleared. With `maxTokensLeft`, only tokens after which the patch can be finished in time are in it; the
+   * token itself counts, and the one that ends the output. @throws {RangeError} if there are too few.
    */
-  allowed(): Uint32Array;
-  allowed<Mask extends ArrayBufferView>(mask: Mask): Mask;
+  allowed(mask?: undefined, options?: { maxTokensLeft?: number }): Uint32Array;
+  allowed<Mask extends ArrayBufferView>(mask: Mask, options?: { maxTokensLeft?: number }): Mask;
   /**
    * Gives the tokens that may not follow the logit minus infinity, in place; those beyond the vocabulary too. Returns the share of the
    * probability that they had if the next byte is in the text of an old line: where it is above 0.9, the model means another text.
    */
-  maskLogits(logits: Float32Array): number | undefined;
+  maskLogits(logits: Float32Array, options?: { maxTokensLeft?: number }): number | undefined;
   /** Takes the next token. @throws {RangeError} if it may not follow; the matcher stays as it was. */
   accept(token: number): void;
   /** The next bytes that have no alternative, for an engine to add without the model. */

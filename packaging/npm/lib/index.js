@@ -704,6 +704,9 @@ function ranged(call) {
 /** The memory of an array, for the native half to write to. */
 const memory = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
+/** A limit in 32 bits: no output has as many. */
+const capped = (limit) => (limit === undefined ? undefined : Math.min(limit, 2 ** 32 - 1));
+
 /** A number of 32 bits, which the native half would otherwise cut off. */
 function checkToken(name, value) {
   if (typeof value !== "number") throw wrong(name, "a number", value);
@@ -757,7 +760,7 @@ class Matcher {
   #native;
   #vocabulary;
 
-  constructor(vocabulary, files) {
+  constructor(vocabulary, files, options) {
     // A copy has the matcher already.
     if (vocabulary instanceof Matcher) {
       this.#native = vocabulary.#native.copy();
@@ -766,23 +769,29 @@ class Matcher {
     }
     if (!(vocabulary instanceof Vocabulary)) throw wrong("vocabulary", "a Vocabulary", vocabulary);
     if (!(files instanceof BoundFiles)) throw wrong("files", "a BoundFiles", files);
-    this.#native = new native.Matcher(vocabulary[own], files[own]);
+    const { maxAddedLines } = only(options, ["maxAddedLines"]);
+    checkCount("maxAddedLines", maxAddedLines, 0);
+    this.#native = ranged(() => new native.Matcher(vocabulary[own], files[own], capped(maxAddedLines)));
     this.#vocabulary = vocabulary;
   }
 
-  allowed(mask = new Uint32Array(this.#vocabulary.maskLength)) {
+  allowed(mask = new Uint32Array(this.#vocabulary.maskLength), options) {
+    const { maxTokensLeft } = only(options, ["maxTokensLeft"]);
+    checkCount("maxTokensLeft", maxTokensLeft, 0);
     if (!ArrayBuffer.isView(mask)) throw wrong("mask", "an array of words", mask);
     const length = 4 * this.#vocabulary.maskLength;
     if (mask.byteLength < length || mask.byteLength % 4 !== 0) {
       throw new RangeError(`a mask of this vocabulary has ${length} bytes, in words of 4, and there is room for ${mask.byteLength}`);
     }
-    this.#native.allowed(memory(mask));
+    ranged(() => this.#native.allowed(memory(mask), capped(maxTokensLeft)));
     return mask;
   }
 
-  maskLogits(logits) {
+  maskLogits(logits, options) {
+    const { maxTokensLeft } = only(options, ["maxTokensLeft"]);
+    checkCount("maxTokensLeft", maxTokensLeft, 0);
     if (!(logits instanceof Float32Array)) throw wrong("logits", "a Float32Array", logits);
-    return this.#native.maskLogits(memory(logits)) ?? undefined;
+    return ranged(() => this.#native.maskLogits(memory(logits), capped(maxTokensLeft))) ?? undefined;
   }
 
   accept(token) {

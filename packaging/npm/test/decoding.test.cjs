@@ -216,6 +216,33 @@ test("an engine with biases of tokens writes a patch", async () => {
   await assert.rejects(llamaEvaluate({ TokenBias: { for: () => ({}) } }, sequence, [7], vocabulary, files, { temperature: 0 }).next(), /keeps the biases/);
 });
 
+test("an output is finished within its limits", () => {
+  const looping = (limits) => {
+    const processor = transformersProcessor(vocabulary, files, limits);
+    const output = [];
+    while (output.length < 300) {
+      const logits = tensor(1, 257);
+      for (const byte of Buffer.from("+\n")) logits.data[byte] = 9;
+      processor([[1n, ...output.map(BigInt)]], logits);
+      const token = logits.data.indexOf(Math.max(...logits.data));
+      output.push(token);
+      if (token === END) return String(Buffer.from(output.slice(0, -1)));
+    }
+  };
+  assert.equal(looping(), undefined);
+  for (const limits of [{ maxTokens: 120 }, { maxTokens: 90 }, { maxAddedLines: 3 }, { maxAddedLines: 1, maxTokens: 200 }]) {
+    const text = looping(limits);
+    assert.ok(text.length < (limits.maxTokens ?? 300) && text.split("\n+").length - 1 <= (limits.maxAddedLines ?? 300), text);
+    assert.notEqual(applyInMemory({ "f.py": FILE }, text).files["f.py"], FILE);
+  }
+  assert.throws(() => looping({ maxTokens: 20 }), { name: "RangeError", message: /maxTokensLeft: too few/ });
+  assert.throws(() => new Matcher(vocabulary, files).allowed(undefined, { maxTokensLeft: 3 }), RangeError);
+  assert.throws(() => new Matcher(vocabulary, files, { maxAddedLines: -1 }), TypeError);
+  assert.throws(() => new Matcher(vocabulary, files, { maxLines: 1 }), TypeError);
+  assert.throws(() => new Matcher(vocabulary, files, { maxAddedLines: 0 }), { name: "RangeError", message: /maxAddedLines: too few/ });
+  assert.ok(!tokens(after(`${BEGIN}+# a\n`, new Matcher(vocabulary, files, { maxAddedLines: 1 })).allowed()).includes(43));
+});
+
 test("memory does not grow with the calls", async () => {
   const used = () => (globalThis.gc?.(), process.memoryUsage().rss);
   const large = new Vocabulary(Array.from({ length: 50_000 }, (_, id) => (id < 256 ? Uint8Array.of(id) : `q${id}`)), []);

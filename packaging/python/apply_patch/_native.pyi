@@ -391,15 +391,18 @@ class BoundFiles:
 class Matcher:
     """Follows one output, and says which tokens may come next. What it lets end applies."""
 
-    def __new__(cls, vocabulary: Vocabulary, files: BoundFiles) -> Self: ...
+    def __new__(cls, vocabulary: Vocabulary, files: BoundFiles, *, max_added_lines: int | None = None) -> Self:
+        """`max_added_lines` is how many lines the whole output may add."""
+
     @overload
-    def allowed(self, mask: None = None) -> bytes: ...
+    def allowed(self, mask: None = None, *, max_tokens_left: int | None = None) -> bytes: ...
     @overload
-    def allowed(self, mask: Any) -> None:
+    def allowed(self, mask: Any, *, max_tokens_left: int | None = None) -> None:
         """Writes the mask into a writable buffer (a NumPy array, a bytearray), or returns it.
 
         The bit of token `id` is bit `id % 32` of the 32-bit word `id // 32`. What the buffer has beyond the mask is
-        cleared.
+        cleared. With `max_tokens_left`, only tokens after which the patch can be finished in time are in it;
+        `ValueError` if there are too few.
         """
 
     def accept(self, token: int) -> None:
@@ -428,7 +431,9 @@ class Matcher:
 def few_tokens(mask: bytes, at_most: int, /) -> list[int] | None:
     """The tokens of a mask, unless there are more."""
 
-def fill_masks(matchers: list[Matcher | None], view: memoryview, row: int, /) -> None:
+def fill_masks(
+    matchers: list[Matcher | None], view: memoryview, row: int, max_tokens_left: int | None = None
+) -> None:
     """Writes masks into rows of `row` bytes; `apply_patch.decoding` has it for the masks of engines."""
 
 @final

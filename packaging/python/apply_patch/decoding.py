@@ -35,19 +35,21 @@ __all__ = [
 ]
 
 
-def fill_next_token_bitmask(matcher: Matcher, bitmask: Any, index: int = 0) -> None:
+def fill_next_token_bitmask(
+    matcher: Matcher, bitmask: Any, index: int = 0, *, max_tokens_left: int | None = None
+) -> None:
     """Writes the mask of the tokens that may follow into a row of the host's masks.
 
     `bitmask` has words of 32 bits, one row or several: a tensor of torch in the memory of the
     processor, a NumPy array, or anything with the buffer protocol. The bit of token `id` is bit
     `id % 32` of word `id // 32`. What a row has beyond the vocabulary is cleared, and so is the row
-    of a matcher that has ended.
+    of a matcher that has ended. `max_tokens_left` is that of `Matcher.allowed`.
     """
     view, rows, length = _writable(bitmask)
     if not -rows <= index < rows:
         raise IndexError(f"there is no row {index}; the masks have {rows}")
     at = index % rows * length
-    fill_masks([matcher], view[at : at + length], length)
+    fill_masks([matcher], view[at : at + length], length, max_tokens_left)
 
 
 def fill_next_token_bitmasks(matchers: Sequence[Matcher | None], bitmask: Any) -> None:
@@ -209,8 +211,9 @@ def _only(logits: Any, tokens: list[int]) -> tuple[Any, Any]:
 class _Follower:
     """A matcher that follows one output, also when it goes back, as in beam search."""
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, max_tokens: int | None) -> None:
         self.matcher = matcher
+        self._max_tokens = max_tokens
         self._tokens: list[int] = []
         # The shares that the mask took within old lines, and after how many tokens. A share may be
         # on a device, which would be waited for.
@@ -236,6 +239,11 @@ class _Follower:
             self._tokens.append(token)
         return not self.matcher.has_ended
 
+    @property
+    def tokens_left(self) -> int | None:
+        """How many tokens the output may still have."""
+        return None if self._max_tokens is None else max(self._max_tokens - len(self._tokens), 0)
+
     def note(self, share: Any) -> None:
         """Notes how much the mask takes here."""
         self._denied.append((len(self._tokens), share))
@@ -244,7 +252,7 @@ class _Follower:
         """One row of logits under the mask after these tokens."""
         if not self.follow(tokens):
             return logits
-        mask = self.matcher.allowed()
+        mask = self.matcher.allowed(max_tokens_left=self.tokens_left)
         few = few_tokens(mask, _FEW)
         if few is None or (few and few[-1] >= logits.shape[-1]):
             masked = _masked(logits, mask)
@@ -264,11 +272,20 @@ def _listed(tokens: Any) -> list[int]:
 class TransformersProcessor:
     """For `model.generate(..., logits_processor=[TransformersProcessor(vocabulary, files)])`.
 
-    The prompt is what the first call has. Made anew for each call of `generate`.
+    The prompt is what the first call has. Made anew for each call of `generate`. An output has at
+    most `max_added_lines` and `max_tokens`, with the one that ends it, and is whole then.
     """
 
-    def __init__(self, vocabulary: Vocabulary, files: BoundFiles) -> None:
-        self._matcher = Matcher(vocabulary, files)
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        files: BoundFiles,
+        *,
+        max_added_lines: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self._matcher = Matcher(vocabulary, files, max_added_lines=max_added_lines)
+        self._max_tokens = max_tokens
         self._mask_len = vocabulary.mask_len
         self._prompt: int | None = None
         self._rows: list[_Follower] = []
@@ -278,7 +295,7 @@ class TransformersProcessor:
             self._prompt = input_ids.shape[-1]
         rows = input_ids[:, self._prompt :].tolist()
         while len(self._rows) < len(rows):
-            self._rows.append(_Follower(self._matcher.copy()))
+            self._rows.append(_Follower(self._matcher.copy(), self._max_tokens))
         if len(rows) == 1:
             return self._rows[0].masked(rows[0], scores[0])[None]
         length = max(self._mask_len, 4 * -(-scores.shape[-1] // 32))
@@ -292,7 +309,9 @@ class TransformersProcessor:
             except ValueError:
                 # Where too few tokens may follow, beam search goes on with some that may not.
                 masks[nth * length : (nth + 1) * length] = bytes(length)
-        fill_masks(matchers, memoryview(masks), length)
+        # All rows that go on have the same number of tokens.
+        left = next((row.tokens_left for row, matcher in zip(self._rows, matchers) if matcher), None)
+        fill_masks(matchers, memoryview(masks), length, left)
         masked = _masked(scores, memoryview(masks).cast("B", (len(rows), length)))
         for nth, matcher in enumerate(matchers):
             if matcher is not None and matcher.is_in_old_line:
@@ -308,11 +327,19 @@ class TransformersProcessor:
 class LlamaCppProcessor:
     """For `Llama.create_completion(..., logits_processor=LogitsProcessorList([...]))`.
 
-    The prompt is what the first call has. Made anew for each completion.
+    The prompt is what the first call has. Made anew for each completion. `max_added_lines` and
+    `max_tokens` are those of `TransformersProcessor`.
     """
 
-    def __init__(self, vocabulary: Vocabulary, files: BoundFiles) -> None:
-        self._follower = _Follower(Matcher(vocabulary, files))
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        files: BoundFiles,
+        *,
+        max_added_lines: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self._follower = _Follower(Matcher(vocabulary, files, max_added_lines=max_added_lines), max_tokens)
         self._prompt: int | None = None
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -330,11 +357,19 @@ class RequestProcessor:
     """For one request of vLLM: what `AdapterLogitsProcessor.new_req_logits_processor` returns.
 
     It is called with the tokens of the output and a row of logits; where vLLM gives the tokens of
-    the prompt too, they come first.
+    the prompt too, they come first. `max_added_lines` and `max_tokens` are those of
+    `TransformersProcessor`.
     """
 
-    def __init__(self, vocabulary: Vocabulary, files: BoundFiles) -> None:
-        self._follower = _Follower(Matcher(vocabulary, files))
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        files: BoundFiles,
+        *,
+        max_added_lines: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self._follower = _Follower(Matcher(vocabulary, files, max_added_lines=max_added_lines), max_tokens)
 
     def __call__(self, *arguments: Any) -> Any:
         *_, output, logits = arguments

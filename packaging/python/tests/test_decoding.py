@@ -378,3 +378,46 @@ def test_bytes_that_are_no_pickle_of_ours_are_refused(vocabulary, files):
         unpack(Vocabulary([b"x"], end=[0]), files, packed)
     with pytest.raises(ValueError, match="end token 257"):
         Vocabulary([b"x"] * 257, end=[257])
+
+
+def test_an_output_is_finished_within_its_limits(vocabulary, files, arrays):
+    from apply_patch import decoding
+
+    def looping(processor, rows):
+        """What a model writes that would add lines for ever."""
+        output = [[] for _ in range(rows)]
+        for _ in range(300):
+            logits = arrays.zeros(rows, 257)
+            for byte in b"+\n":
+                logits[:, byte] = 9
+            ids = arrays.of([[1, *row] for row in output], arrays.int32)
+            row = processor(ids, logits)[0].tolist()
+            token = max(range(257), key=row.__getitem__)
+            assert row[token] > -float("inf")
+            for tokens in output:
+                tokens.append(token)
+            if token == END:
+                return bytes(output[0][:-1])
+        return None
+
+    for rows in (1, 2):
+        free = decoding.TransformersProcessor(vocabulary, files)
+        assert looping(free, rows) is None
+        for limits in ({"max_tokens": 120}, {"max_tokens": 90}, {"max_added_lines": 3}, {"max_added_lines": 1, "max_tokens": 200}):
+            text = looping(decoding.TransformersProcessor(vocabulary, files, **limits), rows)
+            assert text is not None, limits
+            assert len(text) + 1 <= limits.get("max_tokens", 300)
+            assert text.count(b"\n+") <= limits.get("max_added_lines", 300)
+            assert apply_patch.apply_in_memory({"f.py": FILE}, text)["f.py"] != FILE
+    few = decoding.RequestProcessor(vocabulary, files, max_tokens=20)
+    with pytest.raises(ValueError, match="max_tokens_left: too few"):
+        few([], arrays.zeros(257))
+    with pytest.raises(ValueError, match="too few"):
+        decoding.fill_next_token_bitmask(Matcher(vocabulary, files), arrays.zeros(9, dtype=arrays.int32), max_tokens_left=3)
+    with pytest.raises(ValueError, match="max_added_lines: too few"):
+        Matcher(vocabulary, files, max_added_lines=0)
+    limited = Matcher(vocabulary, files, max_added_lines=1)
+    for byte in BEGIN + b"+# a\n":
+        limited.accept(byte)
+    assert ord("+") not in tokens(limited.allowed())
+    assert ord("+") not in tokens(pickle.loads(pickle.dumps(limited)).allowed())
