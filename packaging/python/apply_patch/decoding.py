@@ -198,7 +198,8 @@ def _only(logits: Any, tokens: list[int]) -> tuple[Any, Any]:
     if _is_tensor(logits):
         import torch  # type: ignore[import-not-found,unused-ignore]
 
-        masked, indices = torch.full_like(logits, float("-inf")), torch.tensor(tokens, device=logits.device)
+        masked = torch.full_like(logits, float("-inf"))
+        indices = torch.tensor(tokens, dtype=torch.long, device=logits.device)
     else:
         import numpy
 

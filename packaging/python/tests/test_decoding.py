@@ -303,6 +303,16 @@ def test_what_follows_the_end_is_not_masked(vocabulary, files):
     assert (processor([*output, 0], logits) == 0).all()
 
 
+def test_a_vocabulary_without_a_way_on_leaves_nothing(files, arrays):
+    from apply_patch import decoding
+
+    poor = Vocabulary([b"*", b"x", None], end=[2])
+    for processor in (decoding.RequestProcessor(poor, files), decoding.LlamaCppProcessor(poor, files)):
+        assert kept(processor(arrays.of([], arrays.int32), arrays.zeros(5))) == [0]
+        assert kept(processor(arrays.of([0, 0, 0], arrays.int32), arrays.zeros(5))) == []
+    assert kept(decoding.RequestProcessor(poor, files)([0], arrays.zeros(0))) == []
+
+
 def test_what_the_mask_takes_in_old_lines_is_told(vocabulary, files, arrays):
     from apply_patch import decoding
 
