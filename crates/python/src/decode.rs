@@ -212,17 +212,21 @@ impl PyMatcher {
     #[new]
     #[pyo3(signature = (vocabulary, files, *, max_added_lines = None))]
     fn new(
+        py: Python<'_>,
         vocabulary: Py<PyVocabulary>,
         files: Py<PyBoundFiles>,
         max_added_lines: Option<u32>,
     ) -> PyResult<Self> {
         let tokens = Arc::clone(&vocabulary.get().0);
         let bound = Arc::clone(&files.get().bound);
-        let matcher = match max_added_lines {
-            Some(most) => Matcher::with_max_added_lines(tokens, bound, most)
-                .map_err(|error| PyValueError::new_err(format!("max_added_lines: {error}")))?,
-            None => Matcher::new(tokens, bound),
-        };
+        let call = files.get().calls.begin()?;
+        let matcher = py.detach(|| match max_added_lines {
+            Some(most) => Matcher::with_max_added_lines(tokens, bound, most),
+            None => Ok(Matcher::new(tokens, bound)),
+        });
+        drop(call);
+        let matcher =
+            matcher.map_err(|error| PyValueError::new_err(format!("max_added_lines: {error}")))?;
         Ok(Self::of(vocabulary, files, matcher))
     }
 
@@ -308,8 +312,9 @@ impl PyMatcher {
         let py = slf.py();
         let this = slf.get();
         let packed = this.call(py, |matcher| matcher.to_bytes())?;
-        let shared = (this.vocabulary.clone_ref(py), this.files.clone_ref(py));
-        Ok((unpacker(slf)?, (shared.0, shared.1, PyBytes::new(py, &packed))))
+        let vocabulary = this.vocabulary.clone_ref(py);
+        let files = this.files.clone_ref(py);
+        Ok((unpacker(slf)?, (vocabulary, files, PyBytes::new(py, &packed))))
     }
 
     /// Makes a pickled matcher again.

@@ -478,7 +478,8 @@ export interface Facts {
 /**
  * Applies a patch to files in memory, which stay as they are: what is at each path that changes, null where a file is gone.
  * All else that the answer has is made when one of it is first read, which takes twice as long as the change. They are enumerable
- * getters until then and values after it: `JSON.stringify`, `structuredClone` and a spread read them.
+ * getters until then and values after it: `JSON.stringify`, `structuredClone` and a spread read them. Until then the answer keeps the files
+ * and the patch in memory.
  * Text for text; bytes as soon as one file is given as bytes, and for what is not UTF-8.
  */
 export function applyInMemory(
