@@ -4,7 +4,9 @@
 //! is not a line of the file. The engine then takes the place where the old lines stand once, but
 //! only if no line is the same for it but for blanks and typographic punctuation.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// The most bytes of a heading that git writes.
 const LONGEST: usize = 80;
@@ -18,26 +20,93 @@ pub(crate) struct Cut {
     pub(crate) len: u32,
 }
 
-/// Returns the headings of the lines that git cuts, in the order of the texts.
-pub(crate) fn cuts<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Vec<Cut> {
-    let headings = texts.clone().zip(0..).filter_map(|(text, nth)| Some((heading(text)?, nth)));
-    let headings: Vec<(&str, u32)> = headings.collect();
-    if headings.is_empty() {
-        return Vec::new();
+/// The headings of the lines that git cuts, in the order of their texts.
+#[derive(Debug, Default)]
+pub(crate) struct Cuts {
+    cuts: Vec<Cut>,
+    shortest: u32,
+}
+
+impl Cuts {
+    pub(crate) fn new<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Self {
+        let headings = texts.clone().zip(0..);
+        let headings = headings.filter_map(|(text, nth)| Some((heading(text)?, nth)));
+        let headings: Vec<(&str, u32)> = headings.collect();
+        let mut lengths = [false; LONGEST + 1];
+        headings.iter().for_each(|(heading, _)| lengths[heading.trim().chars().count()] = true);
+        let named = Named::new(texts.filter(|text| is_of_length(text, &lengths)));
+        let cuts: Vec<Cut> = headings
+            .into_iter()
+            .filter(|(heading, _)| !named.has(heading))
+            .map(|(heading, text)| Cut { text, len: heading.len() as u32 })
+            .collect();
+        let shortest = cuts.iter().map(|cut| cut.len).min().unwrap_or(u32::MAX);
+        Self { cuts, shortest }
     }
-    let lengths: HashSet<usize> =
-        headings.iter().map(|(heading, _)| heading.trim().chars().count()).collect();
-    let is_like = |text: &&str| {
-        let text = text.trim();
-        // A character has at most four bytes, and most lines differ in their length.
-        text.len() <= 4 * LONGEST && lengths.contains(&text.chars().count())
+
+    /// Those of a range of texts.
+    pub(crate) fn of(&self, texts: Range<u32>) -> &[Cut] {
+        let from = self.cuts.partition_point(|cut| cut.text < texts.start);
+        let to = self.cuts.partition_point(|cut| cut.text < texts.end);
+        &self.cuts[from..to]
+    }
+
+    /// Those of a range of texts, and of some bytes.
+    pub(crate) fn of_length(&self, texts: Range<u32>, len: u32) -> impl Iterator<Item = Cut> + '_ {
+        let is_cut = (self.shortest..=LONGEST as u32).contains(&len);
+        let cuts = if is_cut { self.of(texts) } else { &[] };
+        cuts.iter().copied().filter(move |cut| cut.len == len)
+    }
+}
+
+/// Whether a text has one of some lengths in characters, without the blanks around it.
+fn is_of_length(text: &str, lengths: &[bool; LONGEST + 1]) -> bool {
+    let text = text.trim();
+    // A character has at most four bytes, and most lines differ in their length.
+    let len = if text.is_ascii() {
+        text.len()
+    } else if text.len() <= 4 * LONGEST {
+        text.chars().count()
+    } else {
+        return false;
     };
-    let lines: HashSet<String> = texts.filter(is_like).map(letters).collect();
-    headings
-        .into_iter()
-        .filter(|(heading, _)| !lines.contains(&letters(heading)))
-        .map(|(heading, text)| Cut { text, len: heading.len() as u32 })
-        .collect()
+    lengths.get(len).is_some_and(|&is_wanted| is_wanted)
+}
+
+/// Texts that a heading may name. Of ASCII the engine overlooks the blanks around them only, so
+/// that letters are told apart where other characters are, and nowhere else.
+struct Named<'t> {
+    ascii: HashSet<&'t str>,
+    /// The letters of the other texts.
+    others: HashSet<String>,
+    /// The letters of the ASCII texts.
+    letters: OnceCell<HashSet<String>>,
+}
+
+impl<'t> Named<'t> {
+    fn new(texts: impl Iterator<Item = &'t str>) -> Self {
+        let (ascii, others): (Vec<&str>, Vec<&str>) = texts.partition(|text| text.is_ascii());
+        Self {
+            ascii: ascii.into_iter().map(str::trim).collect(),
+            others: others.into_iter().map(letters).collect(),
+            letters: OnceCell::new(),
+        }
+    }
+
+    fn has(&self, heading: &str) -> bool {
+        let is_ascii = heading.is_ascii();
+        if is_ascii && self.others.is_empty() {
+            return self.ascii.contains(heading.trim());
+        }
+        let letters = letters(heading);
+        let of_ascii = || self.ascii.iter().map(|text| self::letters(text)).collect();
+        self.others.contains(&letters)
+            || if is_ascii {
+                self.ascii.contains(heading.trim())
+            } else {
+                self.letters.get_or_init(of_ascii).contains(&letters)
+            }
+    }
 }
 
 /// What git writes of a line, if it does not write all of it. A character is never split.
@@ -82,7 +151,7 @@ mod tests {
             (format!("{}-", "f".repeat(80)), true),
         ] {
             let texts = [long.as_str(), other.as_str()];
-            let found = cuts(texts.into_iter());
+            let found = Cuts::new(texts.into_iter()).cuts;
             assert_eq!(found.contains(&Cut { text: 0, len: 80 }), cut, "{other}");
         }
     }

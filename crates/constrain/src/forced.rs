@@ -25,7 +25,7 @@ impl Bound {
             Place::AtText { first, end, at } => {
                 let file = self.file(state.section.file);
                 let limit = state.section.limit;
-                if file.cuts(first..end).iter().any(|cut| cut.len == at) {
+                if file.cuts().of_length(first..end, at).next().is_some() {
                     return None;
                 }
                 let texts = &file.firsts[first as usize..end as usize];

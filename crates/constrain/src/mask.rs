@@ -340,16 +340,31 @@ impl Masker<'_> {
     /// Sets the tokens that end in the line feed behind a heading that git cuts.
     fn cuts(&mut self, trie: &Trie, node: Node, state: &MatcherState, range: Range<u32>, at: u32) {
         let file = self.bound.file(state.section.file);
-        for cut in file.cuts(range.clone()).iter().filter(|cut| cut.len >= at) {
-            let line = file.firsts[cut.text as usize];
-            let rest = &file.line(line)[at as usize..cut.len as usize];
-            let mut text = rest.iter().chain(b"\n").copied();
-            let end = text.clone().try_fold(node, |node, byte| trie.child(node, byte));
-            let Some(end) = end.filter(|&end| !trie.tokens(end).is_empty()) else { continue };
+        let cuts = file.cuts().of(range.clone());
+        if cuts.is_empty() {
+            return;
+        }
+        // No block and no text of a line has this depth.
+        let key = self.key(state, node, range, u32::MAX - 1, at);
+        let found = self.bound.wide(key, || {
+            let mut found = Vec::new();
+            for (nth, cut) in (0..).zip(cuts).filter(|(_, cut)| cut.len >= at) {
+                let line = file.line(file.firsts[cut.text as usize]);
+                let mut text = line[at as usize..cut.len as usize].iter().chain(b"\n");
+                if let Some(end) = text.try_fold(node, |node, &byte| trie.child(node, byte)) {
+                    found.extend(trie.tokens(end).iter().map(|&token| (nth, token)));
+                }
+            }
+            Wide::of(found)
+        });
+        for (nth, token) in found.pairs() {
+            let cut = cuts[nth as usize];
+            let line = file.line(file.firsts[cut.text as usize]);
+            let mut text = line[at as usize..cut.len as usize].iter().chain(b"\n");
             let start = state.clone();
-            let next = text.try_fold(start, |next, byte| self.bound.step(self.log, &next, byte));
-            if let Some(next) = next {
-                self.try_take(trie, end, &next);
+            let next = text.try_fold(start, |next, &byte| self.bound.step(self.log, &next, byte));
+            if next.is_some_and(|next| self.fits(&next)) {
+                set(self.mask, token);
             }
         }
     }

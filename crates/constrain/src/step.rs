@@ -329,8 +329,7 @@ impl Bound {
     /// them as the text of no line.
     fn cut_line(&self, log: &Log, state: &MatcherState, texts: Range<u32>, at: u32) -> Option<u32> {
         let file = self.file(state.section.file);
-        let cuts = file.cuts(texts).iter().filter(|cut| cut.len == at);
-        let lines = cuts.map(|cut| file.firsts[cut.text as usize]);
+        let lines = file.cuts().of_length(texts, at).map(|cut| file.firsts[cut.text as usize]);
         let line = lines.filter(|&line| may_cut(file, state.section.limit, line, at)).min()?;
         // A hunk above may have added a line that the heading names then.
         let heading = cut::letters(&file.str(line)[..at as usize]);

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::costs::Costs;
-use crate::cut::{self, Cut};
+use crate::cut::Cuts;
 use crate::error::BindError;
 use crate::suffixes;
 
@@ -25,8 +25,8 @@ pub(crate) struct FileText {
     pub(crate) order: Vec<u32>,
     /// From each line above this one, and from no other, some block stands once in the file.
     pub(crate) limit: u32,
-    /// The beginnings of texts that git writes as headings, in the order of the texts.
-    cuts: Vec<Cut>,
+    /// The beginnings of texts that git writes as headings.
+    cuts: OnceLock<Cuts>,
     /// What hunks cost, for outputs of limited length.
     costs: OnceLock<Costs>,
     /// A tree of maxima over `order`: the last line above `limit` in each stretch.
@@ -66,10 +66,8 @@ impl FileText {
         let limit = (ids.len() - suffixes::repeated_end(&ids, &order)) as u32;
         let last = maxima(&order, limit);
         let costs = OnceLock::new();
-        let cuts = Vec::new();
-        let mut this = Self { text, lines, ids, firsts, order, limit, cuts, costs, last };
-        this.cuts = cut::cuts(this.firsts.iter().map(|&line| this.str(line)));
-        Ok(this)
+        let cuts = OnceLock::new();
+        Ok(Self { text, lines, ids, firsts, order, limit, cuts, costs, last })
     }
 
     /// The whole file.
@@ -100,11 +98,9 @@ impl FileText {
         &self.text[start as usize..end as usize]
     }
 
-    /// The headings that git cuts, of a range of texts.
-    pub(crate) fn cuts(&self, texts: Range<u32>) -> &[Cut] {
-        let from = self.cuts.partition_point(|cut| cut.text < texts.start);
-        let to = self.cuts.partition_point(|cut| cut.text < texts.end);
-        &self.cuts[from..to]
+    /// The headings that git cuts.
+    pub(crate) fn cuts(&self) -> &Cuts {
+        self.cuts.get_or_init(|| Cuts::new(self.firsts.iter().map(|&line| self.str(line))))
     }
 
     /// The byte of a line at a place; none at the end of the line.
