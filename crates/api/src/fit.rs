@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use patch_constrain::fit::{Fit, FitError, FitFile, FitOperation, FitOptions};
+use patch_constrain::fit::{Cause, Fit, FitError, FitFile, FitOperation, FitOptions};
 use patch_engine::{Profile, Sha256};
 use patch_grammar::export::Format;
 use patch_session::ToolError;
@@ -20,12 +20,15 @@ pub struct FitRequest {
     /// The lines that hunks may show, by path: ranges of a first and a last line, from 1, as the
     /// model saw them. Of a path without an entry, hunks may show all lines.
     pub lines: BTreeMap<String, Vec<(usize, usize)>>,
-    /// Further paths that exist. A patch may delete them, and cannot make a new file there.
+    /// The paths that exist. A patch may delete them, and cannot make a new file there. The files
+    /// may be among them.
     pub paths: Vec<String>,
     /// The allowed kinds of sections: `update`, `add`, `delete`, `move`. Default: `update`.
     pub operations: Vec<String>,
     /// The profile of the application: `standard`, the default, `strict` or `codex`.
     pub profile: Option<String>,
+    /// The notation whose engine has to take the grammar: `lark`, the default, `ebnf` or `gbnf`.
+    pub format: Option<String>,
 }
 
 impl ReadOptions for FitRequest {}
@@ -35,6 +38,9 @@ impl FitRequest {
         let mut options = FitOptions::default();
         if let Some(profile) = &self.profile {
             options.profile = named::<Profile>("profile", profile)?;
+        }
+        if let Some(format) = &self.format {
+            options.format = named::<Format>("format", format)?;
         }
         if !self.operations.is_empty() {
             options.operations =
@@ -77,8 +83,8 @@ impl FittedGrammar {
     ///
     /// # Errors
     ///
-    /// If there is no such notation, if the notation cannot express the grammar, or if the grammar
-    /// is too large for the engines that read the notation.
+    /// If there is no such notation, if the notation cannot express the grammar, or if another
+    /// notation was asked for before, and the engine of this one does not take the grammar.
     pub fn text(&self, format: &str) -> Result<String, ToolError> {
         self.fit.write(named::<Format>("format", format)?).map_err(|error| wrong(&error))
     }
@@ -101,7 +107,8 @@ impl FittedGrammar {
 ///
 /// # Errors
 ///
-/// If a path is given twice, if an option makes no sense, or if no patch is possible.
+/// If a file is given twice, if an option makes no sense, if no patch is possible, or if the engine
+/// of the notation does not take the grammar.
 pub fn fit(files: &[(String, Vec<u8>)], request: &FitRequest) -> Result<FittedGrammar, ToolError> {
     let options = request.options()?;
     if let Some(path) = request.lines.keys().find(|path| files.iter().all(|file| file.0 != **path))
@@ -132,9 +139,13 @@ fn wrong(error: &FitError) -> ToolError {
     let (name, wanted) = match error {
         FitError::Twice { .. } => ("files", "each path once"),
         FitError::Format { .. } => ("format", "lark, ebnf or gbnf"),
-        FitError::TooLarge { .. } | FitError::TooManyLines { .. } => {
-            ("lines", "the lines that the model was shown")
-        }
+        FitError::TooLarge(too_many) => match too_many.cause {
+            Cause::Paths { .. } => ("paths", "fewer paths"),
+            Cause::Names { .. } => ("operations", "no new paths"),
+            Cause::Files { .. } => ("files", "fewer files"),
+            _ => ("lines", "the lines that the model was shown"),
+        },
+        FitError::TooManyLines { .. } => ("lines", "the lines that the model was shown"),
         _ => ("files", "files of text, or another operation"),
     };
     argument(name, message, wanted)
@@ -169,11 +180,39 @@ mod tests {
             (json!({"lines": {"a.txt": [[2, 1]]}}), "there are no lines 2 to 1"),
             (json!({"operations": ["copy"]}), "\"copy\" is not"),
             (json!({"profile": "lax"}), "\"lax\" is not"),
-            (json!({"paths": ["a.txt"]}), "`a.txt` is given twice"),
+            (json!({"format": "bnf"}), "\"bnf\" is not"),
+            (json!({"format": "regex"}), "has no form as regex"),
         ] {
             let read = FitRequest::read(request.clone()).expect("it can be read");
             let error = fit(&files(), &read).expect_err("it is refused");
             assert!(error.message.contains(message), "{request}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn a_grammar_too_large_for_its_engine_is_refused_when_made() {
+        let lines: String = (0..1_000).map(|line| format!("line {line}\n")).collect();
+        let large = || vec![("a.txt".to_owned(), lines.clone().into_bytes())];
+        let many: Vec<String> =
+            (0..2_000).map(|nth| format!("{}/{nth}/{}", nth * 7_919, nth * 31_337)).collect();
+        let add = json!(["update", "add"]);
+        for (request, argument, way_out) in [
+            (json!({}), "lines", json!({"lines": {"a.txt": [[1, 100]]}})),
+            (json!({}), "lines", json!({"format": "gbnf"})),
+            (
+                json!({"format": "ebnf", "operations": add, "paths": many}),
+                "operations",
+                json!({"format": "ebnf", "operations": ["update"], "paths": many}),
+            ),
+        ] {
+            let read = FitRequest::read(request).expect("it can be read");
+            let files = if argument == "lines" { large() } else { files() };
+            let error = fit(&files, &read).err().map(|error| error.message).unwrap_or_default();
+            assert!(error.contains("too large for"), "{error:?}");
+            // The advice is obeyed.
+            let read = FitRequest::read(way_out).expect("it can be read");
+            let fitted = fit(&files, &read).expect("it is taken");
+            assert!(fitted.text(read.format.as_deref().unwrap_or("lark")).is_ok());
         }
     }
 

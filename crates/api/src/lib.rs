@@ -11,6 +11,8 @@ mod fit;
 mod git;
 #[cfg(feature = "tools")]
 mod host;
+#[cfg(feature = "constrain")]
+mod logits;
 mod memory;
 mod options;
 mod plan;
@@ -84,8 +86,11 @@ pub mod grammar {
 #[cfg(feature = "constrain")]
 pub mod decode {
     pub use patch_constrain::{
-        Binder, Bound, Matcher, NotAllowed, NotBound, Operations, Vocabulary,
+        Binder, Bound, Matcher, NoSuchToken, NotAllowed, NotBound, Operations, TooFew, UnpackError,
+        Vocabulary, allowed_batch,
     };
+
+    pub use crate::logits::{denied_share, mask_logits};
 }
 
 /// Plans: making, showing and committing them.

@@ -1,10 +1,13 @@
 //! The tools as providers take them, and the instructions for a model.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use file_tools::specs::{self, Caller, Channel, Client, Provider};
 use patch_grammar::Dialect;
 use patch_grammar::export::Format;
 use patch_session::ToolError;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::argument;
@@ -59,11 +62,11 @@ impl SpecRequest {
 }
 
 /// Tools in the shape of a provider.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Specs {
     /// The part of the request: a list of tools, one tool, or fields.
-    pub value: Value,
+    pub value: Cow<'static, Value>,
     /// The limits of the shape, a sentence each.
     pub caveats: Vec<String>,
 }
@@ -80,8 +83,7 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
             let message = "it is an option of the patch tool, and this is all tools";
             return Err(argument(option, message, "`patchOnly` beside it"));
         }
-        let value =
-            specs::all_tools::spec(provider, options.brief).map_err(|error| not_taken(&error))?;
+        let value = Cow::Borrowed(all_tools(provider, options.brief)?);
         return Ok(Specs { value, caveats: Vec::new() });
     }
     let spec = specs::SpecOptions {
@@ -95,9 +97,21 @@ pub fn tool_specs(provider: &str, options: &SpecRequest) -> Result<Specs, ToolEr
     };
     let spec = specs::tool_spec(provider, &spec).map_err(|error| not_taken(&error))?;
     Ok(Specs {
-        value: spec.to_value(),
+        value: Cow::Owned(spec.to_value()),
         caveats: spec.caveats().iter().map(ToString::to_string).collect(),
     })
+}
+
+/// Returns all file tools, which are made once: their schemas take a millisecond or two.
+fn all_tools(provider: Provider, brief: bool) -> Result<&'static Value, ToolError> {
+    static MADE: [[OnceLock<Value>; 2]; Provider::ALL.len()] =
+        [const { [const { OnceLock::new() }; 2] }; Provider::ALL.len()];
+    let made = &MADE[provider as usize][usize::from(brief)];
+    if let Some(value) = made.get() {
+        return Ok(value);
+    }
+    let value = specs::all_tools::spec(provider, brief).map_err(|error| not_taken(&error))?;
+    Ok(made.get_or_init(|| value))
 }
 
 fn not_taken(error: &specs::SpecError) -> ToolError {

@@ -32,6 +32,9 @@ const WORDS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Default)]
 struct Shape {
     doc: String,
+    /// The interface that it extends, or nothing.
+    base: String,
+    /// All fields: those of the other interface come first.
     fields: Vec<Field>,
     /// It may have other fields too.
     open: bool,
@@ -71,7 +74,8 @@ impl Types {
                 let fields =
                     if base.is_empty() { Vec::new() } else { self.shape(base).fields.clone() };
                 let doc = std::mem::take(&mut doc);
-                shape = Some((name.to_owned(), Shape { doc, fields, open: false }));
+                let base = base.to_owned();
+                shape = Some((name.to_owned(), Shape { doc, base, fields, open: false }));
             } else if let Some(head) = line.strip_prefix("export type ") {
                 let (name, kind) = head.split_once(" =").expect("a type");
                 union = Some((name.to_owned(), kind.trim().to_owned()));
@@ -164,7 +168,7 @@ impl Types {
     }
 
     fn add(&mut self, name: &str, doc: &str, schema: &Value) {
-        let shape = Shape { doc: doc.into(), fields: self.fields(schema), open: false };
+        let shape = Shape { doc: doc.into(), fields: self.fields(schema), ..Shape::default() };
         self.shapes.push((name.to_owned(), shape));
     }
 
@@ -355,20 +359,19 @@ fn of_python(types: &Types, tools: &[(Tool, String, String)]) -> String {
         }
     };
     for (name, shape) in &types.shapes {
+        let (base, inherited) = if shape.base.is_empty() {
+            ("TypedDict", 0)
+        } else {
+            (&*shape.base, types.shape(&shape.base).fields.len())
+        };
         let (optional, required): (Vec<&Field>, Vec<&Field>) =
-            shape.fields.iter().partition(|field| field.optional);
+            shape.fields[inherited..].iter().partition(|field| field.optional);
         let doc = if shape.doc.is_empty() { "One of a list." } else { &shape.doc };
         match (required.is_empty(), optional.is_empty()) {
-            (false, true) => class(&mut text, name, "TypedDict", doc, &required),
-            (true, _) => class(&mut text, name, "TypedDict, total=False", doc, &optional),
+            (false, true) => class(&mut text, name, base, doc, &required),
+            (true, _) => class(&mut text, name, &format!("{base}, total=False"), doc, &optional),
             (false, false) => {
-                class(
-                    &mut text,
-                    &format!("_{name}"),
-                    "TypedDict",
-                    "What it always has.",
-                    &required,
-                );
+                class(&mut text, &format!("_{name}"), base, "What it always has.", &required);
                 class(&mut text, name, &format!("_{name}, total=False"), doc, &optional);
             }
         }

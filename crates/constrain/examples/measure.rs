@@ -33,7 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let start = Instant::now();
     let end = tokens.len() as u32;
-    let vocabulary = Arc::new(Vocabulary::new(tokens.into_iter().chain([vec![]]), &[end]));
+    let vocabulary = Arc::new(
+        Vocabulary::new(tokens.into_iter().chain([vec![]]), &[end]).expect("the end is a token"),
+    );
     println!("vocabulary: {} tokens in {:.1?}", vocabulary.len(), start.elapsed());
 
     let start = Instant::now();

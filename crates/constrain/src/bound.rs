@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fs_guard::fold;
 
 use crate::error::{BindError, NotBound};
 use crate::names::Names;
+use crate::paths::{PathProblem, PathRules};
 use crate::text::FileText;
 use crate::wide::Wide;
 
@@ -46,6 +47,8 @@ pub struct Bound {
     pub(crate) names: Names,
     /// Cached tokens of places with many possible lines.
     pub(crate) wide: Mutex<HashMap<WideKey, Arc<Wide>>>,
+    /// The most bytes that may be needed to finish an output whose hunks repeat nothing.
+    pub(crate) most_rest: OnceLock<u32>,
 }
 
 /// A node of a vocabulary, some suffixes of a file, and a place in their lines.
@@ -107,8 +110,8 @@ impl Binder {
         self
     }
 
-    /// Adds the path of a file that may be deleted. Name all files of the workspace, so that no new
-    /// file collides with one of them.
+    /// Adds the path of a file that may be deleted, unless the default policy keeps patches off the
+    /// file. Name all files of the workspace, so that no new file collides with one of them.
     #[must_use]
     pub fn path(mut self, path: &str) -> Self {
         self.others.insert(path.to_owned());
@@ -119,23 +122,31 @@ impl Binder {
     ///
     /// # Errors
     ///
-    /// [`NotBound`] for the first path that no header can name, for the first file that hunks
-    /// cannot show, and if the operations leave no section to write.
+    /// [`NotBound`] for the first path that no file of a workspace has, for the first file that no
+    /// patch may change or that hunks cannot show, and if the operations leave no section to write.
+    /// A file whose change has to be approved can be bound.
     pub fn bind(mut self) -> Result<Bound, NotBound> {
         if let Some(path) = &self.twice {
             return Err(not_bound(path, BindError::Twice));
         }
         self.others.retain(|path| !self.files.contains_key(path));
+        let rules = PathRules::new();
         let mut paths = Vec::new();
         let mut files = Vec::new();
         for (path, bytes) in self.files {
+            rules.check(&path).map_err(|problem| not_bound(&path, BindError::Path(problem)))?;
             files.push(Some(FileText::new(bytes).map_err(|problem| not_bound(&path, problem))?));
             paths.push(path.into_boxed_str());
         }
-        files.extend(self.others.iter().map(|_| None));
-        paths.extend(self.others.into_iter().map(String::into_boxed_str));
-        if let Some(path) = paths.iter().find(|path| !is_nameable(path)) {
-            return Err(not_bound(path, BindError::Path));
+        let mut may_delete = vec![true; paths.len()];
+        for path in self.others {
+            let problem = rules.check(&path).err();
+            may_delete.push(problem.is_none());
+            if let Some(problem) = problem.filter(PathProblem::is_spelling) {
+                return Err(not_bound(&path, BindError::Path(problem)));
+            }
+            files.push(None);
+            paths.push(path.into_boxed_str());
         }
         let operations = self.operations;
         let mut first = HashMap::new();
@@ -144,12 +155,21 @@ impl Binder {
             .zip(0..)
             .map(|(path, nth)| *first.entry(fold(path)).or_insert(nth))
             .collect();
-        let names = Names::new(&paths);
-        let headers = headers(&paths, &files, operations);
+        let names = Names::new(&paths, rules);
+        let headers = headers(&paths, &files, &may_delete, operations);
         if headers.len() == 1 {
             return Err(not_bound("", BindError::Nothing));
         }
-        Ok(Bound { operations, paths, alike, files, headers, names, wide: Mutex::default() })
+        Ok(Bound {
+            operations,
+            paths,
+            alike,
+            files,
+            headers,
+            names,
+            wide: Mutex::default(),
+            most_rest: OnceLock::new(),
+        })
     }
 }
 
@@ -157,18 +177,21 @@ fn not_bound(path: &str, problem: BindError) -> NotBound {
     NotBound { path: path.to_owned(), problem }
 }
 
-/// Whether a header can name a path unchanged.
-fn is_nameable(path: &str) -> bool {
-    !path.is_empty() && !path.contains(['\n', '\r', '\0']) && path.trim_matches([' ', '\t']) == path
-}
-
-fn headers(paths: &[Box<str>], files: &[Option<FileText>], operations: Operations) -> Vec<Header> {
+fn headers(
+    paths: &[Box<str>],
+    files: &[Option<FileText>],
+    may_delete: &[bool],
+    operations: Operations,
+) -> Vec<Header> {
     let mut headers = vec![Header { text: "*** End Patch".into(), kind: HeaderKind::End }];
     if operations.add {
         headers.push(Header { text: "*** Add File: ".into(), kind: HeaderKind::Add });
     }
-    for ((path, file), number) in paths.iter().zip(files).zip(0..) {
-        if operations.delete {
+    for (number, path) in paths.iter().enumerate() {
+        let file = &files[number];
+        let is_deleted = operations.delete && may_delete[number];
+        let number = number as u32;
+        if is_deleted {
             let text = format!("*** Delete File: {path}\n").into();
             headers.push(Header { text, kind: HeaderKind::Delete(number) });
         }

@@ -1,7 +1,11 @@
-//! Why files cannot be bound.
+//! Why a vocabulary, bound files or a matcher cannot be made.
+
+use crate::budget::TooFew;
+use crate::matcher::NotAllowed;
+use crate::paths::PathProblem;
 
 /// Why files cannot be bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
     /// The file is not UTF-8, and a patch is.
@@ -19,9 +23,9 @@ pub enum BindError {
     /// The file has 2 GiB or more.
     #[error("the file has 2 GiB or more")]
     TooLarge,
-    /// A header cannot name this path as it is.
-    #[error("the path is empty, or has a line end or blanks around it")]
-    Path,
+    /// No patch may change a file at this path.
+    #[error(transparent)]
+    Path(PathProblem),
     /// A path was given twice.
     #[error("the path was given twice")]
     Twice,
@@ -38,4 +42,41 @@ pub struct NotBound {
     pub path: String,
     /// The problem.
     pub problem: BindError,
+}
+
+/// A token that ends an output, but is not one of the vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the end token {token} is not in the vocabulary, which has {len} tokens, numbered from 0")]
+pub struct NoSuchToken {
+    /// The token.
+    pub token: u32,
+    /// The number of tokens in the vocabulary.
+    pub len: usize,
+}
+
+/// Why bytes cannot be made into a value again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnpackError {
+    /// Another version of this library made the bytes.
+    #[error("the bytes have layout {version}, which this version of the library cannot read")]
+    Version {
+        /// The layout.
+        version: u8,
+    },
+    /// The bytes are cut off or altered, or those of another kind of value.
+    #[error("the bytes are damaged, or those of another kind of value")]
+    Damaged,
+    /// The files cannot be bound.
+    #[error(transparent)]
+    Bind(#[from] NotBound),
+    /// An end token is beyond the vocabulary.
+    #[error(transparent)]
+    End(#[from] NoSuchToken),
+    /// The limit of added lines is too low for these files.
+    #[error("the number of added lines: {0}")]
+    Lines(#[from] TooFew),
+    /// The output is not one of these files, or has tokens of another vocabulary.
+    #[error("the output was not made with this vocabulary for these files: {0}")]
+    Output(#[from] NotAllowed),
 }

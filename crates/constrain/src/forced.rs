@@ -25,6 +25,9 @@ impl Bound {
             Place::AtText { first, end, at } => {
                 let file = self.file(state.section.file);
                 let limit = state.section.limit;
+                if file.cuts().of_length(first..end, at).next().is_some() {
+                    return None;
+                }
                 let texts = &file.firsts[first as usize..end as usize];
                 let open = texts.iter().copied().filter(|&line| may_name(file, limit, line));
                 common_byte(file, open, at)

@@ -51,6 +51,10 @@ pub(crate) struct Log {
     pub(crate) changes: Vec<(u32, u32)>,
     /// The sections so far.
     pub(crate) sections: Vec<SectionPaths>,
+    /// The number of added lines so far, with the open one.
+    pub(crate) added: u32,
+    /// The most added lines.
+    pub(crate) most_added: Option<u32>,
 }
 
 /// The paths of a section.
@@ -79,6 +83,7 @@ pub(crate) struct Lengths {
     post: u32,
     changes: u32,
     sections: u32,
+    added: u32,
 }
 
 impl Lengths {
@@ -96,6 +101,7 @@ impl Log {
             post: self.post.len() as u32,
             changes: self.changes.len() as u32,
             sections: self.sections.len() as u32,
+            added: self.added,
         }
     }
 
@@ -106,6 +112,12 @@ impl Log {
         self.post.truncate(to.post as usize);
         self.changes.truncate(to.changes as usize);
         self.sections.truncate(to.sections as usize);
+        self.added = to.added;
+    }
+
+    /// The number of lines that may still be added.
+    pub(crate) fn lines_left(&self) -> u32 {
+        self.most_added.map_or(u32::MAX, |most| most - self.added)
     }
 
     /// The bytes of the output from `start` to `end`.
@@ -149,6 +161,18 @@ impl Post<'_> {
             return lines.id;
         }
         self.file.ids[(lines.old + at - lines.at) as usize]
+    }
+
+    /// The number of lines above `at` that are equal to those above a line of the file.
+    pub(crate) fn shared_above(&self, at: u32, line: u32) -> u32 {
+        let lines = (0..at).rev().zip((0..line).rev());
+        lines.take_while(|&(at, line)| self.id(at) == self.file.ids[line as usize]).count() as u32
+    }
+
+    /// The number of lines below `at` that are equal to those below a line of the file.
+    pub(crate) fn shared_below(&self, at: u32, line: u32) -> u32 {
+        let lines = (at + 1..self.len()).zip(line + 1..self.file.len());
+        lines.take_while(|&(at, line)| self.id(at) == self.file.ids[line as usize]).count() as u32
     }
 
     /// The places where a block of the file stands because of the changes so far.

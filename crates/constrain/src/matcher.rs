@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::bound::Bound;
+use crate::budget::{TooFew, Twins, section_key};
 use crate::log::Log;
-use crate::mask::Masker;
+use crate::mask::{Masker, Room};
 use crate::state::{MatcherState, Place};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Vocabulary, set};
 
 /// A token that may not follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +27,7 @@ pub struct NotAllowed {
 /// use patch_constrain::{Binder, Matcher, Operations, Vocabulary};
 ///
 /// let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain([vec![]]).collect();
-/// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256]));
+/// let vocabulary = Arc::new(Vocabulary::new(tokens, &[256])?);
 /// let bound = Binder::new(Operations::default()).file("a.txt", "one\ntwo\none\n").bind()?;
 /// let mut matcher = Matcher::new(vocabulary, Arc::new(bound));
 /// assert_eq!(matcher.forced(), b"*** Begin Patch\n*** Update File: a.txt\n@@");
@@ -47,10 +48,18 @@ pub struct Matcher {
     vocabulary: Arc<Vocabulary>,
     bound: Arc<Bound>,
     log: Arc<Log>,
-    /// The states before each token.
-    before: Arc<Vec<MatcherState>>,
+    /// The tokens so far.
+    taken: Arc<Vec<Taken>>,
     state: MatcherState,
+    twins: Twins,
     ended: bool,
+}
+
+/// A token of the output, and the state before it.
+#[derive(Debug, Clone)]
+struct Taken {
+    token: u32,
+    before: MatcherState,
 }
 
 impl Matcher {
@@ -58,8 +67,41 @@ impl Matcher {
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, bound: Arc<Bound>) -> Self {
         let state = bound.start();
-        let (log, before) = Default::default();
-        Self { vocabulary, bound, log, before, state, ended: false }
+        let log = Arc::default();
+        Self {
+            vocabulary,
+            bound,
+            log,
+            taken: Arc::default(),
+            state,
+            twins: Twins::default(),
+            ended: false,
+        }
+    }
+
+    /// Begins an output that adds a limited number of lines, in hunks and new files together. A
+    /// model that repeats itself comes to an end then, and the patch is whole.
+    ///
+    /// # Errors
+    ///
+    /// [`TooFew`] if no line may be added where updates are allowed: some need one.
+    pub fn with_max_added_lines(
+        vocabulary: Arc<Vocabulary>,
+        bound: Arc<Bound>,
+        most: u32,
+    ) -> Result<Self, TooFew> {
+        if most == 0 && bound.operations.update {
+            return Err(TooFew { needed: 1 });
+        }
+        let mut this = Self::new(vocabulary, bound);
+        Arc::make_mut(&mut this.log).most_added = Some(most);
+        Ok(this)
+    }
+
+    /// The most lines that the output may add, if there is a limit.
+    #[must_use]
+    pub fn max_added_lines(&self) -> Option<u32> {
+        self.log.most_added
     }
 
     /// The tokens of the model.
@@ -72,6 +114,9 @@ impl Matcher {
     /// `id % 32` of word `id / 32`. Words beyond [`Vocabulary::mask_len`] are cleared; a shorter
     /// mask has room for the first tokens only.
     ///
+    /// XGrammar and llguidance have the same layout, so the mask may be a row of the host's own
+    /// buffer. Nothing is allocated for it.
+    ///
     /// If each byte is a token, some bit is set until the output has ended.
     pub fn allowed(&mut self, mask: &mut [u32]) {
         mask.fill(0);
@@ -80,7 +125,45 @@ impl Matcher {
         }
         let log = Arc::make_mut(&mut self.log);
         let vocabulary = &self.vocabulary;
-        Masker { bound: &self.bound, vocabulary, log, mask }.fill(&self.state);
+        Masker { bound: &self.bound, vocabulary, log, mask, room: Room::ANY }.fill(&self.state);
+    }
+
+    /// As [`allowed`](Self::allowed), for an output that has to be finished in a number of tokens,
+    /// with the one that ends it: allows those after which that is possible. A host that counts the
+    /// tokens down never cuts a patch off.
+    ///
+    /// A byte is counted as a token, so the output is closed sooner than it has to be where tokens
+    /// are longer. While there is room for any line and header of the files, the mask costs what it
+    /// costs without a limit.
+    ///
+    /// # Errors
+    ///
+    /// [`TooFew`] if the tokens are not enough, with a number that is. The mask is cleared then.
+    pub fn allowed_within(&mut self, mask: &mut [u32], max_tokens_left: u32) -> Result<(), TooFew> {
+        mask.fill(0);
+        if self.ended {
+            return Ok(());
+        }
+        let bound = &self.bound;
+        let log = Arc::make_mut(&mut self.log);
+        // The token itself, and the one that ends the output.
+        let bytes = max_tokens_left.saturating_sub(2);
+        let most = bound.most_rest(self.twins.most(bound, log, &self.state));
+        let plenty = (bytes >= most).then(|| section_key(log, &self.state));
+        if plenty.is_none() {
+            let needed = bound.rest(log, &self.state, 0) + 1;
+            if max_tokens_left < needed {
+                return Err(TooFew { needed });
+            }
+        }
+        let vocabulary = &self.vocabulary;
+        if max_tokens_left == 1 {
+            vocabulary.end().iter().for_each(|&token| set(mask, token));
+            return Ok(());
+        }
+        let room = Room { bytes, plenty };
+        Masker { bound, vocabulary, log, mask, room }.fill(&self.state);
+        Ok(())
     }
 
     /// Takes the next token.
@@ -101,7 +184,7 @@ impl Matcher {
             state = self.bound.step(log, &state, byte).ok_or(not_allowed)?;
         }
         let before = std::mem::replace(&mut self.state, state);
-        Arc::make_mut(&mut self.before).push(before);
+        Arc::make_mut(&mut self.taken).push(Taken { token, before });
         self.ended = ends;
         Ok(())
     }
@@ -127,12 +210,12 @@ impl Matcher {
 
     /// Takes back the last `tokens` tokens, or all if there are fewer. Returns their number.
     pub fn rollback(&mut self, tokens: usize) -> usize {
-        let tokens = tokens.min(self.before.len());
+        let tokens = tokens.min(self.taken.len());
         if tokens > 0 {
-            let before = Arc::make_mut(&mut self.before);
-            let kept = before.len() - tokens;
-            self.state = before[kept].clone();
-            before.truncate(kept);
+            let taken = Arc::make_mut(&mut self.taken);
+            let kept = taken.len() - tokens;
+            self.state = taken[kept].before.clone();
+            taken.truncate(kept);
             self.ended = false;
         }
         tokens
@@ -155,6 +238,11 @@ impl Matcher {
     #[must_use]
     pub fn is_in_old_line(&self) -> bool {
         matches!(self.state.place, Place::Old { .. })
+    }
+
+    /// The tokens so far.
+    pub(crate) fn tokens(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.taken.iter().map(|taken| taken.token)
     }
 
     /// The output so far.

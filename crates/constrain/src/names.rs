@@ -5,10 +5,11 @@
 //! that the guard would refuse with every ending is never written.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::LazyLock;
 
-use fs_guard::{Access, GuardedTree, fold};
-use patch_engine::{MemoryTree, policy};
+use fs_guard::fold;
+
+use crate::paths::{DEVICES, PathRules};
 
 /// The longest name.
 pub(crate) const LONGEST: usize = 208;
@@ -16,20 +17,19 @@ pub(crate) const LONGEST: usize = 208;
 /// A name has no dot after so many bytes, so that no long name ends in a refused extension.
 const LAST_DOT: usize = 60;
 
-/// The beginnings of names that the default policy refuses with every ending, and the names of
-/// Windows devices.
-const CLOSED: [&str; 25] = [
-    "id_rsa", "con.", "prn.", "aux.", "nul.", "conin$", "conout$", "com1.", "com2.", "com3.",
-    "com4.", "com5.", "com6.", "com7.", "com8.", "com9.", "lpt1.", "lpt2.", "lpt3.", "lpt4.",
-    "lpt5.", "lpt6.", "lpt7.", "lpt8.", "lpt9.",
-];
+/// The beginnings of names that the default policy refuses with every ending: keys, and devices of
+/// Windows with a dot.
+static CLOSED: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let devices = DEVICES.iter().map(|device| format!("{device}."));
+    devices.chain(["id_rsa".to_owned()]).collect()
+});
 
 /// Names that make a directory look like a git repository.
 const REPOSITORY: [&str; 4] = ["head", "objects", "refs", "commondir"];
 
 /// The names of a workspace, with which new paths must not collide.
 pub(crate) struct Names {
-    guard: GuardedTree,
+    rules: PathRules,
     /// All paths and the directories above them, folded in case.
     taken: HashSet<Box<str>>,
     /// The directories for new files, each with a slash.
@@ -48,23 +48,18 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Names {
-    pub(crate) fn new(paths: &[Box<str>]) -> Self {
-        let guard = GuardedTree::new(Arc::new(MemoryTree::new()), policy());
-        let mut this = Self { guard, taken: HashSet::new(), directories: HashSet::new() };
+    pub(crate) fn new(paths: &[Box<str>], rules: PathRules) -> Self {
+        let mut this = Self { rules, taken: HashSet::new(), directories: HashSet::new() };
         for path in paths {
             this.taken.insert(fold(path).into());
             for directory in above(path) {
                 this.taken.insert(fold(directory.trim_end_matches('/')).into());
-                if this.is_open(&format!("{directory}z")) {
+                if this.rules.may_create(&format!("{directory}z")) {
                     this.directories.insert(directory.into());
                 }
             }
         }
         this
-    }
-
-    fn is_open(&self, path: &str) -> bool {
-        self.guard.check(path, Access::Create).is_ok()
     }
 
     /// Whether a name may go on with a byte; `path` is the new path so far.
@@ -93,7 +88,7 @@ impl Names {
             && !REPOSITORY.iter().any(|other| other.eq_ignore_ascii_case(name))
             && !self.taken.contains(&*folded)
             && !new.any(|other| fold(other) == folded)
-            && self.is_open(path)
+            && self.rules.may_create(path)
     }
 }
 

@@ -88,6 +88,9 @@ pub(crate) struct OpenHunk {
     pub(crate) depth: u32,
     /// Whether the hunk adds or removes a line.
     pub(crate) changes: bool,
+    /// Whether the hunk adds a line with a text that the file does not have: it is not applied
+    /// already then, whatever follows.
+    pub(crate) is_new: bool,
     /// The other places of the old lines, made by the hunks above. Known once the old lines stand
     /// once in the file.
     pub(crate) twins: Option<Arc<[u32]>>,

@@ -2,11 +2,13 @@
 //!
 //! Some end can be reached from every state, by three rules. A block begins only at a line from
 //! which some block stands once: the lines above [`OpenSection::limit`]. A hunk begins only if there
-//! is such a line below the hunk before. And a line can always be added to a hunk.
+//! is such a line below the hunk before. And a line can always be added to a hunk: where their
+//! number is limited, the last one is kept for a text that the file does not have.
 
 use std::ops::Range;
 
 use crate::bound::{Bound, HeaderKind};
+use crate::cut;
 use crate::log::{FOREIGN, HunkLine, Log, Post, PostLines, SectionPaths};
 use crate::names;
 use crate::state::{MatcherState, Next, OpenHunk, OpenSection, Place};
@@ -63,6 +65,7 @@ impl Bound {
             },
             Place::NewLine => match byte {
                 b'+' => {
+                    add_line(log)?;
                     state.place = Place::NewText(Utf8::Whole);
                     Some(())
                 }
@@ -74,17 +77,13 @@ impl Bound {
                 Some(())
             }
             Place::At => self.after_at(state, byte),
-            Place::AtText { first, end, at } => self.at_text(state, first..end, at, byte),
+            Place::AtText { first, end, at } => self.at_text(log, state, first..end, at, byte),
             Place::Line => self.line(log, state, byte),
             Place::Old { sign, at } => self.old(log, state, sign, at, byte),
             Place::Added { start, utf8 } => {
                 match added(utf8, byte)? {
                     Some(utf8) => state.place = Place::Added { start, utf8 },
-                    None => {
-                        let end = log.bytes.len() as u32 - 1;
-                        log.lines.push(HunkLine { sign: b'+', start, end });
-                        state.place = Place::Line;
-                    }
+                    None => self.end_added(log, state, start)?,
                 }
                 Some(())
             }
@@ -120,6 +119,11 @@ impl Bound {
     }
 }
 
+/// Begins an added line, if one is left.
+fn add_line(log: &mut Log) -> Option<()> {
+    (log.lines_left() > 0).then(|| log.added += 1)
+}
+
 /// Takes a byte of free text: the state of the character, or `None` at the end of the line.
 fn added(utf8: Utf8, byte: u8) -> Option<Option<Utf8>> {
     match byte {
@@ -144,6 +148,7 @@ impl Bound {
         match self.headers[header as usize].kind {
             HeaderKind::End => !log.sections.is_empty(),
             HeaderKind::Add => true,
+            HeaderKind::Update(_) if log.lines_left() == 0 && !self.operations.rename => false,
             HeaderKind::Update(path) | HeaderKind::Delete(path) => {
                 let alike = self.alike[path as usize];
                 let mut taken = log.sections.iter().filter_map(|section| section.path);
@@ -239,7 +244,7 @@ impl Bound {
         name + 1 < names::LONGEST || self.may_end_path(log, &format!("{path}{}", char::from(byte)))
     }
 
-    fn may_end_path(&self, log: &Log, path: &str) -> bool {
+    pub(crate) fn may_end_path(&self, log: &Log, path: &str) -> bool {
         let new = log.sections.iter().filter_map(|section| section.new);
         let new = new.filter_map(|(start, end)| std::str::from_utf8(log.text(start, end)).ok());
         self.names.is_free(path, new)
@@ -259,6 +264,7 @@ impl Bound {
 /// Hunks.
 impl Bound {
     fn open_hunk(&self, log: &Log, state: &mut MatcherState) -> Option<()> {
+        (log.lines_left() > 0).then_some(())?;
         state.hunk = OpenHunk {
             lines: log.lines.len() as u32,
             min: state.section.cursor,
@@ -284,11 +290,19 @@ impl Bound {
 
     fn at_text(
         &self,
+        log: &Log,
         state: &mut MatcherState,
         range: Range<u32>,
         at: u32,
         byte: u8,
     ) -> Option<()> {
+        if byte == b'\n'
+            && let Some(line) = self.cut_line(log, state, range.clone(), at)
+        {
+            state.hunk.min = state.hunk.min.max(line);
+            state.place = Place::Line;
+            return Some(());
+        }
         let file = self.file(state.section.file);
         let firsts = &file.firsts[range.start as usize..range.end as usize];
         let wanted = (byte != b'\n').then_some(byte);
@@ -311,15 +325,33 @@ impl Bound {
         Some(())
     }
 
+    /// The first line of which git writes the first `at` bytes as a heading, if the engine takes
+    /// them as the text of no line.
+    fn cut_line(&self, log: &Log, state: &MatcherState, texts: Range<u32>, at: u32) -> Option<u32> {
+        let file = self.file(state.section.file);
+        let lines = file.cuts().of_length(texts, at).map(|cut| file.firsts[cut.text as usize]);
+        let line = lines.filter(|&line| may_cut(file, state.section.limit, line, at)).min()?;
+        // A hunk above may have added a line that the heading names then.
+        let heading = cut::letters(&file.str(line)[..at as usize]);
+        let mut added = log.lines.iter().filter(|line| line.sign == b'+');
+        let is_new = |line: &HunkLine| {
+            std::str::from_utf8(log.line(*line)).is_ok_and(|text| cut::letters(text) == heading)
+        };
+        (!added.any(is_new)).then_some(line)
+    }
+
     fn line(&self, log: &mut Log, state: &mut MatcherState, byte: u8) -> Option<()> {
         let file = self.file(state.section.file);
         let start = log.bytes.len() as u32;
         match byte {
             b'+' => {
+                add_line(log)?;
                 state.hunk.changes = true;
                 state.place = Place::Added { start, utf8: Utf8::Whole };
             }
             b' ' | b'-' => {
+                // Otherwise the hunk can end now, and perhaps not any more below.
+                (log.lines_left() > 0 || state.hunk.is_new).then_some(())?;
                 self.open_old(file, state)?;
                 log.lines.push(HunkLine { sign: byte, start, end: start });
                 state.place = Place::Old { sign: byte, at: 0 };
@@ -337,6 +369,18 @@ impl Bound {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Ends an added line. The last one has to let the hunk end.
+    fn end_added(&self, log: &mut Log, state: &mut MatcherState, start: u32) -> Option<()> {
+        let end = log.bytes.len() as u32 - 1;
+        let line = HunkLine { sign: b'+', start, end };
+        log.lines.push(line);
+        state.place = Place::Line;
+        let file = self.file(state.section.file);
+        state.hunk.is_new |= file.id_of(log.line(line)).is_none();
+        let ends = log.lines_left() > 0 || state.hunk.is_new || self.may_end_hunk(log, state);
+        ends.then_some(())
     }
 
     /// Begins the next old line.
@@ -537,11 +581,20 @@ fn changes(
 /// Whether an `@@` line may have the text of a line, the first with this text. The line is above
 /// some possible block, and the engine reads its text as it is.
 pub(crate) fn may_name(file: &FileText, limit: u32, line: u32) -> bool {
-    let content = file.line(line);
-    // A text like the line numbers of a diff names no line.
-    let numbers = content.first() == Some(&b'-') && content.get(1).is_some_and(u8::is_ascii_digit);
-    let blank = std::str::from_utf8(content).is_ok_and(|text| text.trim().is_empty());
-    line < limit && !numbers && !blank
+    line < limit && is_heading(file.str(line))
+}
+
+/// Whether an `@@` line may have the first bytes of a line.
+pub(crate) fn may_cut(file: &FileText, limit: u32, line: u32, len: u32) -> bool {
+    line < limit && is_heading(&file.str(line)[..len as usize])
+}
+
+/// Whether the engine reads a text behind `@@` as it is. A text like the line numbers of a diff
+/// names no line.
+fn is_heading(text: &str) -> bool {
+    let numbers =
+        text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    !numbers && !text.trim().is_empty()
 }
 
 /// Whether some line is new. A line that a change removes and inserts again is not new, unless the

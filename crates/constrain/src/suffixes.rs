@@ -59,16 +59,15 @@ fn rerank<K: PartialEq>(order: &[u32], rank: &mut [u32], key: impl Fn(u32) -> K)
     class as usize + usize::from(!order.is_empty())
 }
 
-/// The length in lines of the longest end of the file that stands elsewhere, too.
+/// Calls `each` for each line but that of the last suffix in the order, from the first on: with
+/// the number of lines that its suffix shares with the next suffix in the order, and that one.
 ///
-/// Such an end is the beginning of the next suffix in the order. Kasai's method finds the length
-/// that two neighbours share: from the suffix of one line to the suffix of the next line, it
-/// shrinks by one at most.
-pub(crate) fn repeated_end(ids: &[u32], order: &[u32]) -> usize {
+/// Kasai's method: from the suffix of one line to the suffix of the next line, that number shrinks
+/// by one at most.
+fn each_shared(ids: &[u32], order: &[u32], mut each: impl FnMut(usize, usize, usize)) {
     let mut rank = vec![0; ids.len()];
     order.iter().zip(0..).for_each(|(&start, at)| rank[start as usize] = at);
     let mut shared = 0_usize;
-    let mut longest = 0;
     for start in 0..ids.len() {
         let Some(&next) = order.get(rank[start] as usize + 1) else {
             shared = 0;
@@ -77,12 +76,37 @@ pub(crate) fn repeated_end(ids: &[u32], order: &[u32]) -> usize {
         let own = &ids[start..];
         let other = &ids[next as usize..];
         shared += own[shared..].iter().zip(&other[shared..]).take_while(|(a, b)| a == b).count();
-        if shared == own.len() {
-            longest = longest.max(shared);
-        }
+        each(start, shared, next as usize);
         shared = shared.saturating_sub(1);
     }
+}
+
+/// The length in lines of the longest end of the file that stands elsewhere, too: the beginning of
+/// the next suffix in the order.
+pub(crate) fn repeated_end(ids: &[u32], order: &[u32]) -> usize {
+    let mut longest = 0;
+    each_shared(ids, order, |start, shared, _| {
+        if start + shared == ids.len() {
+            longest = longest.max(shared);
+        }
+    });
     longest
+}
+
+/// Returns, for each line, the end of the shortest block from this line on that stands nowhere else;
+/// a number beyond the last line if every block from this line on stands somewhere else too.
+///
+/// The ends ascend: a unique block stays unique with a line more.
+pub(crate) fn shortest_unique(ids: &[u32], order: &[u32]) -> Vec<u32> {
+    // First the most lines that the suffix of each line shares with a neighbour in the order.
+    let mut ends = vec![0; ids.len()];
+    each_shared(ids, order, |start, shared, next| {
+        for line in [start, next] {
+            ends[line] = ends[line].max(shared as u32);
+        }
+    });
+    ends.iter_mut().zip(0..).for_each(|(end, line)| *end += line + 1);
+    ends
 }
 
 #[cfg(test)]
@@ -115,6 +139,40 @@ mod tests {
                 .max()
                 .unwrap_or(0);
             assert_eq!(repeated_end(&ids, &sorted(&ids)), plain, "{ids:?}");
+        }
+    }
+
+    /// The same, by comparing every block with every other.
+    fn slowly(ids: &[u32]) -> Vec<u32> {
+        let count = |block: &[u32]| ids.windows(block.len()).filter(|it| *it == block).count();
+        let end = |from: usize| (from + 1..=ids.len()).find(|&to| count(&ids[from..to]) == 1);
+        (0..ids.len()).map(|from| end(from).unwrap_or(ids.len() + 1) as u32).collect()
+    }
+
+    #[test]
+    fn finds_the_shortest_block_that_stands_once() {
+        for (ids, ends) in [
+            (&[][..], &[][..]),
+            (&[0], &[1]),
+            (&[0, 0], &[2, 3]),
+            (&[0, 1], &[1, 2]),
+            (&[0, 1, 0, 1], &[3, 3, 5, 5]),
+            (&[0, 1, 0, 2], &[2, 2, 4, 4]),
+        ] {
+            assert_eq!(shortest_unique(ids, &sorted(ids)), ends, "{ids:?}");
+        }
+    }
+
+    #[test]
+    fn the_shortest_block_is_what_comparing_all_blocks_gives() {
+        let mut random = fastrand::Rng::with_seed(4);
+        for _ in 0..1_000 {
+            let len = random.usize(..40);
+            let letters = random.u32(1..5).min(len.max(1) as u32);
+            let ids: Vec<u32> = (0..len).map(|_| random.u32(..letters)).collect();
+            let ends = shortest_unique(&ids, &sorted(&ids));
+            assert_eq!(ends, slowly(&ids), "{ids:?}");
+            assert!(ends.is_sorted(), "{ids:?}");
         }
     }
 }

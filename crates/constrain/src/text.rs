@@ -1,7 +1,10 @@
 //! A file for the matcher: its lines, and its sorted suffixes.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use crate::costs::Costs;
+use crate::cut::Cuts;
 use crate::error::BindError;
 use crate::suffixes;
 
@@ -22,6 +25,10 @@ pub(crate) struct FileText {
     pub(crate) order: Vec<u32>,
     /// From each line above this one, and from no other, some block stands once in the file.
     pub(crate) limit: u32,
+    /// The beginnings of texts that git writes as headings.
+    cuts: OnceLock<Cuts>,
+    /// What hunks cost, for outputs of limited length.
+    costs: OnceLock<Costs>,
     /// A tree of maxima over `order`: the last line above `limit` in each stretch.
     last: Vec<i32>,
 }
@@ -58,7 +65,14 @@ impl FileText {
         let order = suffixes::sorted(&ids);
         let limit = (ids.len() - suffixes::repeated_end(&ids, &order)) as u32;
         let last = maxima(&order, limit);
-        Ok(Self { text, lines, ids, firsts, order, limit, last })
+        let costs = OnceLock::new();
+        let cuts = OnceLock::new();
+        Ok(Self { text, lines, ids, firsts, order, limit, cuts, costs, last })
+    }
+
+    /// The whole file.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// The number of lines.
@@ -71,6 +85,22 @@ impl FileText {
     pub(crate) fn line(&self, line: u32) -> &[u8] {
         let (start, end) = self.lines[line as usize];
         &self.text.as_bytes()[start as usize..end as usize]
+    }
+
+    /// What hunks of the file cost.
+    pub(crate) fn costs(&self) -> &Costs {
+        self.costs.get_or_init(|| Costs::new(self))
+    }
+
+    /// The text of a line, as a string.
+    pub(crate) fn str(&self, line: u32) -> &str {
+        let (start, end) = self.lines[line as usize];
+        &self.text[start as usize..end as usize]
+    }
+
+    /// The headings that git cuts.
+    pub(crate) fn cuts(&self) -> &Cuts {
+        self.cuts.get_or_init(|| Cuts::new(self.firsts.iter().map(|&line| self.str(line))))
     }
 
     /// The byte of a line at a place; none at the end of the line.

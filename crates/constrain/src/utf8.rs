@@ -38,6 +38,16 @@ impl Utf8 {
         Self::AfterF4,
     ];
 
+    /// The number of missing bytes.
+    pub(crate) fn missing(self) -> u32 {
+        match self {
+            Self::Whole => 0,
+            Self::One => 1,
+            Self::Two | Self::AfterE0 | Self::AfterEd => 2,
+            Self::Three | Self::AfterF0 | Self::AfterF4 => 3,
+        }
+    }
+
     /// Takes one byte; `None` if the text would not be UTF-8.
     pub(crate) fn step(self, byte: u8) -> Option<Self> {
         match (self, byte) {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::NoSuchToken;
 use crate::names::{LONGEST, is_plain};
 use crate::trie::Trie;
 use crate::utf8::{STATES, Utf8};
@@ -30,6 +31,13 @@ pub struct Vocabulary {
     pub(crate) free: [Vec<u32>; STATES],
     /// The possible next tokens at the start of a hunk's line in any file.
     pub(crate) plus: Vec<u32>,
+    /// Those of `free` and `plus` that have no line feed.
+    pub(crate) text: [Vec<u32>; STATES],
+    pub(crate) plus_text: Vec<u32>,
+    /// The tokens with a line feed.
+    pub(crate) lines: Trie,
+    /// The most line feeds of a token.
+    pub(crate) most_lines: u32,
     /// The tokens allowed anywhere in a new name.
     pub(crate) name: Vec<u32>,
     /// The other tokens that may begin in a new name.
@@ -57,14 +65,19 @@ impl Vocabulary {
     /// have a table from characters to bytes, and others write `▁` for a blank. Give no bytes for a
     /// special token; a token without bytes is never allowed. The tokens of `end` are allowed where
     /// the output may end, whatever their bytes are.
-    #[must_use]
-    pub fn new<T: Into<Box<[u8]>>>(tokens: impl IntoIterator<Item = T>, end: &[u32]) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchToken`] if a token of `end` is beyond the last token.
+    pub fn new<T: Into<Box<[u8]>>>(
+        tokens: impl IntoIterator<Item = T>,
+        end: &[u32],
+    ) -> Result<Self, NoSuchToken> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let mut tokens: Vec<Box<[u8]>> = tokens.into_iter().map(Into::into).collect();
+        let len = tokens.len();
         for &id in end {
-            if let Some(token) = tokens.get_mut(id as usize) {
-                *token = Box::default();
-            }
+            *tokens.get_mut(id as usize).ok_or(NoSuchToken { token: id, len })? = Box::default();
         }
         let words = tokens.len().div_ceil(32);
         let mut this = Self {
@@ -74,6 +87,10 @@ impl Vocabulary {
             inner: Trie::default(),
             free: std::array::from_fn(|_| vec![0; words]),
             plus: vec![0; words],
+            text: std::array::from_fn(|_| vec![0; words]),
+            plus_text: vec![0; words],
+            lines: Trie::default(),
+            most_lines: 0,
             name: vec![0; words],
             beyond_name: Trie::default(),
             tails: Trie::default(),
@@ -83,12 +100,13 @@ impl Vocabulary {
         };
         this.group(&tokens);
         this.tokens = tokens;
-        this
+        Ok(this)
     }
 
     fn group(&mut self, tokens: &[Box<[u8]>]) {
         let mut plain = Vec::new();
         let mut inner = Vec::new();
+        let mut lines = Vec::new();
         let mut leaving = Vec::new();
         let mut beyond = Vec::new();
         let mut tails: Vec<(&[u8], Tail)> = Vec::new();
@@ -109,13 +127,18 @@ impl Vocabulary {
             }
             let Some(feed) = token.iter().position(|&byte| byte == b'\n') else {
                 plain.push((&**token, id));
+                self.add_text(token, id, states);
                 continue;
             };
             let tail = &token[feed + 1..];
+            let feeds = token.iter().filter(|&&byte| byte == b'\n').count();
+            self.most_lines = self.most_lines.max(feeds as u32);
             if tail.is_empty() {
                 plain.push((token, id));
+                lines.push((&**token, id));
             } else if begins_lines(tail) {
                 inner.push((&**token, id));
+                lines.push((&**token, id));
                 let fits = ends_line(&token[..feed]);
                 if leaves(tail) {
                     leaving.push((&**token, id));
@@ -132,9 +155,20 @@ impl Vocabulary {
         }
         self.plain = Trie::new(plain);
         self.inner = Trie::new(inner);
+        self.lines = Trie::new(lines);
         self.beyond_name = Trie::new(beyond);
         self.leaving = Trie::new(leaving);
         self.tails = Trie::new(ends);
+    }
+
+    /// Adds a token without a line feed to the masks of texts.
+    fn add_text(&mut self, token: &[u8], id: u32, states: u8) {
+        for (mask, _) in self.text.iter_mut().zip(0..).filter(|(_, bit)| states >> bit & 1 == 1) {
+            set(mask, id);
+        }
+        if token.strip_prefix(b"+").is_some_and(|text| free_states(text) & 1 == 1) {
+            set(&mut self.plus_text, id);
+        }
     }
 
     /// The number of ids.

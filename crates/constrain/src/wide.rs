@@ -79,6 +79,17 @@ impl Suffixes<'_> {
 }
 
 impl Wide {
+    /// Some tokens, each after a number of its own.
+    pub(crate) fn of(mut pairs: Vec<(u32, u32)>) -> Self {
+        pairs.sort_unstable_by(|one, other| other.cmp(one));
+        Self(pairs)
+    }
+
+    /// All tokens, each after its number.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.0.iter().copied()
+    }
+
     /// Finds the possible next tokens below `root` in a block at a wanted line.
     pub(crate) fn new(
         suffixes: Suffixes<'_>,
@@ -101,9 +112,7 @@ impl Wide {
             }
         });
         branch.close_to(0);
-        let mut found = branch.found;
-        found.sort_unstable_by(|one, other| other.cmp(one));
-        Self(found)
+        Self::of(branch.found)
     }
 
     /// The tokens of blocks at a line or below.

@@ -7,6 +7,8 @@
 //! makes a `PatchError`. An argument of the wrong kind is an `InvalidArg`, there a `TypeError`.
 //! Calls that touch files return a promise; their twins that end in `_sync` return the answer.
 
+mod decode;
+
 use std::io;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
@@ -26,21 +28,32 @@ use napi::bindgen_prelude::{
 use napi::threadsafe_function::{
     ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue,
 };
-use napi::{Env, Error, Result, Status, Task};
+use napi::{Env, Error, JsString, Result, Status, Task};
 use napi_derive::napi;
 use serde_json::{Value, json};
 
 /// Text, or bytes.
-type Text = Either<Utf16String, Uint8Array>;
+type Text<'t> = Either<JsString<'t>, Uint8Array>;
 
 /// A function of the program for other threads. It answers by its argument, a [`JsReply`].
 type Callback<T> = ThreadsafeFunction<T, UnknownReturnValue, T, Status, false>;
 
-fn bytes(text: Text) -> Result<Vec<u8>> {
+fn bytes(text: Text<'_>) -> Result<Vec<u8>> {
     match text {
-        Either::A(text) => Ok(unicode(&text)?.into_bytes()),
+        Either::A(text) => utf8(text),
         Either::B(bytes) => Ok(bytes.to_vec()),
     }
+}
+
+/// Converts a text as [`unicode`] does, and several times as fast: most texts are stored as bytes.
+fn utf8(text: JsString<'_>) -> Result<Vec<u8>> {
+    let converted = text.into_utf8()?.into_owned()?;
+    // This one stands for half a character, too.
+    if converted.contains(char::REPLACEMENT_CHARACTER) {
+        let units = text.into_utf16()?;
+        return Ok(unicode(&units[..text.utf16_len()?])?.into_bytes());
+    }
+    Ok(converted.into_bytes())
 }
 
 /// Converts a text. Half a character is an error, as a lossy conversion would change the text.
@@ -165,14 +178,14 @@ impl JsReply {
 
     /// Answers `approve` with another patch, in place of the proposal.
     #[napi(catch_unwind)]
-    pub fn edit(&self, patch: Text) -> Result<()> {
+    pub fn edit(&self, patch: Text<'_>) -> Result<()> {
         self.answer(JsAnswer::Edited(bytes(patch)?));
         Ok(())
     }
 
     /// Answers the question for a file: its content, its mode (0o644 by default), and its version.
     #[napi(catch_unwind)]
-    pub fn file(&self, content: Text, mode: Option<u32>, version: Option<i64>) -> Result<()> {
+    pub fn file(&self, content: Text<'_>, mode: Option<u32>, version: Option<i64>) -> Result<()> {
         let content =
             Content { bytes: Arc::new(bytes(content)?), mode: mode.unwrap_or(0o644), link: false };
         self.answer(JsAnswer::File(Some(HostFile { content, version })));
@@ -334,7 +347,7 @@ impl JsWorkspace {
 
     fn planning(
         &self,
-        patch: Text,
+        patch: Text<'_>,
         options: &str,
         cancellation: Option<&Cancellation>,
     ) -> Result<Work<JsPlan>> {
@@ -349,7 +362,7 @@ impl JsWorkspace {
     #[napi(catch_unwind)]
     pub fn plan(
         &self,
-        patch: Text,
+        patch: Text<'_>,
         options: String,
         cancellation: Option<&Cancellation>,
     ) -> Result<AsyncTask<Job<JsPlan>>> {
@@ -358,13 +371,13 @@ impl JsWorkspace {
 
     /// Does [`plan`](Self::plan) on this thread.
     #[napi(catch_unwind)]
-    pub fn plan_sync(&self, patch: Text, options: String) -> Result<JsPlan> {
+    pub fn plan_sync(&self, patch: Text<'_>, options: String) -> Result<JsPlan> {
         self.planning(patch, &options, None)?().map_err(failed)
     }
 
     fn applying(
         &self,
-        patch: Either<Text, &JsPlan>,
+        patch: Either<Text<'_>, &JsPlan>,
         options: &str,
         host: Callbacks<'static>,
     ) -> Result<Work<String>> {
@@ -388,7 +401,7 @@ impl JsWorkspace {
     pub fn apply<'env>(
         &self,
         env: &'env Env,
-        patch: Text,
+        patch: Text<'_>,
         options: String,
         approve: Option<Asking<'_>>,
         observe: Option<Asking<'_>>,
@@ -401,7 +414,7 @@ impl JsWorkspace {
 
     /// Does [`apply`](Self::apply) on this thread.
     #[napi(catch_unwind)]
-    pub fn apply_sync(&self, patch: Text, options: String) -> Result<String> {
+    pub fn apply_sync(&self, patch: Text<'_>, options: String) -> Result<String> {
         self.applying(Either::A(patch), &options, Callbacks::default())?().map_err(failed)
     }
 
@@ -508,7 +521,7 @@ impl JsWorkspace {
     #[napi(catch_unwind)]
     pub fn propose(
         &self,
-        patch: Text,
+        patch: Text<'_>,
         options: String,
         why: Option<Utf16String>,
     ) -> Result<AsyncTask<Job<String>>> {
@@ -673,7 +686,7 @@ impl JsGitTree {
 
     /// Plans a patch, and writes nothing. Rejects if the patch does not parse or does not apply.
     #[napi(catch_unwind)]
-    pub fn plan(&self, patch: Text, options: String) -> Result<AsyncTask<Job<JsPlan>>> {
+    pub fn plan(&self, patch: Text<'_>, options: String) -> Result<AsyncTask<Job<JsPlan>>> {
         let tree = Arc::clone(&self.0);
         let patch = bytes(patch)?;
         let options = read(&options)?;
@@ -694,7 +707,7 @@ impl JsGitTree {
     pub fn apply<'env>(
         &self,
         env: &'env Env,
-        patch: Text,
+        patch: Text<'_>,
         options: String,
         git: String,
         approve: Option<Asking<'_>>,
@@ -715,6 +728,9 @@ impl JsGitTree {
     }
 }
 
+/// The new content of a file: text, if only texts were given and it is UTF-8, or else bytes.
+type New<'env> = Either<JsString<'env>, BufferSlice<'env>>;
+
 /// The new files of a patch in memory. All values are JavaScript's own, so that a loop of many
 /// calls holds no native memory.
 #[napi(object, object_from_js = false)]
@@ -722,9 +738,7 @@ pub struct InMemory<'env> {
     /// The changed paths.
     pub paths: Vec<String>,
     /// The new contents in the order of the paths; null for a file that is gone.
-    pub contents: Vec<Option<BufferSlice<'env>>>,
-    /// `digest`, `changes`, `notes`, `summary` and `diff`.
-    pub facts: String,
+    pub contents: Vec<Option<New<'env>>>,
 }
 
 /// Returns the facts of a plan, with its diff.
@@ -737,39 +751,54 @@ fn facts(plan: &api::PlannedPatch) -> std::result::Result<Value, ToolError> {
 /// Collects files with their paths.
 fn files<T: FromIterator<(String, Vec<u8>)>>(
     paths: Vec<Utf16String>,
-    contents: Vec<Text>,
+    contents: Vec<Text<'_>>,
 ) -> Result<T> {
     let files = paths.into_iter().zip(contents);
     files.map(|(path, content)| Ok((unicode(&path)?, bytes(content)?))).collect()
 }
 
-fn tree(paths: Vec<Utf16String>, contents: Vec<Text>) -> Result<MemoryTree> {
+fn tree(paths: Vec<Utf16String>, contents: Vec<Text<'_>>) -> Result<MemoryTree> {
     files(paths, contents)
 }
 
-/// Applies a patch to files in memory. Throws if the patch does not parse or does not apply.
+/// Applies a patch to files in memory. Throws if the patch does not parse or does not apply. With
+/// `texts` new contents are texts, where that can be.
 #[napi(catch_unwind)]
 pub fn apply_in_memory<'env>(
     env: &'env Env,
     paths: Vec<Utf16String>,
-    contents: Vec<Text>,
-    patch: Text,
+    contents: Vec<Text<'_>>,
+    patch: Text<'_>,
     options: String,
+    texts: bool,
 ) -> Result<InMemory<'env>> {
     let options = read(&options)?;
-    let (changed, plan) =
+    let (changed, _) =
         api::apply_in_memory(&tree(paths, contents)?, &bytes(patch)?, &options).map_err(failed)?;
-    let mut done = InMemory {
-        paths: Vec::new(),
-        contents: Vec::new(),
-        facts: facts(&plan).map_err(failed)?.to_string(),
-    };
+    let mut done = InMemory { paths: Vec::new(), contents: Vec::new() };
     for file in changed {
         done.paths.push(file.path.to_string());
-        let copy = file.after.map(|after| BufferSlice::copy_from(env, &**after.bytes));
+        let copy = file.after.map(|after| match std::str::from_utf8(&after.bytes) {
+            Ok(text) if texts => env.create_string(text).map(Either::A),
+            _ => BufferSlice::copy_from(env, &**after.bytes).map(Either::B),
+        });
         done.contents.push(copy.transpose()?);
     }
     Ok(done)
+}
+
+/// Returns `digest`, `changes`, `notes`, `summary` and `diff` of a patch in memory.
+#[napi(catch_unwind)]
+pub fn facts_in_memory(
+    paths: Vec<Utf16String>,
+    contents: Vec<Text<'_>>,
+    patch: Text<'_>,
+    options: String,
+) -> Result<String> {
+    let options = read(&options)?;
+    let (_, plan) =
+        api::apply_in_memory(&tree(paths, contents)?, &bytes(patch)?, &options).map_err(failed)?;
+    Ok(facts(&plan).map_err(failed)?.to_string())
 }
 
 /// The result of one item of many: the fields of `InMemory`, or an error.
@@ -778,47 +807,55 @@ pub struct OneOfMany {
     /// The changed paths.
     pub paths: Vec<String>,
     /// The new contents in the order of the paths; null for a file that is gone.
-    pub contents: Vec<Option<Buffer>>,
-    /// `digest`, `changes`, `notes`, `summary` and `diff`.
-    pub facts: String,
+    pub contents: Vec<Option<Either<String, Buffer>>>,
     /// The error as JSON, if the patch failed.
     pub error: Option<String>,
 }
 
 impl OneOfMany {
-    fn changed(
-        changed: Vec<api::ChangedFile>,
-        plan: api::PlannedPatch,
-    ) -> std::result::Result<Self, ToolError> {
-        let facts = facts(&plan)?.to_string();
-        drop(plan);
-        let mut one = Self { paths: Vec::new(), contents: Vec::new(), facts, error: None };
+    fn of(done: std::result::Result<Vec<api::ChangedFile>, ToolError>, texts: bool) -> Self {
+        match done {
+            Ok(changed) => Self::changed(changed, texts),
+            Err(error) => Self::failed(error),
+        }
+    }
+
+    fn changed(changed: Vec<api::ChangedFile>, texts: bool) -> Self {
+        let mut one = Self { paths: Vec::new(), contents: Vec::new(), error: None };
         for file in changed {
             one.paths.push(file.path.to_string());
             let bytes = file.after.map(|after| Arc::unwrap_or_clone(after.bytes));
-            one.contents.push(bytes.map(Buffer::from));
+            one.contents.push(bytes.map(|bytes| new(bytes, texts)));
         }
-        Ok(one)
+        one
     }
 
     fn failed(error: ToolError) -> Self {
         Self {
             paths: Vec::new(),
             contents: Vec::new(),
-            facts: String::new(),
             error: Some(json!(api::told(error, LANGUAGE)).to_string()),
         }
     }
 }
 
+fn new(bytes: Vec<u8>, texts: bool) -> Either<String, Buffer> {
+    if !texts {
+        return Either::B(bytes.into());
+    }
+    String::from_utf8(bytes).map_or_else(|error| Either::B(error.into_bytes().into()), Either::A)
+}
+
 /// Applies each patch to its own files in memory, on `workers` threads or on all processors.
 #[napi(catch_unwind)]
+#[allow(clippy::too_many_arguments, reason = "they are the parameters of a function of Node's")]
 pub fn apply_many(
     paths: Vec<Vec<Utf16String>>,
-    contents: Vec<Vec<Text>>,
-    patches: Vec<Text>,
+    contents: Vec<Vec<Text<'_>>>,
+    patches: Vec<Text<'_>>,
     workers: Option<u32>,
     options: String,
+    texts: Vec<bool>,
     cancellation: Option<&Cancellation>,
 ) -> Result<AsyncTask<Job<Vec<OneOfMany>>>> {
     let trees = paths.into_iter().zip(contents).map(|(paths, contents)| tree(paths, contents));
@@ -830,8 +867,9 @@ pub fn apply_many(
     let workers = workers.or_else(|| std::thread::available_parallelism().ok());
     let workers = workers.unwrap_or(NonZeroUsize::MIN);
     Ok(Job::task(move || {
-        let done = api::apply_many(&items, workers, &options, &cancellation, OneOfMany::changed)?;
-        Ok(done.into_iter().map(|one| one.unwrap_or_else(OneOfMany::failed)).collect())
+        let done = api::apply_many(&items, workers, &options, &cancellation, |files, _| Ok(files))?;
+        let done = done.into_iter().zip(texts);
+        Ok(done.map(|(one, texts)| OneOfMany::of(one, texts)).collect())
     }))
 }
 
@@ -862,7 +900,7 @@ fn edit(plan: &api::HostPlan, edit: &api::FileEdit) -> std::result::Result<Value
 pub fn plan_over<'env>(
     env: &'env Env,
     read_file: Asking<'_>,
-    patch: Text,
+    patch: Text<'_>,
     options: String,
 ) -> Result<Promised<'env, String>> {
     let read_file: Callback<FnArgs<(String, JsReply)>> =
@@ -893,12 +931,12 @@ fn host_facts(
 /// Applies a diff without headers to a text. Returns the new text. `mode` is `default` for a
 /// change, and `create` for a new text. Throws if the diff does not parse or does not apply.
 #[napi(catch_unwind)]
-pub fn apply_diff(
-    env: &Env,
-    text: Text,
+pub fn apply_diff<'env>(
+    env: &'env Env,
+    text: Text<'_>,
     diff: Utf16String,
     mode: String,
-) -> Result<BufferSlice<'_>> {
+) -> Result<BufferSlice<'env>> {
     BufferSlice::copy_from(
         env,
         &api::apply_diff(&bytes(text)?, &unicode(&diff)?, &mode).map_err(failed)?,
@@ -907,7 +945,7 @@ pub fn apply_diff(
 
 /// Returns the tree of a patch. Throws if the text is not a patch.
 #[napi(catch_unwind)]
-pub fn parse(patch: Text, options: String) -> Result<String> {
+pub fn parse(patch: Text<'_>, options: String) -> Result<String> {
     let options = read(&options)?;
     Ok(api::parse(&bytes(patch)?, &options).map_err(failed)?.to_string())
 }
@@ -916,11 +954,11 @@ pub fn parse(patch: Text, options: String) -> Result<String> {
 /// parse or does not apply to the files, or if the form cannot express it.
 #[napi(catch_unwind)]
 pub fn convert(
-    patch: Text,
+    patch: Text<'_>,
     to: String,
     options: String,
     paths: Option<Vec<Utf16String>>,
-    contents: Option<Vec<Text>>,
+    contents: Option<Vec<Text<'_>>>,
 ) -> Result<String> {
     let options = read(&options)?;
     let files = paths.zip(contents).map(|(paths, contents)| tree(paths, contents)).transpose()?;
@@ -934,7 +972,7 @@ pub fn convert(
 #[napi(catch_unwind)]
 pub fn tool_specs(provider: String, options: String) -> Result<String> {
     let specs = api::tool_specs(&provider, &read(&options)?).map_err(failed)?;
-    Ok(json!({ "value": specs.value, "caveats": specs.caveats }).to_string())
+    serde_json::to_string(&specs).map_err(|error| Error::from_reason(error.to_string()))
 }
 
 /// Returns the instructions for a model.
@@ -957,7 +995,7 @@ pub struct JsFittedGrammar(api::FittedGrammar);
 impl JsFittedGrammar {
     /// Makes a grammar for files. Throws if an option makes no sense, or if no patch is possible.
     #[napi(constructor, catch_unwind)]
-    pub fn new(paths: Vec<Utf16String>, contents: Vec<Text>, options: String) -> Result<Self> {
+    pub fn new(paths: Vec<Utf16String>, contents: Vec<Text<'_>>, options: String) -> Result<Self> {
         let files: Vec<_> = files(paths, contents)?;
         Ok(Self(api::fit(&files, &read(&options)?).map_err(failed)?))
     }
@@ -995,7 +1033,7 @@ impl JsStream {
 
     /// Adds a chunk of the text. Returns the events that it completes, objects with a `type`.
     #[napi(catch_unwind)]
-    pub fn push(&mut self, chunk: Text) -> Result<String> {
+    pub fn push(&mut self, chunk: Either<Utf16String, Uint8Array>) -> Result<String> {
         // Two chunks may share a character.
         let chunk = match chunk {
             Either::A(text) => {

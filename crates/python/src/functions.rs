@@ -137,7 +137,7 @@ pub(crate) fn plan_over(
         });
     }
     let plan = py.detach(|| api::plan_over(tree, &patch, &options));
-    thrown.result(py, plan).map(PyHostPlan)
+    thrown.result(py, plan).map(PyHostPlan::new)
 }
 
 fn host_file(answer: &Bound<'_, PyAny>) -> PyResult<Option<HostFile>> {

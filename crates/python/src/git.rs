@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::callback::{PyCallbacks, PyCancellation};
+use crate::fork::Locked;
 use crate::plan::PyPlan;
 use crate::value::{FilePath, SystemPath, bytes, call, options};
 
@@ -14,7 +15,7 @@ use crate::value::{FilePath, SystemPath, bytes, call, options};
 /// `repository` is a git directory or a work tree, `revision` a branch, a tag or an object id.
 /// Raises `PatchError` if there is no such repository or commit.
 #[pyclass(frozen, name = "GitTree", module = "apply_patch")]
-pub(crate) struct PyGitTree(api::GitTree);
+pub(crate) struct PyGitTree(Locked<api::GitTree>);
 
 #[pymethods]
 impl PyGitTree {
@@ -27,31 +28,34 @@ impl PyGitTree {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options: WorkspaceOptions = self::options("GitTree", &[], options)?;
-        call(py, || api::GitTree::open(&repository.0, revision, &options)).map(Self)
+        let tree = call(py, || api::GitTree::open(&repository.0, revision, &options))?;
+        Ok(Self(Locked::new(tree)))
     }
 
     /// The object id of the commit. It stays the same when the revision moves.
     #[getter]
     fn commit(&self) -> String {
-        self.0.commit()
+        self.0.unlocked().commit()
     }
 
     /// The object id of the commit's tree.
     #[getter]
     fn tree(&self) -> String {
-        self.0.tree()
+        self.0.unlocked().tree()
     }
 
     /// Returns the bytes of a file, or the target of a link as bytes; None if there is neither.
     #[pyo3(signature = (path, /))]
     fn read<'py>(&self, py: Python<'py>, path: FilePath) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let read = call(py, || self.0.read(&path.0))?;
+        let tree = self.0.used()?;
+        let read = call(py, || tree.read(&path.0))?;
         Ok(read.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// Returns the paths of all files and links that the guard allows to read.
     fn list(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        call(py, || self.0.list())
+        let tree = self.0.used()?;
+        call(py, || tree.list())
     }
 
     /// Plans a patch over the commit, and writes nothing. Raises `PatchError` if the patch does not
@@ -65,13 +69,16 @@ impl PyGitTree {
     ) -> PyResult<PyPlan> {
         let patch = bytes(patch)?;
         let options: PatchOptions = self::options("GitTree.plan", &[], options)?;
-        call(py, || self.0.plan(&patch, &options)).map(PyPlan)
+        let tree = self.0.used()?;
+        call(py, || tree.plan(&patch, &options)).map(PyPlan::new)
     }
 
     /// Returns the object id of the tree that a plan of this object makes, and writes nothing.
     #[pyo3(signature = (plan, /))]
     fn tree_of(&self, py: Python<'_>, plan: &PyPlan) -> PyResult<String> {
-        call(py, || self.0.tree_of(&plan.0))
+        let tree = self.0.used()?;
+        let plan = plan.used()?;
+        call(py, || tree.tree_of(&plan))
     }
 
     /// Applies a patch: makes a commit of it, and moves a branch there. Returns a dict with
@@ -110,11 +117,12 @@ impl PyGitTree {
         let patch = bytes(patch)?;
         let options: PatchOptions = self::options("GitTree.apply", OWN, options)?;
         let git = GitOptions { branch, message, author, carry, allow_checked_out };
+        let tree = self.0.used()?;
         PyCallbacks { approve, observe, cancellation }
-            .run(py, |host| self.0.apply(&patch, &options, &git, host))
+            .run(py, |host| tree.apply(&patch, &options, &git, host))
     }
 
     fn __repr__(&self) -> String {
-        format!("<GitTree {}>", self.0.commit())
+        format!("<GitTree {}>", self.0.unlocked().commit())
     }
 }

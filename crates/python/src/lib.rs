@@ -16,6 +16,7 @@
 mod callback;
 mod decode;
 mod fit;
+mod fork;
 mod functions;
 mod git;
 mod many;
@@ -33,13 +34,14 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        crate::fork::watch(module)
     }
 
     #[pymodule_export]
     use crate::callback::PyCancellation;
     #[pymodule_export]
-    use crate::decode::{PyBoundFiles, PyMatcher, PyVocabulary};
+    use crate::decode::{PyBoundFiles, PyMatcher, PyVocabulary, few_tokens, fill_masks};
     #[pymodule_export]
     use crate::fit::{PyFittedGrammar, fit};
     #[pymodule_export]

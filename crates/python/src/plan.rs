@@ -4,12 +4,13 @@ use apply_patch_api as api;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use crate::fork::{Locked, Used};
 use crate::value::{call, raised, text_or_bytes, to_python};
 
 /// The plan of a patch: its changes to the files as they were. Nothing is written, and later
 /// changes of the files do not change the plan.
 #[pyclass(frozen, name = "Plan", module = "apply_patch")]
-pub(crate) struct PyPlan(pub(crate) api::PlannedPatch);
+pub(crate) struct PyPlan(Locked<api::PlannedPatch>);
 
 #[pymethods]
 impl PyPlan {
@@ -17,7 +18,7 @@ impl PyPlan {
     /// `afterSha256`.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.0.changes())
+        to_python(py, &self.used()?.changes())
     }
 
     /// The changes as a git diff. Bytes that are not UTF-8 are replaced here, and kept in
@@ -35,30 +36,40 @@ impl PyPlan {
 
     /// A hash of the plan, 64 hexadecimal digits: equal plans have equal hashes.
     #[getter]
-    fn digest(&self) -> String {
-        self.0.digest()
+    fn digest(&self) -> PyResult<String> {
+        Ok(self.used()?.digest())
     }
 
     /// Notes for a reader, as of hunks that were placed with tolerance.
     #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.0.notes()
+    fn notes(&self) -> PyResult<Vec<String>> {
+        Ok(self.used()?.notes())
     }
 
     /// The plan in one line.
     #[getter]
-    fn summary(&self) -> String {
-        self.0.summary()
+    fn summary(&self) -> PyResult<String> {
+        Ok(self.used()?.summary())
     }
 
-    fn __repr__(&self) -> String {
-        format!("<Plan: {}>", self.0.summary())
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("<Plan: {}>", self.used()?.summary()))
     }
 }
 
 impl PyPlan {
+    pub(crate) fn new(plan: api::PlannedPatch) -> Self {
+        Self(Locked::new(plan))
+    }
+
+    /// The plan, for a call.
+    pub(crate) fn used(&self) -> PyResult<Used<'_, api::PlannedPatch>> {
+        self.0.used()
+    }
+
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        call(py, || self.0.diff())
+        let plan = self.used()?;
+        call(py, || plan.diff())
     }
 }
 
@@ -127,33 +138,33 @@ impl PyProposal {
 
 /// A plan for files of the caller, who makes the edits.
 #[pyclass(frozen, name = "HostPlan", module = "apply_patch")]
-pub(crate) struct PyHostPlan(pub(crate) api::HostPlan);
+pub(crate) struct PyHostPlan(Locked<api::HostPlan>);
 
 #[pymethods]
 impl PyHostPlan {
     /// The changed files, in the form of `Plan.changes`.
     #[getter]
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.0.plan.changes())
+        to_python(py, &self.0.used()?.plan.changes())
     }
 
     /// The changes as a git diff.
     #[getter]
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
-        let diff = self.0.plan.diff().map_err(|error| raised(py, &error))?;
+        let diff = self.0.used()?.plan.diff().map_err(|error| raised(py, &error))?;
         Ok(String::from_utf8_lossy(&diff).into_owned())
     }
 
     /// A hash of the plan, 64 hexadecimal digits: equal plans have equal hashes.
     #[getter]
-    fn digest(&self) -> String {
-        self.0.plan.digest()
+    fn digest(&self) -> PyResult<String> {
+        Ok(self.0.used()?.plan.digest())
     }
 
     /// Notes for a reader, as of hunks that were placed with tolerance.
     #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.0.plan.notes()
+    fn notes(&self) -> PyResult<Vec<String>> {
+        Ok(self.0.used()?.plan.notes())
     }
 
     /// The edits of each file: dicts with `operation`, `path`, `toPath`, `version`, `text` (the
@@ -162,28 +173,33 @@ impl PyHostPlan {
     /// `text`. Raises `PatchError` if a file has changed since it was planned.
     #[getter]
     fn edits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let edits = call(py, || self.0.edits())?;
-        let files: PyResult<Vec<_>> = edits.iter().map(|file| self.file_edit(py, file)).collect();
+        let plan = self.0.used()?;
+        let edits = call(py, || plan.edits())?;
+        let files: PyResult<Vec<_>> = edits.iter().map(|file| file_edit(py, &plan, file)).collect();
         PyList::new(py, files?)
     }
 }
 
 impl PyHostPlan {
-    fn file_edit<'py>(
-        &self,
-        py: Python<'py>,
-        file: &api::FileEdit,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("operation", file.operation.as_str())?;
-        dict.set_item("path", &file.path)?;
-        dict.set_item("toPath", &file.to_path)?;
-        dict.set_item("version", self.0.version(&file.path))?;
-        dict.set_item("text", file.text.as_ref().map(|text| text_or_bytes(py, text, true)))?;
-        let edits: PyResult<Vec<_>> = file.edits.iter().map(|edit| text_edit(py, edit)).collect();
-        dict.set_item("edits", edits?)?;
-        Ok(dict)
+    pub(crate) fn new(plan: api::HostPlan) -> Self {
+        Self(Locked::new(plan))
     }
+}
+
+fn file_edit<'py>(
+    py: Python<'py>,
+    plan: &api::HostPlan,
+    file: &api::FileEdit,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("operation", file.operation.as_str())?;
+    dict.set_item("path", &file.path)?;
+    dict.set_item("toPath", &file.to_path)?;
+    dict.set_item("version", plan.version(&file.path))?;
+    dict.set_item("text", file.text.as_ref().map(|text| text_or_bytes(py, text, true)))?;
+    let edits: PyResult<Vec<_>> = file.edits.iter().map(|edit| text_edit(py, edit)).collect();
+    dict.set_item("edits", edits?)?;
+    Ok(dict)
 }
 
 fn text_edit<'py>(py: Python<'py>, edit: &api::TextEdit) -> PyResult<Bound<'py, PyDict>> {

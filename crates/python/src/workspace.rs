@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use crate::callback::{PyCallbacks, PyCancellation};
+use crate::fork::Locked;
 use crate::plan::PyPlan;
 use crate::value::{SystemPath, bytes, call, from_python, options, options_and_json, to_python};
 
@@ -21,7 +22,7 @@ const CALLBACKS: &[&str] = &["approve", "observe", "cancellation"];
 /// written until a call changes files.
 #[pyclass(frozen, name = "Workspace", module = "apply_patch")]
 pub(crate) struct PyWorkspace {
-    opened: api::OpenWorkspace,
+    opened: Locked<api::OpenWorkspace>,
     options: Value,
 }
 
@@ -36,7 +37,7 @@ impl PyWorkspace {
     ) -> PyResult<Self> {
         let (read, options) = options_and_json::<WorkspaceOptions>("Workspace", &[], options)?;
         let opened = call(py, || api::OpenWorkspace::open(&root.0, &read))?;
-        Ok(Self { opened, options })
+        Ok(Self { opened: Locked::new(opened), options })
     }
 
     /// The arguments with which another process opens the same directory, for `pickle`.
@@ -48,13 +49,13 @@ impl PyWorkspace {
     /// The directory.
     #[getter]
     fn root(&self) -> PathBuf {
-        self.opened.root().to_path_buf()
+        self.opened.unlocked().root().to_path_buf()
     }
 
     /// The name of the session.
     #[getter]
     fn session(&self) -> &str {
-        self.opened.session()
+        self.opened.unlocked().session()
     }
 
     /// Plans a patch, and writes nothing. Returns a `Plan`.
@@ -68,12 +69,12 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<PyPlan> {
+        let opened = self.opened.used()?;
         let patch = bytes(patch)?;
         let options: PatchOptions = self::options("Workspace.plan", &["cancellation"], options)?;
         let callbacks = PyCallbacks { cancellation, ..PyCallbacks::default() };
-        let plan =
-            callbacks.make(py, |host| self.opened.plan(&patch, &options, &host.cancellation));
-        plan.map(PyPlan)
+        let plan = callbacks.make(py, |host| opened.plan(&patch, &options, &host.cancellation));
+        plan.map(PyPlan::new)
     }
 
     /// Applies a patch, or exactly a `Plan`, all or nothing. Returns the `data` of
@@ -93,18 +94,19 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         let callbacks = PyCallbacks { approve, observe, cancellation };
         if let Ok(plan) = patch.cast::<PyPlan>() {
             if options.is_some_and(|options| !options.is_empty()) {
                 let message = "a plan has its options already";
                 return Err(pyo3::exceptions::PyTypeError::new_err(message));
             }
-            let plan = plan.get();
-            callbacks.run(py, |host| self.opened.apply_plan(&plan.0, host))
+            let plan = plan.get().used()?;
+            callbacks.run(py, |host| opened.apply_plan(&plan, host))
         } else {
             let patch = bytes(patch)?;
             let options: PatchOptions = self::options("Workspace.apply", CALLBACKS, options)?;
-            callbacks.run(py, |host| self.opened.apply(&patch, &options, host))
+            callbacks.run(py, |host| opened.apply(&patch, &options, host))
         }
     }
 
@@ -123,10 +125,10 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         let options: UndoRequest = self::options("Workspace.undo", CALLBACKS, options)?;
         let request = UndoRequest { id, ..options };
-        PyCallbacks { approve, observe, cancellation }
-            .run(py, |host| self.opened.undo(&request, host))
+        PyCallbacks { approve, observe, cancellation }.run(py, |host| opened.undo(&request, host))
     }
 
     /// Reverses an undo by its id, or the last one. Returns the `data` of
@@ -144,10 +146,11 @@ impl PyWorkspace {
         cancellation: Option<PyCancellation>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         let options: RedoRequest = self::options("Workspace.redo", CALLBACKS, options)?;
         let request = RedoRequest { id, ..options };
         PyCallbacks { approve, observe, cancellation }
-            .run(py, |host| self.opened.redo_with(&request, host))
+            .run(py, |host| opened.redo_with(&request, host))
     }
 
     /// Returns the newest transactions, of one session or of all, and those with journals that are
@@ -160,7 +163,8 @@ impl PyWorkspace {
         diff: bool,
         session: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &call(py, || self.opened.log(max_count, session.as_deref(), diff))?)
+        let opened = self.opened.used()?;
+        to_python(py, &call(py, || opened.log(max_count, session.as_deref(), diff))?)
     }
 
     /// Returns what several transactions changed, as one diff, without the changes of others between
@@ -174,8 +178,9 @@ impl PyWorkspace {
         py: Python<'py>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         let request: NetRequest = self::options("Workspace.net_changes", &[], options)?;
-        to_python(py, &call(py, || self.opened.net_changes(&request))?)
+        to_python(py, &call(py, || opened.net_changes(&request))?)
     }
 
     /// Keeps a patch for a person to decide about later, and changes nothing. Returns the `data` of
@@ -190,15 +195,17 @@ impl PyWorkspace {
         why: Option<String>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         let patch = bytes(patch)?;
         let options: PatchOptions = self::options("Workspace.propose", &["why"], options)?;
-        to_python(py, &call(py, || self.opened.propose(&patch, &options, why.as_deref()))?)
+        to_python(py, &call(py, || opened.propose(&patch, &options, why.as_deref()))?)
     }
 
     /// Returns the proposals of the project, the newest first: the `data` of
     /// `apply-patch proposals --json`.
     fn proposals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &call(py, || self.opened.proposals())?)
+        let opened = self.opened.used()?;
+        to_python(py, &call(py, || opened.proposals())?)
     }
 
     /// Returns a proposal, and what it would do now; any beginning of its id names it.
@@ -206,7 +213,8 @@ impl PyWorkspace {
     /// Raises `PatchError` if there is none.
     #[pyo3(signature = (id, /))]
     fn proposal<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &call(py, || self.opened.proposal(id))?)
+        let opened = self.opened.used()?;
+        to_python(py, &call(py, || opened.proposal(id))?)
     }
 
     /// Commits what was shown when it was proposed, or the plan with this digest. Returns the
@@ -223,8 +231,9 @@ impl PyWorkspace {
         observe: Option<Py<PyAny>>,
         cancellation: Option<PyCancellation>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         PyCallbacks { approve: None, observe, cancellation }
-            .run(py, |host| self.opened.approve(id, digest.as_deref(), host))
+            .run(py, |host| opened.approve(id, digest.as_deref(), host))
     }
 
     /// Declines a proposal: a person decides. Returns it.
@@ -237,7 +246,8 @@ impl PyWorkspace {
         id: &str,
         why: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &call(py, || self.opened.decline(id, why.as_deref()))?)
+        let opened = self.opened.used()?;
+        to_python(py, &call(py, || opened.decline(id, why.as_deref()))?)
     }
 
     /// Calls a file tool by its name. Returns its answer, a dict, also if the tool failed.
@@ -252,10 +262,11 @@ impl PyWorkspace {
         observe: Option<Py<PyAny>>,
         cancellation: Option<PyCancellation>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         let arguments =
             arguments.map_or_else(|| Ok(Value::Object(serde_json::Map::new())), from_python)?;
         PyCallbacks { approve, observe, cancellation }
-            .run(py, |host| Ok(self.opened.call(tool, &arguments, host)))
+            .run(py, |host| Ok(opened.call(tool, &arguments, host)))
     }
 
     /// Calls a file tool, and keeps a change as a proposal in place of making it: the answer's error
@@ -272,28 +283,32 @@ impl PyWorkspace {
         observe: Option<Py<PyAny>>,
         cancellation: Option<PyCancellation>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let opened = self.opened.used()?;
         let arguments = from_python(arguments)?;
         PyCallbacks { approve: None, observe, cancellation }
-            .run(py, |host| Ok(self.opened.call_later(tool, &arguments, call_id, host)))
+            .run(py, |host| Ok(opened.call_later(tool, &arguments, call_id, host)))
     }
 
     /// Begins a turn, and returns its name. Until `end_turn`, all changes are one diff and one
     /// undo. Raises `PatchError` if a turn is open already.
     #[pyo3(signature = (name=None, /))]
     fn begin_turn(&self, py: Python<'_>, name: Option<&str>) -> PyResult<String> {
-        call(py, || self.opened.begin_turn(name))
+        let opened = self.opened.used()?;
+        call(py, || opened.begin_turn(name))
     }
 
     /// Returns the changes of the open turn so far, in the form of `end_turn`; None if no turn is
     /// open.
     fn turn_so_far<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &call(py, || self.opened.turn_so_far())?)
+        let opened = self.opened.used()?;
+        to_python(py, &call(py, || opened.turn_so_far())?)
     }
 
     /// Ends the turn. Returns a dict with its `id`, `transactions`, `changedFiles` and `diff`.
     /// Raises `PatchError` if no turn is open.
     fn end_turn<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &call(py, || self.opened.end_turn())?)
+        let opened = self.opened.used()?;
+        to_python(py, &call(py, || opened.end_turn())?)
     }
 
     /// Returns a turn for `with`, which ends with the block; with `undo_on_error` an exception
@@ -320,6 +335,6 @@ impl PyWorkspace {
     }
 
     fn __repr__(&self) -> String {
-        format!("Workspace({:?})", self.opened.root())
+        format!("Workspace({:?})", self.opened.unlocked().root())
     }
 }

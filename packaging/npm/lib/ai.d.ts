@@ -1,4 +1,4 @@
-import type { Callbacks, ShownProposal, Workspace } from "./index.js";
+import type { Callbacks, ChosenTools, PatchOptions, ShownProposal, Workspace } from "./index.js";
 
 /**
  * The file tools of a workspace for the AI SDK; `sdk` is the module `ai`. Every tool answers with its envelope, also when it failed:
@@ -10,8 +10,21 @@ import type { Callbacks, ShownProposal, Workspace } from "./index.js";
 export function tools(
   workspace: Workspace,
   sdk: { tool: (definition: any) => any; jsonSchema: (schema: any) => any },
-  options?: Omit<Callbacks, "signal"> & { later?: boolean },
+  options?: Omit<Callbacks, "signal"> & { later?: boolean } & ChosenTools,
 ): Record<string, any>;
+
+/**
+ * The tool `apply_patch` that models of OpenAI know; `openai` is the provider of `@ai-sdk/openai`: `tools: { apply_patch: applyPatch(…) }`.
+ * Each operation is a transaction.
+ */
+export function applyPatch<Tool>(
+  workspace: Workspace, openai: { tools: { applyPatch(options: any): Tool } }, options?: Omit<PatchOptions, "from"> & Callbacks,
+): Tool;
+
+/** A tool whose whole input is a patch, which OpenAI's API holds to the grammar: `tools: { apply_patch: patch(…) }`. */
+export function patch<Tool>(
+  workspace: Workspace, openai: { tools: { customTool(options: any): Tool } }, options?: Omit<Callbacks, "signal">,
+): Tool;
 
 /** A `tool-approval-request` of the AI SDK. */
 export type ApprovalRequest = { approvalId: string; toolCall: { toolCallId: string } };

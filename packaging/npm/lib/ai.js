@@ -2,15 +2,16 @@
 "use strict";
 
 const { toolSpecs } = require("./index.js");
+const { ApplyPatchEditor } = require("./openai-agents.js");
+const { fileTools } = require("./tools.js");
 const later = require("./later.js");
 
 /** The file tools of a workspace; `sdk` is the module `ai`. */
 function tools(workspace, { tool, jsonSchema }, options) {
-  const { later: waits, ...callbacks } = options ?? {};
+  const { later: waits, only, brief, ...callbacks } = options ?? {};
   if (waits && callbacks.approve) throw new TypeError("with `later` a person is asked between two runs: leave out `approve`");
-  const made = toolSpecs("anthropic", { brief: true }).map(({ name, description, input_schema: schema }) => [
-    // Providers take no dots in names.
-    name.replaceAll(".", "_"),
+  const made = fileTools({ only, brief }).map(({ name, description, input_schema: schema }) => [
+    name,
     tool({
       description,
       inputSchema: jsonSchema(schema),
@@ -32,8 +33,23 @@ function waiting(workspace, name, callbacks) {
     execute: async (args, { toolCallId, abortSignal: signal }) => {
       const { answer, proposalId } = await later.begin(workspace, name, args, toolCallId, { ...callbacks, signal });
       // Approved in the messages alone.
-      return proposalId === undefined ? answer : ((await later.approve(workspace, proposalId)) ?? answer);
+      return proposalId === undefined ? answer : ((await later.answered(workspace, proposalId)) ?? answer);
     },
+  };
+}
+
+/** The tool `apply_patch` that models of OpenAI know; `openai` is the provider of `@ai-sdk/openai`. */
+function applyPatch(workspace, openai, options) {
+  const editor = new ApplyPatchEditor(workspace, options);
+  return openai.tools.applyPatch({ execute: ({ operation }) => editor.updateFile(operation) });
+}
+
+/** A tool whose input is a patch, which the API holds to the grammar. */
+function patch(workspace, openai, options) {
+  const { name, description, format } = toolSpecs("openai", { patchOnly: true });
+  return {
+    ...openai.tools.customTool({ name, description, format }),
+    execute: (patch, { abortSignal: signal } = {}) => workspace.call("apply_patch", { patch }, { ...options, signal }),
   };
 }
 
@@ -55,4 +71,4 @@ async function reject(workspace, request, why) {
   return { type: "tool-approval-response", approvalId: request.approvalId, approved: false, reason: later.declined(why) };
 }
 
-module.exports = { approve, reject, shown, tools };
+module.exports = { applyPatch, approve, patch, reject, shown, tools };

@@ -311,6 +311,14 @@ export interface Callbacks {
   signal?: AbortSignal;
 }
 
+/** The file tools that an SDK gets. */
+export interface ChosenTools {
+  /** The names of those that are wanted; all, unless given. */
+  only?: Iterable<string>;
+  /** Whether their descriptions are short; true, unless given. */
+  brief?: boolean;
+}
+
 /** The answer of a file tool that did it. */
 export interface Succeeded<Data = Record<string, unknown>> {
   ok: true;
@@ -457,18 +465,21 @@ export class GitTree {
 /** What there is to say of a change. */
 export interface Facts {
   /** 64 hexadecimal digits that name exactly this change. */
-  digest: string;
-  changes: ChangedFile[];
+  readonly digest: string;
+  readonly changes: ChangedFile[];
   /** What was not taken literally, in words. */
-  notes: string[];
+  readonly notes: string[];
   /** In one line. */
-  summary: string;
+  readonly summary: string;
   /** The changes as a git diff. */
-  diff: string;
+  readonly diff: string;
 }
 
 /**
  * Applies a patch to files in memory, which stay as they are: what is at each path that changes, null where a file is gone.
+ * All else that the answer has is made when one of it is first read, which takes twice as long as the change. They are enumerable
+ * getters until then and values after it: `JSON.stringify`, `structuredClone` and a spread read them. Until then the answer keeps the files
+ * and the patch in memory.
  * Text for text; bytes as soon as one file is given as bytes, and for what is not UTF-8.
  */
 export function applyInMemory(
@@ -588,13 +599,83 @@ export function fit(
   options?: {
     /** The lines that hunks may show, from 1: those that the model saw. */
     lines?: Record<string, [number, number][]>;
-    /** Further paths that exist: they can be deleted, and a new file is none of them. */
+    /** Paths that exist: they can be deleted, and a new file is none of them. */
     paths?: string[];
     operations?: ("update" | "add" | "delete" | "move")[];
     /** The profile that the patch will be applied by. */
     profile?: "strict" | "codex";
+    /** The notation whose engine has to take the grammar: "lark" unless told. */
+    format?: "lark" | "ebnf" | "gbnf";
   },
 ): FittedGrammar;
+
+/**
+ * The tokens of a model: for each id the bytes that it adds to the output, and the ids that end an output. A token with null or without bytes
+ * is never allowed. Make one for a model.
+ */
+export class Vocabulary {
+  /** @throws {RangeError} for an id of `end` that is beyond the tokens. */
+  constructor(tokens: Iterable<Text | null | undefined>, end: Iterable<number>);
+  /** The number of ids. */
+  readonly size: number;
+  /** The length of a mask, in words of 32 bits. */
+  readonly maskLength: number;
+}
+
+/** Files as they are now, prepared for the patches that may be written for them. */
+export class BoundFiles {
+  /** @throws {RangeError} for a file that no patch can show, and if no patch is possible. */
+  constructor(
+    files: Record<string, Text>,
+    options?: {
+      /** Further paths of the workspace, with which new files must not collide. */
+      paths?: Iterable<string>;
+      /** The kinds of sections: `update`, unless given. */
+      operations?: Iterable<"update" | "add" | "delete" | "move">;
+    },
+  );
+}
+
+/** Follows one output token by token, and tells which tokens may follow. An output that ends applies to the files. */
+export class Matcher {
+  /** @throws {RangeError} if so few added lines cannot make a patch. */
+  constructor(
+    vocabulary: Vocabulary,
+    files: BoundFiles,
+    options?: {
+      /** How many lines the whole output may add. */
+      maxAddedLines?: number;
+    },
+  );
+  /**
+   * Writes the mask of the tokens that may follow into an array, or makes one. The bit of token `id` is bit `id & 31` of word `id >> 5`. What
+   * the array has beyond the mask is cleared. With `maxTokensLeft`, only tokens after which the patch can be finished in time are in it; the
+   * token itself counts, and the one that ends the output. @throws {RangeError} if there are too few.
+   */
+  allowed(mask?: undefined, options?: { maxTokensLeft?: number }): Uint32Array;
+  allowed<Mask extends ArrayBufferView>(mask: Mask, options?: { maxTokensLeft?: number }): Mask;
+  /**
+   * Gives the tokens that may not follow the logit minus infinity, in place; those beyond the vocabulary too. Returns the share of the
+   * probability that they had if the next byte is in the text of an old line: where it is above 0.9, the model means another text.
+   */
+  maskLogits(logits: Float32Array, options?: { maxTokensLeft?: number }): number | undefined;
+  /** Takes the next token. @throws {RangeError} if it may not follow; the matcher stays as it was. */
+  accept(token: number): void;
+  /** The next bytes that have no alternative, for an engine to add without the model. */
+  forced(): Buffer;
+  /** Takes back the last tokens, or all if there are fewer. Returns their number. */
+  rollback(tokens: number): number;
+  /** A matcher with the same output so far. */
+  copy(): Matcher;
+  /** Whether the output is a whole patch. */
+  readonly isFinished: boolean;
+  /** Whether the next byte is in the text of an old line. */
+  readonly isInOldLine: boolean;
+  /** Whether the output has ended with one of the `end` ids. */
+  readonly hasEnded: boolean;
+  /** The output so far. */
+  readonly text: Buffer;
+}
 
 /** A patch that is still arriving. */
 export class PatchStream {

@@ -198,7 +198,6 @@ function named(id, options) {
   return { ...options, id };
 }
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Options as JSON. What that has no word for, it would leave out or empty, such as an `approve` that is never asked. */
 const json = (options, of) =>
   JSON.stringify(optional(options, of), (name, value) => {
@@ -522,31 +521,52 @@ class GitTree {
   }
 }
 
-/** What the native half has done with files in memory. */
-function inMemory(files, done) {
+/** A text, or a copy of bytes: the program may change them later. */
+const kept = (content) => (typeof content === "string" ? content : new Uint8Array(content));
+
+/** The files, patch and options of a call in memory, as the native half takes them. */
+function inMemory(files, patch, options) {
+  const [paths, contents] = entries(files);
+  checkText("patch", patch);
   // Text for text, bytes for bytes and for what is not UTF-8.
-  const texts = Object.values(files).every((content) => typeof content === "string");
-  const given = (bytes) => {
-    try {
-      return texts ? strict.decode(bytes) : bytes;
-    } catch {
-      return bytes;
+  const texts = contents.every((content) => typeof content === "string");
+  return { paths, contents: texts ? contents : contents.map(kept), patch: kept(patch), options, texts };
+}
+
+/** The answer of a call in memory. What describes the change is made when it is first read: it takes longer than the change. */
+function answer({ paths, contents }, call) {
+  const read = (name) => {
+    const facts = JSON.parse(sync(() => native.factsInMemory(call.paths, call.contents, call.patch, call.options)));
+    for (const [name, value] of Object.entries(facts)) {
+      Object.defineProperty(result, name, { value, writable: true, enumerable: true, configurable: true });
     }
+    return facts[name];
   };
-  const after = done.contents;
-  return {
-    files: Object.fromEntries(done.paths.map((path, nth) => [path, after[nth] && given(after[nth])])),
-    ...JSON.parse(done.facts),
+  const result = {
+    files: Object.fromEntries(paths.map((path, nth) => [path, contents[nth] ?? null])),
+    get digest() {
+      return read("digest");
+    },
+    get changes() {
+      return read("changes");
+    },
+    get notes() {
+      return read("notes");
+    },
+    get summary() {
+      return read("summary");
+    },
+    get diff() {
+      return read("diff");
+    },
   };
+  return result;
 }
 
 function applyInMemory(files, patch, options) {
-  const given = entries(files);
-  checkText("patch", patch);
-  return inMemory(
-    files,
-    sync(() => native.applyInMemory(...given, patch, json(options))),
-  );
+  const call = inMemory(files, patch, json(options));
+  const { paths, contents, texts } = call;
+  return answer(sync(() => native.applyInMemory(paths, contents, call.patch, call.options, texts)), call);
 }
 
 /** How many items are handed over together. */
@@ -560,26 +580,28 @@ async function applyMany(items, options) {
   // While one batch is worked at, this thread copies the next one, and makes the results of the one before.
   const batches = Math.min(threads, 2);
   return hosted({ signal }, async (_ask, _watch, cancellation) => {
+    const asked = json(rest);
     const begin = (at) => {
-      const some = all.slice(at, at + ITEMS_AT_ONCE);
-      const files = some.map((one) => entries(one.files));
+      const calls = all.slice(at, at + ITEMS_AT_ONCE).map(({ files, patch }) => inMemory(files, patch, asked));
       const done = native.applyMany(
-        files.map(([paths]) => paths),
-        files.map(([, contents]) => contents),
-        some.map(({ patch }) => checkText("patch", patch)),
+        calls.map(({ paths }) => paths),
+        calls.map(({ contents }) => contents),
+        calls.map(({ patch }) => patch),
         Math.floor((threads + ((at / ITEMS_AT_ONCE) % batches)) / batches),
-        json(rest),
+        asked,
+        calls.map(({ texts }) => texts),
         cancellation,
       );
       // One that fails is told when it is its turn, or not at all after another one.
       done.catch(() => {});
-      return done;
+      return { calls, done };
     };
     const [results, running] = [[], []];
     for (let at = 0; results.length < all.length || at === 0; ) {
       for (; running.length < batches && (at < all.length || at === 0); at += ITEMS_AT_ONCE) running.push(begin(at));
-      for (const one of await running.shift()) {
-        results.push(one.error ? adopted({ message: one.error }) : inMemory(all[results.length].files, one));
+      const { calls, done } = running.shift();
+      for (const [nth, one] of (await done).entries()) {
+        results.push(one.error ? adopted({ message: one.error }) : answer(one, calls[nth]));
       }
     }
     return results;
@@ -670,6 +692,141 @@ function fit(files, options) {
   return new FittedGrammar(files, options);
 }
 
+/** Makes a call whose errors say that a value is not one of the possible ones. */
+function ranged(call) {
+  try {
+    return call();
+  } catch (error) {
+    throw error?.code === "GenericFailure" ? new RangeError(error.message) : adopted(error);
+  }
+}
+
+/** The memory of an array, for the native half to write to. */
+const memory = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+
+/** A limit in 32 bits: no output has as many. */
+const capped = (limit) => (limit === undefined ? undefined : Math.min(limit, 2 ** 32 - 1));
+
+/** A number of 32 bits, which the native half would otherwise cut off. */
+function checkToken(name, value) {
+  if (typeof value !== "number") throw wrong(name, "a number", value);
+  if (!(Number.isInteger(value) && value >= 0 && value < 2 ** 32)) throw new RangeError(`${value} is not a token`);
+  return value;
+}
+
+/** The bytes of a token, or none. */
+function bytesOf(token, id) {
+  if (token === null || token === undefined) return Buffer.alloc(0);
+  const bytes = Buffer.from(checkText(`tokens[${id}]`, token));
+  // Half a character becomes this one.
+  if (typeof token === "string" && bytes.includes("\ufffd") && !token.includes("\ufffd")) {
+    throw new TypeError(`tokens[${id}] has half a character (a lone surrogate) in it: give its bytes`);
+  }
+  return bytes;
+}
+
+class Vocabulary {
+  constructor(tokens, end) {
+    const bytes = [...tokens].map(bytesOf);
+    const ends = [...end].map((id) => checkToken("end", id));
+    const lengths = Uint32Array.from(bytes, ({ length }) => length);
+    Object.defineProperty(this, own, { value: ranged(() => new native.Vocabulary(Buffer.concat(bytes), lengths, Uint32Array.from(ends))) });
+  }
+
+  get size() {
+    return this[own].size;
+  }
+
+  get maskLength() {
+    return this[own].maskLength;
+  }
+}
+
+const OPERATIONS = ["update", "add", "delete", "move"];
+
+class BoundFiles {
+  constructor(files, options) {
+    const { paths = [], operations = ["update"] } = only(options, ["paths", "operations"]);
+    const given = entries(files);
+    const others = [...paths].map((path) => checkString("paths", path));
+    for (const operation of operations) {
+      if (!OPERATIONS.includes(operation)) throw new RangeError(`${inspect(operation)} is not one of ${OPERATIONS.join(", ")}`);
+    }
+    Object.defineProperty(this, own, { value: ranged(() => new native.BoundFiles(...given, others, [...operations])) });
+  }
+}
+
+class Matcher {
+  #native;
+  #vocabulary;
+
+  constructor(vocabulary, files, options) {
+    // A copy has the matcher already.
+    if (vocabulary instanceof Matcher) {
+      this.#native = vocabulary.#native.copy();
+      this.#vocabulary = vocabulary.#vocabulary;
+      return;
+    }
+    if (!(vocabulary instanceof Vocabulary)) throw wrong("vocabulary", "a Vocabulary", vocabulary);
+    if (!(files instanceof BoundFiles)) throw wrong("files", "a BoundFiles", files);
+    const { maxAddedLines } = only(options, ["maxAddedLines"]);
+    checkCount("maxAddedLines", maxAddedLines, 0);
+    this.#native = ranged(() => new native.Matcher(vocabulary[own], files[own], capped(maxAddedLines)));
+    this.#vocabulary = vocabulary;
+  }
+
+  allowed(mask = new Uint32Array(this.#vocabulary.maskLength), options) {
+    const { maxTokensLeft } = only(options, ["maxTokensLeft"]);
+    checkCount("maxTokensLeft", maxTokensLeft, 0);
+    if (!ArrayBuffer.isView(mask)) throw wrong("mask", "an array of words", mask);
+    const length = 4 * this.#vocabulary.maskLength;
+    if (mask.byteLength < length || mask.byteLength % 4 !== 0) {
+      throw new RangeError(`a mask of this vocabulary has ${length} bytes, in words of 4, and there is room for ${mask.byteLength}`);
+    }
+    ranged(() => this.#native.allowed(memory(mask), capped(maxTokensLeft)));
+    return mask;
+  }
+
+  maskLogits(logits, options) {
+    const { maxTokensLeft } = only(options, ["maxTokensLeft"]);
+    checkCount("maxTokensLeft", maxTokensLeft, 0);
+    if (!(logits instanceof Float32Array)) throw wrong("logits", "a Float32Array", logits);
+    return ranged(() => this.#native.maskLogits(memory(logits), capped(maxTokensLeft))) ?? undefined;
+  }
+
+  accept(token) {
+    ranged(() => this.#native.accept(checkToken("token", token)));
+  }
+
+  forced() {
+    return this.#native.forced();
+  }
+
+  rollback(tokens) {
+    return this.#native.rollback(checkToken("tokens", tokens));
+  }
+
+  copy() {
+    return new Matcher(this);
+  }
+
+  get isFinished() {
+    return this.#native.isFinished;
+  }
+
+  get isInOldLine() {
+    return this.#native.isInOldLine;
+  }
+
+  get hasEnded() {
+    return this.#native.hasEnded;
+  }
+
+  get text() {
+    return this.#native.text;
+  }
+}
+
 class PatchStream {
   #native;
 
@@ -690,12 +847,14 @@ module.exports = {
   AlreadyExists,
   ApplyError,
   BinaryFile,
+  BoundFiles,
   Cancelled,
   CommandFailed,
   Declined,
   DoesNotApply,
   FileTooLarge,
   GitTree,
+  Matcher,
   MultipleMatches,
   NotFound,
   OldTextNotFound,
@@ -710,6 +869,7 @@ module.exports = {
   StaleFile,
   Timeout,
   Unknown,
+  Vocabulary,
   Workspace,
   applyDiff,
   applyInMemory,

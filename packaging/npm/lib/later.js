@@ -42,6 +42,17 @@ async function approve(workspace, proposalId, digest) {
   }
 }
 
+/** Does the same within the call of a tool: a model is answered what went wrong. */
+async function answered(workspace, proposalId) {
+  try {
+    return await approve(workspace, proposalId);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    const { kind, message, path, details, hints, recoverable, suggestedNextAction } = error;
+    return { ok: false, error: { kind, message, path, details, hints, recoverable, suggestedNextAction } };
+  }
+}
+
 /** Declines a proposal, unless it is decided already. */
 async function decline(workspace, proposalId, why) {
   try {
@@ -62,4 +73,4 @@ async function ofCall(workspace, callId) {
 /** What the model is told of a change that was declined. */
 const declined = (why) => (why ? `declined by a person: ${why}` : "declined by a person");
 
-module.exports = { approve, begin, decline, declined, ofCall, outcome, shown };
+module.exports = { answered, approve, begin, decline, declined, ofCall, outcome, shown };

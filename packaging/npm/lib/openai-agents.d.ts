@@ -1,4 +1,4 @@
-import type { Callbacks, PatchOptions, ShownProposal, Workspace } from "./index.js";
+import type { Callbacks, ChosenTools, PatchOptions, ShownProposal, Workspace } from "./index.js";
 
 type Operation = { type: string; path: string; diff?: string };
 type Result = { status: "completed" | "failed"; output: string };
@@ -23,7 +23,7 @@ export class ApplyPatchEditor {
 export function tools(
   workspace: Workspace,
   sdk: { tool: (definition: any) => any },
-  options?: Omit<Callbacks, "signal"> & { later?: boolean },
+  options?: Omit<Callbacks, "signal"> & { later?: boolean } & ChosenTools,
 ): any[];
 
 type Interruption = { rawItem: any };

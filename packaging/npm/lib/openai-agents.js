@@ -1,7 +1,8 @@
 // For the OpenAI Agents SDK: the editor of `applyPatchTool({ editor })`, and the file tools.
 "use strict";
 
-const { PatchError, toolSpecs } = require("./index.js");
+const { PatchError } = require("./index.js");
+const { fileTools } = require("./tools.js");
 const later = require("./later.js");
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
@@ -100,12 +101,11 @@ class ApplyPatchEditor {
 
 /** The file tools of a workspace; `sdk` is the module `@openai/agents-core` or `@openai/agents`. */
 function tools(workspace, { tool }, options) {
-  const { later: waits, ...callbacks } = options ?? {};
+  const { later: waits, only, brief, ...callbacks } = options ?? {};
   if (waits && callbacks.approve) throw new TypeError("with `later` a person is asked by an interruption: leave out `approve`");
-  return toolSpecs("anthropic", { brief: true }).map(({ name, description, input_schema: schema }) =>
+  return fileTools({ only, brief }).map(({ name, description, input_schema: schema }) =>
     tool({
-      // The API takes no dots in names.
-      name: name.replaceAll(".", "_"),
+      name,
       description,
       parameters: { ...schema, additionalProperties: true },
       strict: false,
@@ -124,7 +124,7 @@ function waiting(workspace, name, callbacks) {
       const callId = details.toolCall.callId;
       const { answer, proposalId } = await later.begin(workspace, name, args, callId, callbacks);
       // Approved in the state of the run alone.
-      const done = proposalId === undefined ? answer : ((await later.approve(workspace, proposalId)) ?? answer);
+      const done = proposalId === undefined ? answer : ((await later.answered(workspace, proposalId)) ?? answer);
       return JSON.stringify(done);
     },
   };

@@ -4,10 +4,14 @@
 const assert = require("node:assert/strict");
 const { spawnSync } = require("node:child_process");
 const { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } = require("node:fs");
+const { EventEmitter } = require("node:events");
 const { createRequire } = require("node:module");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
+const { createInterface } = require("node:readline");
+const { PassThrough } = require("node:stream");
 const { test } = require("node:test");
+const { pathToFileURL } = require("node:url");
 
 const installed = createRequire(join(process.cwd(), "x.js"));
 const { Workspace, toolSpecs } = installed("apply-patch-cli");
@@ -78,38 +82,154 @@ test("all operations of a response are one transaction", async (t) => {
   assert.deepEqual([single.answers.map((one) => one.status), single.transactions], [["completed", "failed"], 1]);
 });
 
+/** A model of the AI SDK that calls a tool and then is done. */
+function modelOf(name, input) {
+  const { MockLanguageModelV3 } = installed("ai/test");
+  const zero = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 };
+  const steps = [
+    ["tool-calls", { type: "tool-call", toolCallId: "1", toolName: name, input: JSON.stringify(input) }],
+    ["stop", { type: "text", text: "done" }],
+  ];
+  return new MockLanguageModelV3({
+    doGenerate: async () => {
+      const [reason, content] = steps.shift();
+      const usage = { inputTokens: zero, outputTokens: zero };
+      return { content: [content], finishReason: { unified: reason, raw: reason }, usage, warnings: [] };
+    },
+  });
+}
+
+const TWO = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n";
+
 test("the file tools in the AI SDK", async (t) => {
   const ai = sdk(t, "ai");
   if (!ai) return;
   const workspace = new Workspace(folder({ a: "one\n" }));
   const tools = installed("apply-patch-cli/ai").tools(workspace, ai);
+  assert.deepEqual(Object.keys(installed("apply-patch-cli/ai").tools(workspace, ai, { only: ["read_file"] })), ["read_file"]);
   assert.equal(Object.keys(tools).length, toolSpecs("anthropic").length);
   assert.ok(Object.keys(tools).every((name) => /^\w+$/.test(name)));
-  const { MockLanguageModelV3, MockLanguageModelV2 } = installed("ai/test");
-  const Mock = MockLanguageModelV3 ?? MockLanguageModelV2;
-  const steps = [
-    { type: "tool-call", toolCallId: "1", toolName: "apply_patch", input: JSON.stringify({ patch: "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n" }) },
-    { type: "text", text: "done" },
-  ];
-  let nth = 0;
-  const zero = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 };
-  const model = new Mock({
-    doGenerate: async () => {
-      const content = [steps[nth++]];
-      const reason = nth === 1 ? "tool-calls" : "stop";
-      const v3 = Mock === MockLanguageModelV3;
-      return {
-        content,
-        finishReason: v3 ? { unified: reason, raw: reason } : reason,
-        usage: v3 ? { inputTokens: zero, outputTokens: zero } : usage,
-        warnings: [],
-      };
-    },
-  });
+  const model = modelOf("apply_patch", { patch: TWO });
   const result = await ai.generateText({ model, tools, prompt: "do it", stopWhen: ai.stepCountIs(3) });
   assert.equal(result.text, "done");
   assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
   assert.equal(result.steps[0].toolResults[0].output.ok, true);
+});
+
+test("OpenAI's own tools in the AI SDK", async (t) => {
+  const ai = sdk(t, "ai");
+  const provider = ai && sdk(t, "@ai-sdk/openai");
+  if (!provider) return;
+  const { openai } = provider;
+  const { applyPatch, patch } = installed("apply-patch-cli/ai");
+  const operation = (diff) => ({ callId: "c1", operation: { type: "update_file", path: "a", diff } });
+  for (const [make, input, ended] of [
+    [applyPatch, operation("@@\n-one\n+two\n"), { status: "completed" }],
+    [applyPatch, operation("@@\n-none\n+two\n"), { status: "failed" }],
+    [patch, TWO, { ok: true }],
+    [patch, TWO.replace("-one", "-none"), { ok: false }],
+  ]) {
+    const workspace = new Workspace(folder({ a: "one\n" }));
+    const tools = { apply_patch: make(workspace, openai) };
+    assert.equal(tools.apply_patch.args.name ?? "apply_patch", "apply_patch");
+    const model = modelOf("apply_patch", input);
+    const result = await ai.generateText({ model, tools, prompt: "do it", stopWhen: ai.stepCountIs(3) });
+    const [{ output }] = result.steps[0].toolResults;
+    assert.deepEqual({ ...output, ...ended }, output);
+    assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), ended.ok || ended.status === "completed" ? "two\n" : "one\n");
+  }
+});
+
+test("what cannot be made is thrown to who decides, and answered to a model", async (t) => {
+  const ai = sdk(t, "ai");
+  if (!ai) return;
+  const module = installed("apply-patch-cli/ai");
+  const workspace = new Workspace(folder({ a: "one\n" }));
+  const { apply_patch: tool } = module.tools(workspace, ai, { later: true });
+  const args = { patch: "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch\n" };
+  assert.equal(await tool.needsApproval(args, { toolCallId: "c1" }), true);
+  writeFileSync(join(workspace.root, "a"), "none of it\n");
+  await assert.rejects(module.approve(workspace, { approvalId: "a1", toolCall: { toolCallId: "c1" } }), { kind: "stale_file" });
+  const { ok, error } = await tool.execute(args, { toolCallId: "c1" });
+  assert.deepEqual([ok, error.kind], [false, "stale_file"]);
+  assert.ok(error.message.length > 0 && error.suggestedNextAction.length > 0);
+});
+
+/** The requests that Claude Code makes of a server in the program, and its answers. */
+async function claudeCode(t, make, calls) {
+  const { query } = await import(pathToFileURL(installed.resolve("@anthropic-ai/claude-agent-sdk")));
+  const answers = [];
+  const steps = [
+    ["initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } }],
+    ["notifications/initialized"],
+    ["tools/list", {}],
+    ...calls.map(([name, args]) => ["tools/call", { name, arguments: args }]),
+  ];
+  const spawnClaudeCodeProcess = () => {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const child = Object.assign(new EventEmitter(), { stdin, stdout, killed: false, exitCode: null, kill: () => true });
+    const say = (message) => stdout.write(`${JSON.stringify(message)}\n`);
+    const next = () => {
+      const step = steps.shift();
+      if (!step) {
+        return say({ type: "result", subtype: "success", is_error: false, duration_ms: 1, duration_api_ms: 1, num_turns: 1, session_id: "s", result: "done", total_cost_usd: 0, usage: {}, permission_denials: [], uuid: "u" });
+      }
+      const [method, params] = step;
+      const message = { jsonrpc: "2.0", method, ...(params && { params, id: answers.length + 1 }) };
+      return say({ type: "control_request", request_id: `r${answers.length}`, request: { subtype: "mcp_message", server_name: "files", message } });
+    };
+    createInterface({ input: stdin }).on("line", (line) => {
+      const message = JSON.parse(line);
+      if (message.type === "control_request") {
+        say({ type: "control_response", response: { subtype: "success", request_id: message.request_id, response: { commands: [] } } });
+      } else if (message.type === "user") next();
+      else if (message.type === "control_response") {
+        answers.push(message.response.response?.mcp_response);
+        next();
+      }
+    }).on("close", () => {
+      child.exitCode = 0;
+      stdout.end();
+      child.emit("exit", 0, null);
+    });
+    return child;
+  };
+  let result;
+  const options = { spawnClaudeCodeProcess, pathToClaudeCodeExecutable: process.execPath, mcpServers: { files: make() }, tools: [] };
+  for await (const message of query({ prompt: "do it", options })) result = message;
+  assert.equal(result.result, "done");
+  return answers.slice(2).map((answer) => answer.result ?? answer.error);
+}
+
+test("the file tools in the Claude Agent SDK", async (t) => {
+  let sdk;
+  try {
+    sdk = await import(pathToFileURL(installed.resolve("@anthropic-ai/claude-agent-sdk")));
+  } catch (error) {
+    return t.skip(`the Claude Agent SDK is not installed: ${error.code}`);
+  }
+  const { z } = installed("zod");
+  const { server } = installed("apply-patch-cli/claude-agent-sdk");
+  const workspace = new Workspace(folder({ a: "one\n" }));
+  const run = (options, ...calls) => claudeCode(t, () => server(workspace, { ...sdk, z }, options), calls);
+  const edit = (oldText, newText) => ["edit_file", { path: "a", edits: [{ oldText, newText }] }];
+  const [{ tools }, ...answers] = await run({}, ["read_file", { path: "a" }], edit("one", "two"), ["read_file", { path: "b" }], ["telepathy", {}]);
+  const specs = toolSpecs("anthropic", { brief: true });
+  assert.deepEqual(tools.map(({ name, inputSchema }) => [name, inputSchema]), specs.map(({ name, input_schema }) => [name, input_schema]));
+  assert.equal(tools[0].annotations.readOnlyHint, true);
+  assert.deepEqual(answers.slice(0, 3).map(({ isError, content }) => [isError, JSON.parse(content[0].text).ok]), [[false, true], [false, true], [true, false]]);
+  assert.match(answers[3].message, /telepathy/);
+  assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
+  // What no tool knows is refused, and not left out.
+  const [listed, refused] = await run({ only: ["read_file"], brief: false }, ["read_file", { path: "a", line: 1 }]);
+  assert.deepEqual(listed.tools.map(({ name, description }) => [name, description]), [["read_file", toolSpecs("anthropic")[0].description]]);
+  assert.match(JSON.parse(refused.content[0].text).error.message, /line/);
+  const asked = [];
+  const [, , declined] = await run({ approve: ({ diff }) => (asked.push(diff), false) }, ["read_file", { path: "a" }], edit("two", "2"));
+  assert.equal(JSON.parse(declined.content[0].text).error.details.reason, "declined");
+  assert.match(asked[0], /^\+2$/m);
+  assert.equal(readFileSync(join(workspace.root, "a"), "utf8"), "two\n");
+  assert.throws(() => server(workspace, { ...sdk, z }, { only: ["telepathy"] }), { name: "RangeError", message: /no tool "telepathy"/ });
 });
 
 for (const [name, module] of [["ai", "ai"], ["openai-agents", "@openai/agents-core"]]) {

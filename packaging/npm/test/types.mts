@@ -1,12 +1,19 @@
 // Compiled, not run: the types fit what programs do with them.
 import {
-  type AnyPatchError, applyInMemory, applyMany, type Applied, GitTree, type Log, MultipleMatches, parse, PatchError, PatchStream, planOver,
-  StaleFile, type Undone, Workspace,
+  type AnyPatchError, applyInMemory, applyMany, type Applied, BoundFiles, GitTree, type Log, Matcher, MultipleMatches, parse, PatchError,
+  PatchStream, planOver, StaleFile, type Undone, Vocabulary, Workspace,
 } from "apply-patch-cli";
+import { server } from "apply-patch-cli/claude-agent-sdk";
+import { llamaEvaluate, transformersProcessor } from "apply-patch-cli/decoding";
 import { approve as approveRequest, tools } from "apply-patch-cli/ai";
 import { ApplyPatchEditor, approve, shown, tools as agentTools } from "apply-patch-cli/openai-agents";
 import { Agent, applyPatchTool, type RunState, tool } from "@openai/agents-core";
+import { createSdkMcpServer, type McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk";
 import * as ai from "ai";
+import { z } from "zod";
+
+export const claude = (root: string): McpSdkServerConfigWithInstance =>
+  server(new Workspace(root), { createSdkMcpServer, z }, { only: ["read_file"], approve: async ({ diff }) => diff.length < 9 });
 
 export async function all(root: string, patch: string): Promise<Applied> {
   const workspace = new Workspace(root, { durability: "process", approve: "auto" });
@@ -82,4 +89,15 @@ function told(error: AnyPatchError): string | undefined {
     default:
       return error.reason;
   }
+}
+
+export async function decoding(sequence: { evaluate(tokens: number[]): AsyncIterable<number>; model: object }): Promise<string> {
+  const vocabulary = new Vocabulary([new Uint8Array([42]), "a", null], [2]);
+  const files = new BoundFiles({ a: "x\n" }, { paths: ["b"], operations: ["update", "delete"] });
+  const matcher = new Matcher(vocabulary, files);
+  const mask: Int32Array = matcher.allowed(new Int32Array(vocabulary.maskLength));
+  const share: number | undefined = matcher.copy().maskLogits(new Float32Array(3));
+  const { denied } = transformersProcessor(vocabulary, files);
+  for await (const token of llamaEvaluate({ TokenBias: Object }, sequence, [1], vocabulary, files, { temperature: 0 })) matcher.accept(token);
+  return `${mask.length} ${share} ${denied[0]} ${matcher.text.toString()}`;
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ._errors import PatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ._native import Workspace
 
@@ -47,26 +47,45 @@ def shown(workspace: Workspace, proposal_id: str) -> dict[str, Any]:
 
 def approve(workspace: Workspace, proposal_id: str, digest: str | None = None) -> str | None:
     """Commits a proposal, and returns the answer of the call. None if the result is not the one that was shown when it was made,
-    or has this digest: it has to be shown again."""
+    or has this digest: it has to be shown again. Raises `PatchError` where it cannot be committed."""
     try:
         done = workspace.approve(proposal_id, digest=digest)
     except PatchError as error:
         if error.reason == "plan_differs":
             return None
         if error.reason != "decided":
-            return _json({"ok": False, "error": error._fields})
+            raise
         return outcome(workspace, proposal_id)
     return _json({"ok": True, "output": f"approved by a person: {proposal_id}", "data": done})
 
 
 def decline(workspace: Workspace, proposal_id: str, why: str | None = None) -> str:
-    """Declines a proposal, and returns the answer of the call."""
+    """Declines a proposal, and returns the answer of the call. Raises `PatchError` where it cannot be declined."""
     try:
         workspace.decline(proposal_id, why)
     except PatchError as error:
         if error.reason != "decided":
-            return _json({"ok": False, "error": error._fields})
+            raise
     return outcome(workspace, proposal_id)
+
+
+def answered(decide: Callable[..., str | None], *arguments: Any) -> str | None:
+    """Decides within the call of a tool: a model is answered what went wrong."""
+    try:
+        return decide(*arguments)
+    except PatchError as error:
+        return _json({"ok": False, "error": error._fields})
+
+
+def declined(why: str | None) -> str:
+    """What the model is told of a change that was declined."""
+    return f"declined by a person: {why}" if why else "declined by a person"
+
+
+def only_one_asks(later: bool, approve: object) -> None:
+    """Refuses `approve` beside `later`."""
+    if later and approve is not None:
+        raise ValueError("with `later` a person is asked when the run has stopped: leave out `approve`")
 
 
 def outcome(workspace: Workspace, proposal_id: str) -> str:

@@ -130,6 +130,7 @@ class FitOptions(TypedDict, total=False):
     paths: Sequence[str]
     operations: Sequence[Literal["update", "add", "delete", "move"]]
     profile: Literal["strict", "codex"] | None
+    format: Literal["lark", "ebnf", "gbnf"] | None
 
 class FitStub(TypedDict):
     profile: Profile
@@ -390,11 +391,18 @@ class BoundFiles:
 class Matcher:
     """Follows one output, and says which tokens may come next. What it lets end applies."""
 
-    def __new__(cls, vocabulary: Vocabulary, files: BoundFiles) -> Self: ...
-    def allowed(self, mask: Any = None) -> bytes | None:
+    def __new__(cls, vocabulary: Vocabulary, files: BoundFiles, *, max_added_lines: int | None = None) -> Self:
+        """`max_added_lines` is how many lines the whole output may add."""
+
+    @overload
+    def allowed(self, mask: None = None, *, max_tokens_left: int | None = None) -> bytes: ...
+    @overload
+    def allowed(self, mask: Any, *, max_tokens_left: int | None = None) -> None:
         """Writes the mask into a writable buffer (a NumPy array, a bytearray), or returns it.
 
-        The bit of token `id` is bit `id % 32` of the 32-bit word `id // 32`, little endian.
+        The bit of token `id` is bit `id % 32` of the 32-bit word `id // 32`. What the buffer has beyond the mask is
+        cleared. With `max_tokens_left`, only tokens after which the patch can be finished in time are in it;
+        `ValueError` if there are too few.
         """
 
     def accept(self, token: int) -> None:
@@ -407,6 +415,8 @@ class Matcher:
         """Takes back the last tokens; how many there were."""
 
     def copy(self) -> Matcher: ...
+    def __copy__(self) -> Matcher: ...
+    def __deepcopy__(self, memo: Any, /) -> Matcher: ...
     @property
     def is_finished(self) -> bool: ...
     @property
@@ -417,6 +427,14 @@ class Matcher:
     def has_ended(self) -> bool: ...
     @property
     def text(self) -> bytes: ...
+
+def few_tokens(mask: bytes, at_most: int, /) -> list[int] | None:
+    """The tokens of a mask, unless there are more."""
+
+def fill_masks(
+    matchers: list[Matcher | None], view: memoryview, row: int, max_tokens_left: int | None = None
+) -> None:
+    """Writes masks into rows of `row` bytes; `apply_patch.decoding` has it for the masks of engines."""
 
 @final
 class PatchStream:

@@ -9,8 +9,16 @@ from ._native import tool_specs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
+    from typing import TypedDict
 
     from ._native import Approve, Observe, Workspace
+
+    class ToolOptions(TypedDict, total=False):
+        """The options of `functions`, which the tools of an SDK take too."""
+
+        brief: bool
+        approve: Approve | None
+        observe: Observe | None
 
 
 def functions(

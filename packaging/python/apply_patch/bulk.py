@@ -22,10 +22,12 @@ import multiprocessing
 import os
 import shutil
 import sys
+import threading
 import time
 import uuid
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,9 +185,23 @@ class Progress:
         )
 
 
+def _ends_with_driver() -> None:
+    """Makes a worker end when its driver is gone, also when that was killed. It would wait for work forever."""
+    driver = multiprocessing.parent_process()
+    if driver is not None:
+        threading.Thread(target=_wait_for_end, args=(driver.sentinel,), daemon=True).start()
+
+
+def _wait_for_end(driver: int) -> None:
+    wait([driver])
+    # A draft is left, as by a worker that was killed.
+    os._exit(1)
+
+
 def _by_processes(tasks: Iterable[tuple[str, int, str]], workers: int) -> Iterator[tuple[int, int, int]]:
     # What is forked would share locks with the threads of Arrow.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_ends_with_driver) as pool:
         try:
             for done in as_completed([pool.submit(_apply_group, *task) for task in tasks]):
                 yield done.result()

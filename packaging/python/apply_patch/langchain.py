@@ -22,7 +22,10 @@ from ._tools import functions
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ._native import Approve, Observe, Workspace
+    from typing_extensions import Unpack
+
+    from ._native import Workspace
+    from ._tools import ToolOptions
 
 _CALL: ContextVar[str | None] = ContextVar("apply_patch_call", default=None)
 
@@ -31,17 +34,17 @@ def tools(
     workspace: Workspace,
     only: Collection[str] | None = None,
     *,
-    brief: bool = False,
-    approve: Approve | None = None,
-    observe: Observe | None = None,
     later: bool = False,
+    **options: Unpack[ToolOptions],
 ) -> list[Any]:
-    """A `StructuredTool` for each file tool of the workspace; `only` names those that are wanted."""
+    """A `StructuredTool` for each file tool of the workspace; `only` names those that are wanted.
+
+    `brief` makes descriptions short, `approve` and `observe` are those of every call.
+    """
     from langchain_core.tools import StructuredTool
 
-    if later and approve is not None:
-        raise ValueError("with `later` a person is asked by an interrupt: leave out `approve`")
-    made = functions(workspace, only, brief=brief, approve=approve, observe=observe)
+    _later.only_one_asks(later, options.get("approve"))
+    made = functions(workspace, only, **options)
     if not later:
         return [
             StructuredTool.from_function(function, name=name, description=description, args_schema=schema)
@@ -96,8 +99,8 @@ def _stopping(workspace: Workspace, name: str) -> Any:
             if isinstance(decision, bool):
                 decision = {"approve": decision}
             if not decision.get("approve"):
-                return _later.decline(workspace, proposal, decision.get("why"))
-            done = _later.approve(workspace, proposal, decision.get("digest"))
+                return _later.answered(_later.decline, workspace, proposal, decision.get("why")) or answer
+            done = _later.answered(_later.approve, workspace, proposal, decision.get("digest"))
             if done is not None:
                 return done
         return answer

@@ -40,7 +40,10 @@ from ._tools import functions
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from typing_extensions import Unpack
+
     from ._native import Approve, Observe, Workspace
+    from ._tools import ToolOptions
 
 __all__ = ["ApplyPatchEditor", "apply_diff", "approve", "reject", "shown", "tools"]
 
@@ -49,31 +52,28 @@ def tools(
     workspace: Workspace,
     only: Collection[str] | None = None,
     *,
-    brief: bool = False,
-    approve: Approve | None = None,
-    observe: Observe | None = None,
     later: bool = False,
+    **options: Unpack[ToolOptions],
 ) -> list[Any]:
-    """A `FunctionTool` for each file tool of the workspace; `only` names those that are wanted."""
+    """A `FunctionTool` for each file tool of the workspace; `only` names those that are wanted.
+
+    `brief` makes descriptions short, `approve` and `observe` are those of every call.
+    """
     from agents import FunctionTool
 
-    if later and approve is not None:
-        raise ValueError("with `later` a person is asked by an interruption: leave out `approve`")
+    _later.only_one_asks(later, options.get("approve"))
     made = []
-    for name, description, schema, function in functions(
-        workspace, only, brief=brief, approve=approve, observe=observe
-    ):
+    for name, description, schema, function in functions(workspace, only, **options):
         invoke = _invoked_later(workspace, name) if later else _invoked(function)
-        options = {"needs_approval": _needs_approval(workspace, name)} if later else {}
+        approval = {"needs_approval": _needs_approval(workspace, name)} if later else {}
         made.append(
             FunctionTool(
-                # The API takes no dots in names.
-                name=name.replace(".", "_"),
+                name=name,
                 description=description,
                 params_json_schema=schema,
                 on_invoke_tool=invoke,
                 strict_json_schema=False,
-                **options,
+                **approval,
             )
         )
     return made
@@ -87,7 +87,8 @@ def shown(workspace: Workspace, interruption: Any) -> dict[str, Any]:
 def approve(workspace: Workspace, state: Any, interruption: Any, *, digest: str | None = None) -> bool:
     """Approves an interruption in the state of the run: the change is made now, and the run is told of it when it goes on.
 
-    False if the result is not the one that was shown when it was proposed, or has this `digest`: show it again.
+    False if the result is not the one that was shown when it was proposed, or has this `digest`: show it again. Raises `PatchError`
+    where the change cannot be made; the interruption stays.
     """
     done = _later.approve(workspace, _proposal(workspace, interruption), digest)
     if done is not None:
@@ -98,8 +99,7 @@ def approve(workspace: Workspace, state: Any, interruption: Any, *, digest: str 
 def reject(workspace: Workspace, state: Any, interruption: Any, why: str | None = None) -> None:
     """Declines the change of an interruption, and rejects it in the state of the run."""
     _later.decline(workspace, _proposal(workspace, interruption), why)
-    message = f"declined by a person: {why}" if why else "declined by a person"
-    state.reject(interruption, rejection_message=message)
+    state.reject(interruption, rejection_message=_later.declined(why))
 
 
 def _proposal(workspace, interruption):

@@ -46,8 +46,7 @@ def toolset(
     from pydantic_ai import Tool
     from pydantic_ai.toolsets import FunctionToolset
 
-    if later and approve is not None:
-        raise ValueError("with `later` a person is asked between two runs: leave out `approve`")
+    _later.only_one_asks(later, approve)
     tools = [
         Tool.from_schema(
             _deferred(workspace, name) if later else function,
@@ -79,7 +78,7 @@ def decided(workspace: Workspace, requests: Any, answers: Mapping[str, bool | st
         why = answer if isinstance(answer, str) else None
         if "proposalId" in metadata:
             _later.decline(workspace, metadata["proposalId"], why)
-        results.approvals[call_id] = ToolDenied(f"declined by a person: {why}" if why else "declined by a person")
+        results.approvals[call_id] = ToolDenied(_later.declined(why))
     return results
 
 
@@ -92,7 +91,7 @@ def _deferred(workspace: Workspace, name: str) -> Any:
             return answer
         if ctx.tool_call_approved:
             shown = ctx.tool_call_metadata or {}
-            done = _later.approve(workspace, proposal, shown.get("digest"))
+            done = _later.answered(_later.approve, workspace, proposal, shown.get("digest"))
             if done is not None:
                 return done
         raise ApprovalRequired(metadata=_later.shown(workspace, proposal))

@@ -190,38 +190,9 @@ class KeptProposals(TypedDict):
     notVerified: list[str]
 
 
-class _PlannedProposal(TypedDict):
-    """What it always has."""
-
-    proposalId: str
-    state: Literal["proposed", "approved", "declined", "withdrawn", "expired"]
-    # When it was made, in UTC.
-    time: str
-    session: str
-    files: list[ProposedFile]
-    # The plan that was shown.
-    digest: str
-
-
-class PlannedProposal(_PlannedProposal, total=False):
+class PlannedProposal(KeptProposal, total=False):
     """A proposal, and what it would do now, if it waits."""
 
-    agent: str
-    turnId: str
-    # The call that made it, as the caller names it.
-    callId: str
-    # Why it was made.
-    why: str
-    # The directory of the project to which its paths are relative.
-    directory: str
-    # Why a person is asked.
-    reasons: list[str]
-    # When it was decided, in UTC.
-    decided: str
-    # Why it was declined.
-    decidedWhy: str
-    # The transactions of what was approved.
-    transactionIds: list[str]
     # It is not what was shown: the files have changed since.
     differs: bool
     # What `approve` takes to commit exactly this.
@@ -235,13 +206,9 @@ class PlannedProposal(_PlannedProposal, total=False):
     expired: list[str]
 
 
-class _Committed(TypedDict):
+class _Committed(Applied):
     """What it always has."""
 
-    # Whether all sections were one transaction.
-    atomic: bool
-    hunkCount: int
-    changedFiles: list[ChangedFile]
     # The id of the commit; null when there was nothing to change.
     commit: str | None
     tree: str
@@ -251,23 +218,6 @@ class _Committed(TypedDict):
 class Committed(_Committed, total=False):
     """What a patch did as a commit."""
 
-    dryRun: bool
-    # What `undo` takes; none when there was nothing to change.
-    transactionId: str
-    # The transactions of a patch that was not atomic.
-    transactionIds: list[str]
-    # What was overlooked, and what a reader should know.
-    notes: list[str]
-    hunks: list[Hunk]
-    carried: list[CarriedHunk]
-    # A person changed the proposal before it was applied.
-    editedByPerson: EditedByPerson
-    # The very patch was applied before, and its files are as it left them: nothing was done.
-    alreadyDone: bool
-    # Interrupted transactions that were seen to on the way.
-    recovered: list[str]
-    # Diffs or files are left out.
-    truncated: bool
     branch: str
 
 

@@ -1,8 +1,12 @@
 """Patches in bulk: what the columns have, what a run that goes on keeps, and what is refused. `examples/bulk/try.py` kills workers."""
 
+import os
 import pathlib
+import select
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -136,3 +140,26 @@ def test_the_command(repo, tmp_path):
     code, said = run(source, tmp_path / "two.parquet", "--workers", 2)
     assert code == 0 and "10 patches, 0 refused" in said
     assert pq.read_table(tmp_path / "two.parquet")["ok"].to_pylist() == [True] * 10
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="there are no descriptors of processes here")
+def test_workers_end_with_a_driver_that_is_killed(repo, tmp_path):
+    source = tmp_path / "in.parquet"
+    pq.write_table(rows(repo, count=20_000), source, row_group_size=100)
+    command = [sys.executable, "-m", "apply_patch.bulk", source, tmp_path / "out.parquet", "--workers", "2"]
+    driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert "row groups" in driver.stderr.readline(), "the workers are at work"
+    children = subprocess.run(["pgrep", "-P", str(driver.pid)], capture_output=True, text=True, check=True).stdout.split()
+    assert len(children) >= 2
+    workers = [os.pidfd_open(int(child)) for child in children]
+    driver.kill()
+    driver.wait()
+    driver.stderr.close()
+    end = time.monotonic() + 2
+    # A descriptor can be read once its process has ended.
+    left = [worker for worker in workers if not select.select([worker], [], [], max(0, end - time.monotonic()))[0]]
+    for worker in left:
+        signal.pidfd_send_signal(worker, signal.SIGKILL)
+    for worker in workers:
+        os.close(worker)
+    assert left == [], "workers go on without their driver"

@@ -522,6 +522,10 @@ def test_what_models_need():
     tools = json.loads((ROOT / "crates/tools/tests/tools/catalogue.json").read_text())
     names = [tool["name"].replace(".", "_") for tool in tools]
     assert [spec["name"] for spec in apply_patch.tool_specs("anthropic")] == names
+    # They are made once, and each caller has its own.
+    apply_patch.tool_specs("anthropic")[0]["input_schema"].clear()
+    assert apply_patch.tool_specs("anthropic")[0]["input_schema"]["type"] == "object"
+    assert apply_patch.tool_specs("anthropic", brief=True) != apply_patch.tool_specs("anthropic")
     assert apply_patch.tool_specs("openai", patch_only=True)["type"] == "custom"
     assert apply_patch.tool_caveats("openai", patch_only=True)
     assert "*** Begin Patch" in apply_patch.prompt()

@@ -1,6 +1,7 @@
 """The drop-ins, with the SDKs themselves; those that are not installed are skipped."""
 
 import asyncio
+import importlib.util
 import json
 import os
 import pathlib
@@ -52,6 +53,94 @@ def test_pydantic_ai(root):
     agent = Agent(FunctionModel(model), toolsets=[toolset(Workspace(root))])
     assert agent.run_sync("set two to 2").output == "done"
     assert len(offered) == len(tool_specs("anthropic")) and (root / "a.txt").read_text() == "one\n2\nthree\n"
+
+
+class ClaudeCode:
+    """As much of Claude Code as the SDK needs: a model that lists the tools, makes these calls, and ends."""
+
+    def __init__(self, *calls):
+        import anyio
+
+        self.calls, self.answers, self.tools = calls, [], []
+        self._send, self._receive = anyio.create_memory_object_stream(100)
+        self._waiting = iter([("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}),
+                              ("notifications/initialized", None), ("tools/list", {}),
+                              *(("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls)])
+
+    async def connect(self):
+        pass
+
+    def is_ready(self):
+        return True
+
+    async def end_input(self):
+        pass
+
+    async def close(self):
+        self._send.close()
+
+    async def read_messages(self):
+        async for message in self._receive:
+            yield message
+
+    async def _next(self):
+        step = next(self._waiting, None)
+        if step is None:
+            ended = {"subtype": "success", "is_error": False, "duration_ms": 1, "duration_api_ms": 1, "num_turns": 1, "session_id": "s", "result": "done"}
+            return await self._send.send({"type": "result", **ended})
+        method, params = step
+        message = {"jsonrpc": "2.0", "method": method, **({} if params is None else {"params": params, "id": len(self.answers) + 1})}
+        request = {"subtype": "mcp_message", "server_name": "files", "message": message}
+        await self._send.send({"type": "control_request", "request_id": method, "request": request})
+
+    async def write(self, data):
+        message = json.loads(data)
+        if message["type"] == "control_request":
+            answer = {"subtype": "success", "request_id": message["request_id"], "response": {"commands": []}}
+            await self._send.send({"type": "control_response", "response": answer})
+        elif message["type"] == "user":
+            await self._next()
+        elif message["type"] == "control_response":
+            self.answers.append(message["response"]["response"]["mcp_response"].get("result"))
+            await self._next()
+
+
+def test_claude_agent_sdk(root):
+    sdk = pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is not installed")
+    from apply_patch.claude_agent_sdk import server
+
+    def run(*calls, **options):
+        claude = ClaudeCode(*calls)
+
+        async def main():
+            given = sdk.ClaudeAgentOptions(mcp_servers={"files": server(Workspace(root), **options)})
+            async with sdk.ClaudeSDKClient(given, transport=claude) as client:
+                await client.query("set two to 2")
+                return [message async for message in client.receive_response()]
+
+        assert asyncio.run(asyncio.wait_for(main(), 60))[-1].result == "done"
+        listed = claude.answers[2]["tools"]
+        return listed, [(answer.get("isError", False), json.loads(answer["content"][0]["text"])) for answer in claude.answers[3:]]
+
+    edit = {"path": "a.txt", "edits": [{"oldText": "two", "newText": "2"}]}
+    listed, answers = run(("read_file", {"path": "a.txt"}), ("edit_file", edit), ("read_file", {"path": "missing"}))
+    assert [tool["name"] for tool in listed] == [spec["name"] for spec in tool_specs("anthropic")]
+    assert listed[0]["inputSchema"] == tool_specs("anthropic")[0]["input_schema"]
+    assert listed[0]["annotations"]["readOnlyHint"] is True
+    assert [(is_error, answer["ok"]) for is_error, answer in answers] == [(False, True), (False, True), (True, False)]
+    assert (root / "a.txt").read_text() == "one\n2\nthree\n" and "suggestedNextAction" in answers[2][1]["error"]
+    # What no tool knows is refused, and not left out.
+    listed, ((is_error, answer),) = run(("read_file", {"path": "a.txt", "line": 1}), only=["read_file"])
+    assert [tool["name"] for tool in listed] == ["read_file"] and is_error and "line" in answer["error"]["message"]
+    asked = []
+    _, (_, (is_error, answer)) = run(
+        ("read_file", {"path": "a.txt"}), ("edit_file", {**edit, "edits": [{"oldText": "2", "newText": "II"}]}),
+        approve=lambda proposal: bool(asked.append(proposal.diff)),
+    )
+    assert is_error and answer["error"]["details"]["reason"] == "declined" and "+II" in asked[0]
+    assert (root / "a.txt").read_text() == "one\n2\nthree\n"
+    with pytest.raises(ValueError, match="no tool 'telepathy'"):
+        server(Workspace(root), ["telepathy"])
 
 
 @pytest.fixture
@@ -181,6 +270,34 @@ def test_apply_diff_is_the_sdks_function(agents):
         assert apply_patch.apply_diff(text, diff, mode) == theirs(text, diff, mode)
     with pytest.raises(ValueError):
         apply_patch.apply_diff("one\n", "@@\n-two\n+2")
+
+
+def test_what_cannot_be_made_is_raised_to_who_decides_and_answered_to_a_model(root):
+    from apply_patch import PatchError, _later
+
+    workspace = Workspace(root)
+    patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** End Patch\n"
+    _, proposal = _later.begin(workspace, "apply_patch", {"patch": patch}, "c1")
+    (root / "a.txt").write_text("none of it\n")
+    with pytest.raises(PatchError):
+        _later.approve(workspace, proposal)
+    answer = json.loads(_later.answered(_later.approve, workspace, proposal))
+    assert answer["ok"] is False and answer["error"]["kind"] == "stale_file"
+    with pytest.raises(PatchError):
+        _later.decline(workspace, "p-00000000")
+    assert json.loads(_later.answered(_later.decline, workspace, "p-00000000"))["ok"] is False
+    assert json.loads(_later.decline(workspace, proposal, "no"))["ok"]
+
+
+def test_only_one_asks(root):
+    for module, name in [("langchain_core", "langchain"), ("agents", "openai_agents"), ("pydantic_ai", "pydantic_ai")]:
+        if importlib.util.find_spec(module):
+            adapter = importlib.import_module(f"apply_patch.{name}")
+            make = adapter.toolset if name == "pydantic_ai" else adapter.tools
+            with pytest.raises(ValueError, match="leave out `approve`"):
+                make(Workspace(root), later=True, approve=lambda _: True)
+            with pytest.raises(TypeError):
+                make(Workspace(root), aprove=lambda _: True)
 
 
 LATER = [("openai_agents", "agents"), ("pydantic_ai", "pydantic_ai"), ("langgraph", "langgraph")]

@@ -6,6 +6,7 @@ use apply_patch_api::FitRequest;
 pub(super) use apply_patch_api::FittedGrammar;
 use apply_patch_api::engine::MAX_PATCH_SIZE;
 use apply_patch_api::files::Access;
+use apply_patch_api::grammar::export::Format;
 
 use super::workspace;
 use crate::args::fit::FileLines;
@@ -13,8 +14,12 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::{args, source};
 
-/// Makes the grammar for files of the workspace.
-pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar, Failure> {
+/// Makes the grammar for files of the workspace, in a notation.
+pub(super) fn fitted(
+    global: &Global,
+    args: &args::Fit,
+    format: Format,
+) -> Result<FittedGrammar, Failure> {
     let workspace = workspace::open(global)?;
     let root = workspace.root();
     let mut files = Vec::with_capacity(args.fit.len());
@@ -33,17 +38,16 @@ pub(super) fn fitted(global: &Global, args: &args::Fit) -> Result<FittedGrammar,
         paths: paths(args)?,
         operations: args.operations.clone(),
         profile: args.profile.map(|profile| profile.as_str().to_owned()),
+        format: Some(format.as_str().to_owned()),
     };
     apply_patch_api::fit(&files, &request).map_err(|error| Failure::Tool(Box::new(error)))
 }
 
-/// Reads the list of further paths; the files themselves may be among them.
+/// Reads the list of paths that exist.
 fn paths(args: &args::Fit) -> Result<Vec<String>, Failure> {
     let Some(list) = &args.paths_from else { return Ok(Vec::new()) };
     let list = source::open(Some(list))?.read()?;
     let text = std::str::from_utf8(list.bytes())
         .map_err(|_| Failure::Unreadable(format!("{}: it is not UTF-8", list.name)))?;
-    let paths =
-        text.lines().filter(|line| !line.is_empty() && !args.fit.iter().any(|it| it == line));
-    Ok(paths.map(str::to_owned).collect())
+    Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }

@@ -58,7 +58,7 @@ pub(crate) fn grammar(global: &Global, args: &GrammarArgs) -> Result<Exit, Failu
             args.dialect.dialect(),
         )));
     }
-    let fitted = fit::fitted(global, &args.fit)?;
+    let fitted = fit::fitted(global, &args.fit, args.format)?;
     let text = text(&fitted, args.format)?;
     if global.json {
         let data = json!({ "grammar": text, "stub": fitted.stub(), "notes": fitted.notes() });

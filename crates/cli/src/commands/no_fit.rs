@@ -1,5 +1,6 @@
 //! The stand-in for grammars of files where the feature `constrain` is off.
 
+use apply_patch_api::grammar::export::Format;
 use apply_patch_api::tools::ToolError;
 use serde_json::Value;
 
@@ -24,6 +25,6 @@ impl FittedGrammar {
     }
 }
 
-pub(super) fn fitted(_: &Global, _: &args::Fit) -> Result<FittedGrammar, Failure> {
+pub(super) fn fitted(_: &Global, _: &args::Fit, _: Format) -> Result<FittedGrammar, Failure> {
     Err(Failure::built_without("grammars for files"))
 }

@@ -98,16 +98,15 @@ pub(crate) fn tool_spec(global: &Global, args: &ToolSpecArgs) -> Result<Exit, Fa
         };
     }
     let wanted = (!args.fit.fit.is_empty()).then_some(&args.fit);
-    let fitted = wanted.map(|files| fit::fitted(global, files)).transpose()?;
     let format = args.grammar_dialect.or(args.provider.grammar_format(args.free_text));
-    if fitted.is_some() && format.is_none() {
-        return Err(Failure::Usage(format!("{} takes no grammar", args.provider)));
-    }
-    if let Some(fitted) = &fitted
-        && let Some(format) = format
-    {
-        options.definition = Some(text(fitted, format)?);
+    let mut fitted = None;
+    if let Some(files) = wanted {
+        let no_grammar = || Failure::Usage(format!("{} takes no grammar", args.provider));
+        let format = format.ok_or_else(no_grammar)?;
+        let made = fit::fitted(global, files, format)?;
+        options.definition = Some(text(&made, format)?);
         options.grammar = Some(format);
+        fitted = Some(made);
     }
     let spec = specs::tool_spec(args.provider, &options)
         .map_err(|error| Failure::Usage(error.to_string()))?;

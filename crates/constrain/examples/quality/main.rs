@@ -128,7 +128,8 @@ struct Repository {
 impl Repository {
     fn of(text: &[u8]) -> Self {
         let tokens = Tokens::of(text);
-        let vocabulary = Arc::new(Vocabulary::new(tokens.texts(), &[tokens.end()]));
+        let vocabulary =
+            Arc::new(Vocabulary::new(tokens.texts(), &[tokens.end()]).expect("the end is a token"));
         let grams = Text::of(&tokens, text);
         Self { tokens, vocabulary, grams }
     }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::note::Unfit;
 use super::rules::{Alternative, Choice, RuleId, Rules, Sign, Symbol};
 use super::text::FitText;
-use super::unique::shortest_unique;
+use crate::suffixes::{shortest_unique, sorted};
 use patch_engine::Profile;
 use patch_grammar::marker::{Marker, NO_NEWLINE};
 
@@ -22,7 +22,7 @@ const AT: &str = "@@\n";
 
 /// The most places followed for all beginnings of blocks together: only a file of long parts
 /// repeated over and over has more.
-const FOLLOWED_PLACES: usize = 4_000_000;
+const FOLLOWED_PLACES: usize = 1_000_000;
 
 /// Adds the rules for the hunks of a file; `rest` is what follows the last of them.
 pub(super) fn hunks(
@@ -39,6 +39,9 @@ pub(super) fn hunks(
     let mut writer = Hunks::new(rules, text, profile, rest);
     for stretch in text.stretches.iter().rev() {
         writer.stretch(stretch.start, stretch.end);
+    }
+    if writer.rules.is_full() {
+        return Err(Unfit::Repetitive);
     }
     match profile {
         Profile::Codex => writer.first_hunk(),
@@ -78,8 +81,8 @@ struct Hunks<'a, 'f> {
     profile: Profile,
     rest: RuleId,
     at: Symbol,
-    /// The end of the shortest unique block from each line on.
-    ends: Vec<Option<usize>>,
+    /// The end of the shortest unique block from each line on; beyond the file if there is none.
+    ends: Vec<u32>,
     /// The places where a block can begin, from the last to the first.
     starts: Vec<BlockPlace>,
     /// The first lines of hunks, and what follows.
@@ -96,7 +99,7 @@ impl<'a, 'f> Hunks<'a, 'f> {
     fn new(rules: &'a mut Rules, text: &'a FitText<'f>, profile: Profile, rest: RuleId) -> Self {
         Self {
             at: rules.text(AT),
-            ends: shortest_unique(&text.lines),
+            ends: shortest_unique(&text.lines, &sorted(&text.lines)),
             free: vec![After::default(); text.lines.len() + 1],
             starts: Vec::new(),
             firsts: Choice::default(),
@@ -113,7 +116,11 @@ impl<'a, 'f> Hunks<'a, 'f> {
     fn stretch(&mut self, start: usize, end: usize) {
         self.free[end] = After { same: self.inserted_at_end(end), changed: self.done(end, None) };
         for line in (start..end).rev() {
-            if let Some(reach) = self.ends[line].filter(|&reach| reach <= end) {
+            if self.rules.is_full() {
+                return;
+            }
+            let reach = self.ends[line] as usize;
+            if reach <= end {
                 self.starts.push(BlockPlace { next: line as u32, reach: reach as u32 });
                 if self.profile == Profile::Codex {
                     self.start(line, reach);
@@ -285,6 +292,9 @@ impl<'a, 'f> Hunks<'a, 'f> {
         // Groups with one place first, so that a reader who follows names never nests deeply.
         groups.sort_by_key(|group| group.len() > 1);
         for group in groups {
+            if self.rules.is_full() {
+                return Err(Unfit::Repetitive);
+            }
             let line = group[0].next as usize;
             let is_top = group.iter().any(|place| place.next == 0);
             let after = self.follow(&mut together, group);
@@ -296,6 +306,9 @@ impl<'a, 'f> Hunks<'a, 'f> {
             }
         }
         while let Some((places, after)) = together.open.pop() {
+            if self.rules.is_full() {
+                break;
+            }
             together.followed += places.len();
             if together.followed > FOLLOWED_PLACES {
                 return Err(Unfit::Repetitive);

@@ -21,18 +21,19 @@
 //! they were when the grammar was made: send it with their hashes.
 
 mod hunks;
+mod limits;
 mod new_path;
 mod note;
 mod options;
 mod rules;
 mod sections;
+mod tail;
 mod text;
-mod unique;
 mod write;
 
 use std::collections::HashSet;
 
-pub use note::{FitError, FitNote, Unfit};
+pub use note::{Cause, FitError, FitNote, TooMany, Unfit};
 pub use options::{FitFile, FitOperation, FitOptions};
 pub use patch_engine::Profile;
 
@@ -45,19 +46,22 @@ use sections::Fitted;
 pub struct Fit(Fitted);
 
 impl Fit {
-    /// Makes the grammar. `paths` are further existing paths: they can be deleted, and a new file
-    /// is none of them. For new files and moves all paths of the workspace have to be named. Each
-    /// file is changed at most once in a patch, in the order given.
+    /// Makes the grammar. `paths` are existing paths: they can be deleted, and a new file is none of
+    /// them. For new files and moves all paths of the workspace have to be named; the files may be
+    /// among them. Each file is changed at most once in a patch, in the order given.
     ///
     /// # Errors
     ///
-    /// A path is given twice, the files have too many lines, or no operation is possible.
+    /// A file is given twice, no operation is possible, or the engine of [`FitOptions::format`] does
+    /// not take the grammar.
     pub fn new(
         files: &[FitFile<'_>],
         paths: &[&str],
         options: &FitOptions,
     ) -> Result<Self, FitError> {
-        sections::fit(files, paths, options).map(Self)
+        let fitted = sections::fit(files, paths, options)?;
+        limits::check(&fitted, options.format)?;
+        Ok(Self(fitted))
     }
 
     /// The files that the grammar leaves out of updates.
@@ -70,10 +74,12 @@ impl Fit {
     ///
     /// # Errors
     ///
-    /// [`FitError::Format`] for a notation that cannot express the grammar, and
-    /// [`FitError::TooLarge`] for a grammar beyond the limits of the notation's engine.
+    /// [`FitError::Format`] for a notation that cannot express the grammar. For another notation
+    /// than that of the options also [`FitError::TooLarge`], if its engine does not take the
+    /// grammar.
     pub fn write(&self, format: Format) -> Result<String, FitError> {
-        write::write(&self.0, format)
+        limits::check(&self.0, format)?;
+        Ok(write::write(&self.0, format))
     }
 
     /// Returns whether a patch is a sentence of the grammar.
@@ -101,23 +107,27 @@ impl Fit {
     /// Reads an alternative at the beginning of a text: what is left, and the rule at its end.
     fn follow<'t>(
         &self,
-        alternative: &[Symbol],
+        alternative: impl Iterator<Item = Symbol>,
         mut text: &'t str,
     ) -> Option<(&'t str, Option<RuleId>)> {
         for symbol in alternative {
             text = match symbol {
-                Symbol::Text(wanted) => text.strip_prefix(self.0.rules.text_of(*wanted))?,
+                Symbol::Text(wanted) => text.strip_prefix(self.0.rules.text_of(wanted))?,
                 Symbol::Old(sign, wanted) => {
-                    text.strip_prefix(sign.chars())?.strip_prefix(self.0.rules.text_of(*wanted))?
+                    text.strip_prefix(sign.chars())?.strip_prefix(self.0.rules.text_of(wanted))?
                 }
                 Symbol::Inserted if !text.starts_with('+') => return None,
                 // No text that may follow begins with a plus sign.
                 Symbol::Inserted | Symbol::MaybeInserted => after_inserted(text)?,
                 Symbol::NewPath => {
                     let (path, rest) = text.split_once('\n')?;
-                    self.0.new_paths.has(path).then_some(rest)?
+                    self.0.new_paths.automaton().has(path).then_some(rest)?
                 }
-                Symbol::Rule(rule) => return Some((text, Some(*rule))),
+                Symbol::Rule(rule) => return Some((text, Some(rule))),
+                Symbol::Tail(kind) => {
+                    let new_paths = self.0.new_paths.automaton();
+                    return self.0.tail.is_tail(kind, text, new_paths).then_some(("", None));
+                }
             };
         }
         Some((text, None))
@@ -142,11 +152,15 @@ impl Fit {
                     out.push_str(self.0.rules.text_of(text));
                 }
                 Symbol::Rule(rule) => {
-                    let alternatives = self.0.rules.alternatives(rule);
-                    let chosen = &alternatives[choose(alternatives.len())];
-                    open.extend(chosen.iter().rev().copied());
+                    let mut alternatives = self.0.rules.alternatives(rule);
+                    let chosen = alternatives.nth(choose(alternatives.len()));
+                    open.extend(chosen.into_iter().flat_map(Iterator::rev));
                 }
-                Symbol::NewPath => self.0.new_paths.write(&mut out, &mut choose),
+                Symbol::Tail(kind) => {
+                    let new_paths = self.0.new_paths.automaton();
+                    self.0.tail.sentence(kind, &mut out, new_paths, &mut choose, &mut line);
+                }
+                Symbol::NewPath => self.0.new_paths.automaton().write(&mut out, &mut choose),
                 Symbol::Inserted => {
                     out.push('+');
                     out.push_str(&line());

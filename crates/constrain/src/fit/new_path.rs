@@ -5,8 +5,11 @@
 //! spelling (`fs_guard::fold`) equals a listed one's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 use super::options::FitOptions;
+use crate::paths::{DEVICES, DIRECTORIES};
 use patch_engine::Profile;
 
 /// An automaton that reads new paths, without the line feed at their end.
@@ -19,7 +22,7 @@ pub(super) struct NewPaths {
 const START: usize = 0;
 
 /// The possible next characters after a part of a path.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub(super) struct PathState {
     /// Characters and the next state, unique for each.
     pub(super) moves: Vec<(String, usize)>,
@@ -27,16 +30,189 @@ pub(super) struct PathState {
     pub(super) ends: bool,
 }
 
-impl NewPaths {
+/// The paths of new files, in the forms that are needed.
+#[derive(Debug, Default)]
+pub(super) struct NewPathRules {
+    /// All existing paths; none if there can be no new file.
+    listed: Option<Vec<String>>,
+    folders_may_be_new: bool,
+    automaton: OnceLock<NewPaths>,
+}
+
+impl NewPathRules {
     /// `listed` are all existing paths. Under `strict` a new file is in one of their folders.
     pub(super) fn new<'p>(listed: impl Iterator<Item = &'p str>, options: &FitOptions) -> Self {
-        let mut maker = Maker::new(options);
+        Self {
+            listed: Some(listed.map(str::to_owned).collect()),
+            folders_may_be_new: options.profile != Profile::Strict,
+            automaton: OnceLock::new(),
+        }
+    }
+
+    /// How many paths are listed, if there can be a new file.
+    pub(super) fn listed(&self) -> usize {
+        self.listed.as_ref().map_or(0, Vec::len)
+    }
+
+    /// How many folders are in each other.
+    pub(super) fn depth(&self) -> usize {
+        let paths = self.listed.iter().flatten();
+        paths.map(|path| path.matches('/').count()).max().unwrap_or(0)
+    }
+
+    /// The automaton, made when it is first needed: a state for each character of many paths.
+    pub(super) fn automaton(&self) -> &NewPaths {
+        self.automaton.get_or_init(|| {
+            let listed = self.listed.iter().flatten().map(String::as_str);
+            if self.listed.is_none() {
+                NewPaths::default()
+            } else {
+                NewPaths::new(listed, self.folders_may_be_new)
+            }
+        })
+    }
+
+    /// Writes the terminals for llguidance, whose words may be conjunctions and complements.
+    pub(super) fn lark(&self, out: &mut String) {
+        let Some(listed) = &self.listed else { return };
+        let mut folder = Folder::default();
+        listed.iter().for_each(|path| folder.list(path));
+        let letter = class(letters());
+        let name = format!(r"\.?{letter}(\.*{letter})*");
+        let path = if self.folders_may_be_new {
+            format!(r"{name}(\/{name})*")
+        } else {
+            format!("({})?{name}", folder.folders())
+        };
+        let names: Vec<String> = reserved().map(in_any_case).collect();
+        let names = names.join("|");
+        let taken = folder.taken();
+        let is_free = if taken.is_empty() { "" } else { " & ~TAKEN" };
+        let _ = writeln!(out, "NEW_PATH: PATH & ~RESERVED{is_free}");
+        let _ = writeln!(out, "PATH: /{path}\\n/");
+        let reserved = format!(r"([^\n]*\/)?({names})(\.[^\/\n]*)?(\/[^\n]*)?");
+        let _ = writeln!(out, "RESERVED: /{reserved}\\n/");
+        if !taken.is_empty() {
+            let _ = writeln!(out, "TAKEN: /({taken})\\n/");
+        }
+    }
+}
+
+/// The listed paths in a folder.
+#[derive(Debug, Default)]
+struct Folder {
+    names: BTreeMap<String, Option<Folder>>,
+}
+
+impl Folder {
+    fn list(&mut self, path: &str) {
+        let Some((folder, rest)) = path.split_once('/') else {
+            self.names.entry(path.to_owned()).or_default();
+            return;
+        };
+        let entry = self.names.entry(folder.to_owned()).or_default();
+        entry.get_or_insert_default().list(rest);
+    }
+
+    /// The folders beneath, each with a slash, that a new path can name.
+    fn folders(&self) -> String {
+        let folders = self.names.iter().filter(|(name, _)| is_ascii_name(name));
+        let folders = folders.filter_map(|(name, folder)| Some((name, folder.as_ref()?)));
+        let folders: Vec<String> = folders
+            .map(|(name, folder)| match folder.folders() {
+                below if below.is_empty() => format!(r"{}\/", exactly(name)),
+                below => format!(r"{}\/({below})?", exactly(name)),
+            })
+            .collect();
+        folders.join("|")
+    }
+
+    /// The paths that the listed ones stand in the way of. The last name of a listed path is taken
+    /// in any case; a folder is one only in its own spelling.
+    fn taken(&self) -> String {
+        let mut taken = Vec::new();
+        for (name, folder) in &self.names {
+            let folded = fs_guard::fold(name);
+            let folded = Some(&*folded).filter(|folded| is_ascii_name(folded));
+            match folder {
+                None => {
+                    taken.extend(folded.map(|name| format!(r"{}(\/[^\n]*)?", in_any_case(name))))
+                }
+                Some(folder) => {
+                    taken.extend(folded.map(in_any_case));
+                    taken.extend(folded.and_then(|folded| {
+                        let others = in_another_case(name, folded);
+                        (!others.is_empty()).then(|| format!(r"({others})\/[^\n]*"))
+                    }));
+                    let below = folder.taken();
+                    if is_ascii_name(name) && !below.is_empty() {
+                        taken.push(format!(r"{}\/({below})", exactly(name)));
+                    }
+                }
+            }
+        }
+        taken.join("|")
+    }
+}
+
+fn is_ascii_name(name: &str) -> bool {
+    name.chars().all(|c| c == '.' || letters().any(|letter| letter == c))
+}
+
+/// A regular expression for one character.
+fn escaped(c: char) -> String {
+    if c.is_ascii_alphanumeric() { c.to_string() } else { format!(r"\x{:02x}", u32::from(c)) }
+}
+
+fn class(chars: impl Iterator<Item = char>) -> String {
+    let chars: String = chars.map(escaped).collect();
+    format!("[{chars}]")
+}
+
+fn exactly(name: &str) -> String {
+    name.chars().map(escaped).collect()
+}
+
+fn in_any_case(name: &str) -> String {
+    name.chars().map(any_case).collect()
+}
+
+fn any_case(c: char) -> String {
+    if c.is_ascii_alphabetic() {
+        class([c.to_ascii_lowercase(), c.to_ascii_uppercase()].into_iter())
+    } else {
+        escaped(c)
+    }
+}
+
+/// The spellings of a folded name but for one.
+fn in_another_case(name: &str, folded: &str) -> String {
+    if !name.is_ascii() {
+        return in_any_case(folded);
+    }
+    let letters = name.char_indices().filter(|(_, c)| c.is_ascii_alphabetic());
+    let others = letters.map(|(at, c)| {
+        let other =
+            if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+        format!("{}{}{}", exactly(&name[..at]), escaped(other), in_any_case(&folded[at + 1..]))
+    });
+    let others: Vec<String> = others.collect();
+    others.join("|")
+}
+
+impl NewPaths {
+    /// `listed` are all existing paths.
+    fn new<'p>(listed: impl Iterator<Item = &'p str>, folders_may_be_new: bool) -> Self {
+        let mut maker = Maker::new(folders_may_be_new);
         listed.for_each(|path| maker.list_all(path));
         maker.make();
-        Self { states: maker.states }
+        Self { states: merged(&maker.states) }
     }
 
     pub(super) fn has(&self, path: &str) -> bool {
+        if self.states.is_empty() {
+            return false;
+        }
         let mut state = START;
         for c in path.chars() {
             match self.states[state].moves.iter().find(|(chars, _)| chars.contains(c)) {
@@ -62,46 +238,43 @@ impl NewPaths {
     }
 }
 
-/// Names refused by the guard in any folder and any case, with more after a dot too: names of
-/// version control, of the applier's own folder, and of devices on Windows.
-const RESERVED: [&str; 36] = [
-    ".git",
-    ".hg",
-    ".jj",
-    ".svn",
-    ".bzr",
-    "_darcs",
-    ".pijul",
-    "cvs",
-    ".apply-patch",
-    "con",
-    "prn",
-    "aux",
-    "nul",
-    "conin$",
-    "conout$",
-    "clock$",
-    "com0",
-    "com1",
-    "com2",
-    "com3",
-    "com4",
-    "com5",
-    "com6",
-    "com7",
-    "com8",
-    "com9",
-    "lpt0",
-    "lpt1",
-    "lpt2",
-    "lpt3",
-    "lpt4",
-    "lpt5",
-    "lpt6",
-    "lpt7",
-    "lpt8",
-    "lpt9",
-];
+/// Names that no new file or folder has. Nor has one such a name with more after a dot, although
+/// the guard refuses only those of devices then.
+fn reserved() -> impl Iterator<Item = &'static str> {
+    DEVICES.into_iter().chain(DIRECTORIES)
+}
+
+/// Makes one state of those with the same ways to an end, as the ends of the names in many folders
+/// have: `mod.rs` here and there. The way from a listed path leads to greater numbers, or out of all
+/// listed paths; states out there stay as they are.
+fn merged(states: &[PathState]) -> Vec<PathState> {
+    let mut known: HashMap<PathState, usize> = HashMap::new();
+    let mut kept: Vec<usize> = (0..states.len()).collect();
+    for (number, state) in states.iter().enumerate().rev() {
+        if state.moves.iter().all(|&(_, next)| next > number || kept[next] == next) {
+            let moves = state.moves.iter().map(|(chars, next)| (chars.clone(), kept[*next]));
+            let state = PathState { moves: moves.collect(), ends: state.ends };
+            kept[number] = *known.entry(state).or_insert(number);
+        }
+    }
+    // The states that are left are numbered anew, in their order.
+    let mut numbers = vec![0; states.len()];
+    let mut count = 0;
+    for (number, &kept) in kept.iter().enumerate() {
+        numbers[number] = count;
+        count += usize::from(kept == number);
+    }
+    let left = states.iter().zip(&kept).enumerate().filter(|(number, (_, kept))| *number == **kept);
+    left.map(|(_, (state, _))| PathState {
+        moves: state
+            .moves
+            .iter()
+            .map(|(chars, next)| (chars.clone(), numbers[kept[*next]]))
+            .collect(),
+        ends: state.ends,
+    })
+    .collect()
+}
 
 /// How far a name is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -122,7 +295,7 @@ impl NamePosition {
     fn then(&self, c: char) -> Option<Self> {
         if let Self::Reserved(name) = self {
             let longer = format!("{name}{}", c.to_ascii_lowercase());
-            if RESERVED.iter().any(|reserved| reserved.starts_with(&longer)) {
+            if reserved().any(|reserved| reserved.starts_with(&longer)) {
                 return Some(Self::Reserved(longer));
             }
             if c == '.' && !self.may_end() {
@@ -137,7 +310,7 @@ impl NamePosition {
             Self::Whole => true,
             Self::Dot => false,
             Self::Reserved(name) => {
-                !["", "."].contains(&name.as_str()) && !RESERVED.contains(&name.as_str())
+                !["", "."].contains(&name.as_str()) && !reserved().any(|reserved| reserved == name)
             }
         }
     }
@@ -174,13 +347,13 @@ struct Maker {
 }
 
 impl Maker {
-    fn new(options: &FitOptions) -> Self {
+    fn new(folders_may_be_new: bool) -> Self {
         Self {
             beginnings: BTreeSet::new(),
             folded_beginnings: BTreeSet::new(),
             taken: BTreeSet::new(),
             folders: BTreeSet::new(),
-            folders_may_be_new: options.profile != Profile::Strict,
+            folders_may_be_new,
             states: Vec::new(),
             known: HashMap::new(),
             open: VecDeque::new(),
@@ -350,8 +523,8 @@ mod tests {
         ] {
             for (profile, wanted) in [(Profile::Strict, strict), (Profile::Codex, codex)] {
                 let options = FitOptions { profile, ..FitOptions::default() };
-                let paths = NewPaths::new(listed.into_iter(), &options);
-                assert_eq!(paths.has(path), wanted, "{path} {profile}");
+                let paths = NewPathRules::new(listed.into_iter(), &options);
+                assert_eq!(paths.automaton().has(path), wanted, "{path} {profile}");
             }
         }
     }

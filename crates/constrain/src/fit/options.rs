@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use patch_engine::Profile;
+use patch_grammar::export::Format;
 
 /// A file that a patch may change.
 #[derive(Debug, Clone)]
@@ -49,11 +50,17 @@ pub struct FitOptions {
     pub profile: Profile,
     /// The changes that sections may make.
     pub operations: Vec<FitOperation>,
+    /// The notation whose engine has to take the grammar: Lark, EBNF or GBNF.
+    pub format: Format,
 }
 
 impl Default for FitOptions {
-    /// Updates, by the rules of the default profile.
+    /// Updates, by the rules of the default profile, for llguidance.
     fn default() -> Self {
-        Self { profile: Profile::default(), operations: vec![FitOperation::Update] }
+        Self {
+            profile: Profile::default(),
+            operations: vec![FitOperation::Update],
+            format: Format::Lark,
+        }
     }
 }

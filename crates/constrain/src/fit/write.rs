@@ -3,76 +3,25 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::new_path::NewPaths;
-use super::note::FitError;
-use super::rules::{Reached, RuleId, Rules, Sign, Symbol, TextId};
-use super::sections::{Fitted, LargestFile};
+use super::rules::{Reached, RuleId, Sign, Symbol, TextId};
+use super::sections::Fitted;
 use patch_grammar::export::Format;
 
-/// An engine and what it takes.
-struct EngineLimits {
-    name: &'static str,
-    /// How many rules.
-    rules: usize,
-    /// The most alternatives open at once.
-    choices: usize,
-    /// The deepest nesting of rules for a reader that follows each name at once.
-    depth: usize,
-}
-
-/// The reader of Lark. llguidance numbers symbols with 16 bits and stops at 65 525 of them
-/// (`CSymIdx` in its `earley/grammar.rs`); a rule here makes up to two. Its compiler follows rules
-/// by recursion (`do_rule` in `lark/compiler.rs`), and a stack of 8 MB is used up beyond a depth of
-/// about 1 000. Its parser stops where more than 2 000 items are open at once
-/// (`max_items_in_row` in `api.rs`).
-const LLGUIDANCE: EngineLimits =
-    EngineLimits { name: "llguidance", rules: 30_000, choices: 1_900, depth: 200 };
-
-/// The reader of EBNF. XGrammar has no such limits, but its compile time grows faster than the
-/// grammar: 1 000 lines with one hunk, or 500 with several, take 2 to 3 seconds on a busy machine,
-/// and 1 000 with several took a minute.
-const XGRAMMAR: EngineLimits =
-    EngineLimits { name: "XGrammar", rules: 5_000, choices: 2_100, depth: 1_000_000 };
-
-/// The reader of GBNF. llama.cpp follows every alternative for itself: many of them cost time.
-const LLAMA_CPP: EngineLimits =
-    EngineLimits { name: "llama.cpp", rules: 100_000, choices: 100_000, depth: 1_000_000 };
-
-pub(super) fn write(fit: &Fitted, format: Format) -> Result<String, FitError> {
-    let engine = match format {
-        Format::Lark => LLGUIDANCE,
-        Format::Ebnf => XGRAMMAR,
-        Format::Gbnf => LLAMA_CPP,
-        Format::Pest | Format::Regex => return Err(FitError::Format { format }),
-    };
+/// Writes a grammar that its engine takes: see [`check`](super::limits::check).
+pub(super) fn write(fit: &Fitted, format: Format) -> String {
     let reached = fit.rules.reached(fit.start);
-    for (what, count, limit) in [
-        ("rules", reached.rules.len() + fit.new_paths.states.len(), engine.rules),
-        ("alternatives at once", fit.choices, engine.choices),
-        ("rules within each other", reached.depth, engine.depth),
-    ] {
-        if count > limit {
-            let LargestFile { path, lines } = fit.largest.clone();
-            let engine = engine.name;
-            return Err(FitError::TooLarge { engine, path, lines, what, count, limit });
-        }
-    }
-    let writer = RuleWriter { rules: &fit.rules, new_paths: &fit.new_paths, start: fit.start };
-    Ok(match format {
+    let writer = RuleWriter(fit);
+    match format {
         Format::Lark => writer.lark(&reached),
         _ => writer.ebnf(&reached, format),
-    })
+    }
 }
 
 /// How many alternatives a rule has at most for its lines to be named whole.
 const FEW_LINES: usize = 4;
 
 /// Writes rules.
-struct RuleWriter<'f> {
-    rules: &'f Rules,
-    new_paths: &'f NewPaths,
-    start: RuleId,
-}
+struct RuleWriter<'f>(&'f Fitted);
 
 impl RuleWriter<'_> {
     /// Each text is a terminal with a name, so the text is one lexeme wherever it stands.
@@ -82,7 +31,7 @@ impl RuleWriter<'_> {
         self.alternatives(&mut out, reached, "start", ": ", |symbol, _| match symbol {
             Symbol::Text(text) => {
                 let name = format!("T{}", text.0);
-                terminals.insert(name.clone(), quoted(self.rules.text_of(text)));
+                terminals.insert(name.clone(), quoted(self.0.rules.text_of(text)));
                 name
             }
             Symbol::Old(sign, text) => {
@@ -92,11 +41,14 @@ impl RuleWriter<'_> {
                     Sign::Either => ('E', "/[ -]/"),
                 };
                 let name = format!("{letter}{}", text.0);
-                terminals
-                    .insert(name.clone(), format!("{chars} {}", quoted(self.rules.text_of(text))));
+                terminals.insert(
+                    name.clone(),
+                    format!("{chars} {}", quoted(self.0.rules.text_of(text))),
+                );
                 name
             }
-            Symbol::NewPath => "p0".to_owned(),
+            Symbol::NewPath => "NEW_PATH".to_owned(),
+            Symbol::Tail(kind) => format!("t{}", kind.number()),
             Symbol::Inserted => "INSERTED".to_owned(),
             Symbol::MaybeInserted => "INSERTED?".to_owned(),
             Symbol::Rule(rule) => self.name(rule, "start"),
@@ -105,7 +57,8 @@ impl RuleWriter<'_> {
         for (name, right) in terminals {
             let _ = writeln!(out, "{name}: {right}");
         }
-        self.new_paths(&mut out, ": ", ["/[", "]/"]);
+        self.0.tail.lark(&mut out, &reached.tails);
+        self.0.new_paths.lark(&mut out);
         out
     }
 
@@ -120,14 +73,15 @@ impl RuleWriter<'_> {
         let mut out = String::from("# A grammar for these files as they are.\n");
         let lines = self.lines(reached);
         self.alternatives(&mut out, reached, "root", " ::= ", |symbol, count| match symbol {
-            Symbol::Text(text) => quoted(self.rules.text_of(text)),
+            Symbol::Text(text) => quoted(self.0.rules.text_of(text)),
             Symbol::Old(before, text) if count > FEW_LINES => {
-                let (head, rest) = self.rules.text_of(text).split_at(lines[&text]);
+                let (head, rest) = self.0.rules.text_of(text).split_at(lines[&text]);
                 let rest = if rest.is_empty() { String::new() } else { format!(" k{}", text.0) };
                 format!("{} {}{rest}", ebnf_sign(before), quoted(head))
             }
             Symbol::Old(before, text) => format!("{} l{}", ebnf_sign(before), text.0),
             Symbol::NewPath => "p0".to_owned(),
+            Symbol::Tail(kind) => format!("t{}", kind.number()),
             Symbol::Inserted => "\"+\" new".to_owned(),
             Symbol::MaybeInserted => "any".to_owned(),
             Symbol::Rule(rule) => self.name(rule, "root"),
@@ -136,7 +90,7 @@ impl RuleWriter<'_> {
         let [after_line, after_new] =
             if is_ebnf { [" (= [ +@*\\\\-])", " (= [ @*\\\\-])"] } else { ["", ""] };
         for (line, at) in lines {
-            let (head, rest) = self.rules.text_of(line).split_at(at);
+            let (head, rest) = self.0.rules.text_of(line).split_at(at);
             let number = line.0;
             let tail = if rest.is_empty() { String::new() } else { format!(" k{number}") };
             let _ = writeln!(out, "l{number} ::= {}{tail}{after_line}", quoted(head));
@@ -147,17 +101,18 @@ impl RuleWriter<'_> {
         out.push_str("any ::= \"\" | \"+\" new\n");
         let line = "[^\\x00\\n]* \"\\n";
         let _ = writeln!(out, "new ::= {line}\" | {line}+\" new{after_new}");
-        self.new_paths(&mut out, " ::= ", ["[", "]"]);
+        self.0.tail.ebnf(&mut out, &reached.tails);
+        self.new_paths(&mut out);
         out
     }
 
     /// The named lines, each with the length of its shortest beginning unlike all others.
     fn lines(&self, reached: &Reached) -> BTreeMap<TextId, usize> {
-        let symbols = reached.rules.iter().flat_map(|&rule| self.rules.alternatives(rule));
+        let symbols = reached.rules.iter().flat_map(|&rule| self.0.rules.alternatives(rule));
         let lines: BTreeMap<&str, TextId> = symbols
             .flatten()
-            .filter_map(|symbol| match *symbol {
-                Symbol::Old(_, text) => Some((self.rules.text_of(text), text)),
+            .filter_map(|symbol| match symbol {
+                Symbol::Old(_, text) => Some((self.0.rules.text_of(text), text)),
                 _ => None,
             })
             .collect();
@@ -178,15 +133,13 @@ impl RuleWriter<'_> {
     }
 
     /// Writes what the path of a new file may be, and its line feed.
-    fn new_paths(&self, out: &mut String, arrow: &str, brackets: [&str; 2]) {
-        for (number, state) in self.new_paths.states.iter().enumerate() {
+    fn new_paths(&self, out: &mut String) {
+        for (number, state) in self.0.new_paths.automaton().states.iter().enumerate() {
             let ends = state.ends.then(|| "\"\\n\"".to_owned());
-            let moves = state
-                .moves
-                .iter()
-                .map(|(chars, next)| format!("{} p{next}", one_of(chars, brackets)));
+            let moves =
+                state.moves.iter().map(|(chars, next)| format!("{} p{next}", one_of(chars)));
             let alternatives: Vec<_> = ends.into_iter().chain(moves).collect();
-            let _ = writeln!(out, "p{number}{arrow}{}", alternatives.join(" | "));
+            let _ = writeln!(out, "p{number} ::= {}", alternatives.join(" | "));
         }
     }
 
@@ -202,11 +155,12 @@ impl RuleWriter<'_> {
         for &rule in &reached.rules {
             out.push_str(&self.name(rule, start));
             let mut separator = arrow;
-            let alternatives = self.rules.alternatives(rule);
+            let alternatives = self.0.rules.alternatives(rule);
+            let count = alternatives.len();
             for alternative in alternatives {
                 out.push_str(separator);
                 separator = " | ";
-                let words = alternative.iter().map(|&symbol| word(symbol, alternatives.len()));
+                let words = alternative.map(|symbol| word(symbol, count));
                 let words: Vec<_> = words.collect();
                 out.push_str(&words.join(" "));
             }
@@ -215,7 +169,7 @@ impl RuleWriter<'_> {
     }
 
     fn name(&self, rule: RuleId, start: &str) -> String {
-        if rule == self.start { start.to_owned() } else { format!("r{}", rule.0) }
+        if rule == self.0.start { start.to_owned() } else { format!("r{}", rule.0) }
     }
 }
 
@@ -240,13 +194,13 @@ fn alike(one: &str, other: &str) -> usize {
 
 /// One of some ASCII characters. XGrammar reads escapes in brackets before ranges and negations, so
 /// the minus sign comes last, and a letter or digit first.
-fn one_of(chars: &str, brackets: [&str; 2]) -> String {
+fn one_of(chars: &str) -> String {
     if chars.len() == 1 {
         return quoted(chars);
     }
     let mut chars: Vec<char> = chars.chars().collect();
     chars.sort_by_key(|&c| (c == '-', !c.is_ascii_alphanumeric()));
-    let mut out = brackets[0].to_owned();
+    let mut out = "[".to_owned();
     for c in chars {
         if c == '-' || c.is_ascii_alphanumeric() {
             out.push(c);
@@ -254,11 +208,11 @@ fn one_of(chars: &str, brackets: [&str; 2]) -> String {
             let _ = write!(out, "\\x{:02x}", c as u32);
         }
     }
-    out + brackets[1]
+    out + "]"
 }
 
 /// A text in quotation marks, with escapes common to all these notations.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {

@@ -3,8 +3,11 @@
 
 #![allow(clippy::disallowed_methods, reason = "the files that the environment names")]
 
+mod batch;
+mod budget;
 mod histories;
 mod outputs;
+mod pack;
 mod reference;
 mod tokens;
 
@@ -16,7 +19,7 @@ use patch_engine::{MemoryTree, Options, Profile, apply_in_memory};
 /// The vocabulary of all bytes, with one more token that ends an output.
 fn bytes() -> Arc<Vocabulary> {
     let tokens = (0..=255_u8).map(|byte| vec![byte]).chain([Vec::new()]);
-    Arc::new(Vocabulary::new(tokens, &[256]))
+    Arc::new(Vocabulary::new(tokens, &[256]).expect("the end is a token"))
 }
 
 /// One file, bound for updates.

@@ -72,7 +72,19 @@ const SCRIPT: &str = concat!(
     "// café ☕ 🎉\n",
 );
 
-const FILES: &[&str] = &[
+/// Git cuts the headings that it makes of these lines, one of them at a blank.
+const LONG: &str = concat!(
+    "def a(first_argument_of_this_function, second_argument_of_this_function, third_argument_",
+    "of_this_function):\n",
+    "    return 1\n",
+    "def b(first_argument_of_this_function, second_argument_of_this_function, third =         ",
+    "None):\n",
+    "    return 1\n",
+    "def a(first_argument_of_this_function, second_argument_of_this_function, third_argument_x):\n",
+    "    return 2\n",
+);
+
+pub(crate) const FILES: &[&str] = &[
     PYTHON,
     RUST,
     C,
@@ -95,10 +107,11 @@ const FILES: &[&str] = &[
     "1: a\n2: b\na\n",
     "-1,2 +3,4 @@ f\nf\n-1 @@\n",
     " \n\t\n  \n",
+    LONG,
 ];
 
 /// Tokens of several bytes, that cross lines and split characters, beside all bytes.
-fn several() -> Arc<Vocabulary> {
+pub(crate) fn several() -> Arc<Vocabulary> {
     let texts: [&[u8]; 46] = [
         b"*** ",
         b"***",
@@ -151,7 +164,7 @@ fn several() -> Arc<Vocabulary> {
     let tokens = tokens.chain(texts.iter().map(|text| text.to_vec()));
     // The end has bytes of its own, as special tokens have.
     let tokens = tokens.chain([b"<|end|>".to_vec(), b"<|other|>".to_vec()]);
-    Arc::new(Vocabulary::new(tokens, &[302]))
+    Arc::new(Vocabulary::new(tokens, &[302]).expect("the end is a token"))
 }
 
 /// Chooses a token: mostly one that comes nearer to the end, so that outputs do end.
@@ -227,7 +240,7 @@ fn outputs_of_a_real_vocabulary_apply() {
     };
     let tokens: Vec<Vec<u8>> = text.lines().map(token).chain([Vec::new()]).collect();
     let end = tokens.len() as u32 - 1;
-    all_apply(&Arc::new(Vocabulary::new(tokens, &[end])), 66, 10);
+    all_apply(&Arc::new(Vocabulary::new(tokens, &[end]).expect("the end is a token")), 66, 10);
 }
 
 #[test]

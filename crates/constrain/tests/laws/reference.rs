@@ -42,8 +42,23 @@ fn is_in_language(lines: &[&str], hunks: &[Hunk]) -> bool {
         let block = &lines[hunk.first..hunk.first + hunk.old];
         lines.windows(block.len()).filter(|other| *other == block).count() == 1
     };
-    hunks.iter().all(|hunk| unique(hunk) && !is_done_in_scope(lines, hunk))
+    // A heading that git cut is the text of no line, and does not become one.
+    let adds = |above: &Hunk, header: &str| {
+        above.text.lines().any(|line| line.strip_prefix('+') == Some(header))
+    };
+    let is_new = |nth: usize| {
+        let header = hunks[nth].header.as_deref().filter(|header| !lines.contains(header));
+        header.is_some_and(|header| hunks[..nth].iter().any(|above| adds(above, header)))
+    };
+    (0..hunks.len()).all(|nth| !is_new(nth))
+        && hunks.iter().all(|hunk| unique(hunk) && !is_done_in_scope(lines, hunk))
         && hunks.windows(2).all(|pair| pair[0].first + pair[0].old <= pair[1].first)
+}
+
+/// The header as git writes it, if no line has that text.
+fn cut(lines: &[&str], header: &str) -> String {
+    let cut = header.get(..80).unwrap_or(header).trim_end();
+    if lines.contains(&cut) { header.to_owned() } else { cut.to_owned() }
 }
 
 /// A random hunk of a file.
@@ -52,7 +67,9 @@ fn hunk(random: &mut fastrand::Rng, lines: &[&str], added: &[&str], from: usize)
     let old = random.usize(1..=(lines.len() - first).min(3));
     let header = random.choice(lines).filter(|line| random.u8(..4) == 0 && !line.is_empty());
     let header = header.filter(|header| lines[..=first].contains(header));
-    let header = header.map(|header| (*header).to_owned());
+    let is_cut = random.bool();
+    let header =
+        header.map(|header| if is_cut { cut(lines, header) } else { (*header).to_owned() });
     let mut text = header.as_ref().map_or("@@\n".to_owned(), |header| format!("@@ {header}\n"));
     let mut changes = false;
     for line in &lines[first..first + old] {
@@ -114,6 +131,11 @@ fn compare_all(share: usize) {
     compare(2_000 / share, 3, &["alpha", "beta", "}", "", "gamma"]);
     compare(2_000 / share, 4, &["}", "", "{", "x = 1", "  }"]);
     compare(2_000 / share, 5, &["f:", "g:", "  a", "  b", "    c"]);
+    let long = format!("f({}", "x".repeat(90));
+    let [one, other] = [format!("{long}a):"), format!("{long}b):")];
+    compare(2_000 / share, 6, &[&one, &other, &format!("  {long}"), "  a", "  b"]);
+    let blanks = format!("g({}{}y):", "x".repeat(70), " ".repeat(20));
+    compare(2_000 / share, 7, &[&blanks, &long[..80], &one, "  a"]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn many(random: &mut fastrand::Rng) -> Arc<Vocabulary> {
         (0..count).flat_map(|_| random.choice(from).expect("some").to_vec()).collect::<Vec<u8>>()
     });
     let tokens: Vec<Vec<u8>> = (0..=255_u8).map(|byte| vec![byte]).chain(long).collect();
-    Arc::new(Vocabulary::new(tokens, &[]))
+    Arc::new(Vocabulary::new(tokens, &[]).expect("the end is a token"))
 }
 
 /// The tokens of the mask, each of which may follow, while no other may.
@@ -281,4 +281,72 @@ fn old_lines_are_told_from_others() {
         feed(&mut matcher, text.as_bytes());
         assert_eq!(matcher.is_in_old_line(), is_old, "after {text:?}");
     }
+}
+
+#[test]
+fn an_end_beyond_the_vocabulary_is_refused() {
+    for (end, refused) in
+        [(&[][..], None), (&[1], None), (&[0, 2], Some(2)), (&[u32::MAX], Some(u32::MAX))]
+    {
+        let made = Vocabulary::new([&b"a"[..], b""], end);
+        assert_eq!(made.err().map(|error| error.token), refused, "{end:?}");
+    }
+}
+
+#[test]
+fn paths_that_no_patch_may_change_are_not_bound() {
+    let operations = Operations { update: true, add: true, delete: true, rename: true };
+    let bind = |binder: Binder| binder.file("ok", "x\n").bind().map(Arc::new);
+    let long = "x".repeat(5_000);
+    for path in ["../x", "/abs", "a//b", "./a", " a", "a\u{1b}", "a\tb", "", &long] {
+        assert!(bind(Binder::new(operations).file(path, "one\n")).is_err(), "{path:?}");
+        let error = bind(Binder::new(operations).path(path)).expect_err(path);
+        assert!(error.to_string().len() < 1_000, "{error}");
+    }
+    for path in [".git/config", ".env", "certs/a.pem"] {
+        assert!(bind(Binder::new(operations).file(path, "one\n")).is_err(), "{path:?}");
+        // A list of the workspace has such files, but no patch deletes them.
+        let bound = bind(Binder::new(operations).path(path)).expect("it is listed");
+        let text = format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch");
+        assert!(!follows(&bound, &text), "{path}");
+    }
+    let path = ".github/workflows/x.yml";
+    let bound = bind(Binder::new(operations).file(path, "one\n")).expect("it may be approved");
+    let hunk = "@@\n-one\n";
+    let text = format!("*** Begin Patch\n*** Update File: {path}\n{hunk}*** End Patch");
+    assert!(follows(&bound, &text));
+}
+
+#[test]
+fn a_heading_may_be_cut_as_git_cuts_it() {
+    let [long, other] = ["x", "y"].map(|letter| letter.repeat(100));
+    let file = format!("{other}\n{long}\n a\n b\n{}\n c\n", "y".repeat(80));
+    let bound = one_file(&file);
+    let cut = "x".repeat(80);
+    for (hunks, fits) in [
+        (format!("@@ {cut}\n- a\n"), true),
+        (format!("@@ {long}\n- a\n"), true),
+        (format!("@@ {}\n- a\n", &cut[1..]), false),
+        (format!("@@ {cut}x\n- a\n"), false),
+        // The line is not above the hunk.
+        (format!("@@ {cut}\n-{other}\n"), false),
+        // It is the text of another line, below the hunk.
+        (format!("@@ {}\n- a\n", "y".repeat(80)), false),
+        (format!("@@ {}\n- c\n", "y".repeat(80)), true),
+        // A hunk above adds a line with it.
+        (format!("@@\n- a\n+  {cut}\n@@ {cut}\n- b\n"), false),
+        (format!("@@\n- a\n+  {cut}\n@@ {long}\n- b\n"), true),
+    ] {
+        let text = format!("*** Begin Patch\n*** Update File: f\n{hunks}*** End Patch");
+        assert_eq!(follows(&bound, &text), fits, "{hunks}");
+        if fits {
+            assert_eq!(super::refusal(&[("f", &file)], &text), None, "{hunks}");
+        }
+    }
+    let vocabulary = many(&mut fastrand::Rng::with_seed(15));
+    let mut matcher = Matcher::new(vocabulary, bound);
+    feed(&mut matcher, format!("*** Begin Patch\n*** Update File: f\n@@ {cut}").as_bytes());
+    assert_eq!(matcher.forced(), b"");
+    let tokens = exactly_allowed(&mut matcher);
+    assert!(tokens.contains(&u32::from(b'\n')) && tokens.contains(&u32::from(b'x')));
 }

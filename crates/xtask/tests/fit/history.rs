@@ -109,7 +109,8 @@ const SENTENCES: usize = 20;
 fn try_sentences(text: &[u8], count: &mut Count) {
     let path = "src/file";
     for profile in [Profile::Strict, Profile::Codex] {
-        let options = FitOptions { profile, operations: FitOperation::ALL.to_vec() };
+        let options =
+            FitOptions { profile, operations: FitOperation::ALL.to_vec(), ..FitOptions::default() };
         let Ok(fit) = Fit::new(&[FitFile::new(path, text)], &[], &options) else { continue };
         let tree: MemoryTree = [(path, text)].into_iter().collect();
         for patch in fitted_sentences(&fit, count.sentences as u64).take(SENTENCES) {

@@ -70,7 +70,7 @@ fn applies(
 ) {
     let fit_files: Vec<FitFile<'_>> =
         files.iter().map(|(path, text)| FitFile::new(path, text)).collect();
-    let options = FitOptions { profile, operations: operations.to_vec() };
+    let options = FitOptions { profile, operations: operations.to_vec(), ..FitOptions::default() };
     let fit = match Fit::new(&fit_files, &OTHERS, &options) {
         Ok(fit) => fit,
         Err(FitError::Nothing { .. }) => return,
