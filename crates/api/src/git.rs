@@ -78,10 +78,14 @@ impl GitTree {
 
     fn of(opened: Arc<OpenRepository>, revision: &str) -> Result<Self, ToolError> {
         let tree = opened.session.tree(revision)?;
-        // A tag or an object id may have the name of a branch.
-        let at = opened.session.repository().branch(revision);
-        let named = at.is_ok_and(|at| at == Some(tree.commit()));
-        Ok(Self { opened, tree, branch: named.then(|| revision.to_owned()) })
+        // A tag may have the name of a branch. An object id is not looked for among the branches.
+        let is_branch = revision != tree.commit().to_string()
+            && opened
+                .session
+                .repository()
+                .branch(revision)
+                .is_ok_and(|at| at == Some(tree.commit()));
+        Ok(Self { opened, tree, branch: is_branch.then(|| revision.to_owned()) })
     }
 
     /// Returns the object id of the commit. It stays the commit of the opening, also when the

@@ -747,8 +747,14 @@ fn a_patch_becomes_a_commit() {
     let moved: Result<Value, ToolError> = apply(&tree, Value::Null);
     assert_eq!(moved.expect_err("it moved").kind.as_str(), "stale_file");
     assert_eq!(apply(&tree, json!({ "branch": "other" })).expect("a new one")["branch"], "other");
-    assert!(open("nowhere").is_err());
+    let other = tree.at("other").expect("it was made meanwhile");
+    assert_eq!(other.commit(), git(&["rev-parse", "other"]));
+    assert_eq!(other.read("a.txt").expect("it is there").expect("a file"), AFTER.as_bytes());
+    assert!(open("nowhere").is_err() && tree.at("nowhere").is_err());
     assert!(apply(&tree, json!({ "author": "x" })).is_err());
+    // By its id a commit is not a branch to move.
+    let by_id = open(&other.commit()).expect("it is there");
+    assert_eq!(by_id.commit(), other.commit());
     // A host may cancel as long as the branch is where it was: the last time it is asked is after
     // the intent is in the log.
     let tree = open("main").expect("it is there");

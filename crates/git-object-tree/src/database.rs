@@ -27,6 +27,9 @@ const SLOTS: u16 = 256;
 const RECENT: usize = 8 << 20;
 const SMALL: usize = 16 << 10;
 
+/// The most memory of objects that others in a pack are deltas of, for each thread that reads.
+const DELTA_BASES: usize = 16 << 20;
+
 /// The memory of an object besides its bytes, about.
 const AROUND: usize = 128;
 
@@ -140,7 +143,7 @@ impl Objects {
     fn with_reader<T>(&self, read: impl FnOnce(&mut ObjectReader) -> T) -> T {
         let idle = lock(&self.disk.idle).pop();
         let mut reader = idle.unwrap_or_else(|| ObjectReader {
-            packs: lock(&self.disk.store).to_cache_arc(),
+            packs: handle(&lock(&self.disk.store)),
             inflate: gix_zlib::Inflate::default(),
         });
         let answer = read(&mut reader);
@@ -162,7 +165,7 @@ impl Objects {
         let fresh = new_store(&self.disk.directory, self.disk.limit, slots)?;
         *lock(&self.disk.store) = fresh.clone();
         lock(&self.disk.idle).clear();
-        question(&fresh.to_cache_arc())
+        question(&handle(&fresh))
             .map_err(|error| Error::CorruptObject { id, problem: chain(&error) })
     }
 
@@ -436,6 +439,14 @@ impl Objects {
         }
         Ok(())
     }
+}
+
+/// Makes what a thread reads with. Objects that others in a pack are deltas of are kept: those of
+/// neighbouring commits have most of them in common.
+fn handle(store: &Arc<gix_odb::Store>) -> Handle {
+    let mut handle = store.to_cache_arc();
+    handle.set_pack_cache(|| Box::new(gix_pack::cache::lru::MemoryCappedHashmap::new(DELTA_BASES)));
+    handle
 }
 
 fn new_store(directory: &Path, limit: u64, slots: Slots) -> Result<Arc<gix_odb::Store>> {

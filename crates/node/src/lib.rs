@@ -660,6 +660,12 @@ impl JsGitTree {
         Ok(Self(Arc::new(tree)))
     }
 
+    /// Opens another revision of the same repository, and shares what was read of it.
+    #[napi(catch_unwind)]
+    pub fn at(&self, revision: Utf16String) -> Result<Self> {
+        Ok(Self(Arc::new(self.0.at(&unicode(&revision)?).map_err(failed)?)))
+    }
+
     /// Returns the object id of the commit.
     #[napi(getter, catch_unwind)]
     pub fn commit(&self) -> String {

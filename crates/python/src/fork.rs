@@ -5,6 +5,7 @@
 //! calling at the fork refuses its calls in the child. All other objects can be used there.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use apply_patch_api::{self as api, MemoryTree, PatchOptions};
@@ -54,7 +55,7 @@ impl Drop for Call<'_> {
 #[derive(Debug)]
 pub(crate) struct Locked<T> {
     value: T,
-    calls: Calls,
+    calls: Arc<Calls>,
 }
 
 /// The value of a [`Locked`] during a call.
@@ -65,7 +66,12 @@ pub(crate) struct Used<'v, T> {
 
 impl<T> Locked<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self { value, calls: Calls::default() }
+        Self { value, calls: Arc::default() }
+    }
+
+    /// Makes a value that shares locks with this one.
+    pub(crate) fn sharing(&self, value: T) -> Self {
+        Self { value, calls: Arc::clone(&self.calls) }
     }
 
     /// Begins a call, as [`Calls::begin`] does.

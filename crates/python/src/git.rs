@@ -32,6 +32,14 @@ impl PyGitTree {
         Ok(Self(Locked::new(tree)))
     }
 
+    /// Opens another revision of the same repository, and shares what was read of it.
+    #[pyo3(signature = (revision, /))]
+    fn at(&self, py: Python<'_>, revision: &str) -> PyResult<Self> {
+        let tree = self.0.used()?;
+        let other = call(py, || tree.at(revision))?;
+        Ok(Self(self.0.sharing(other)))
+    }
+
     /// The object id of the commit. It stays the same when the revision moves.
     #[getter]
     fn commit(&self) -> String {

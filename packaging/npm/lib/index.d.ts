@@ -436,6 +436,8 @@ export class Workspace {
 /** The files of a commit in a git repository, without a checkout. */
 export class GitTree {
   constructor(repository: string, revision: string, options?: WorkspaceOptions);
+  /** Another commit of the same repository, which shares what was read of it. */
+  at(revision: string): GitTree;
   /** The id of the commit. */
   readonly commit: string;
   /** The id of its tree. */

@@ -479,9 +479,18 @@ class GitTree {
   #native;
 
   constructor(repository, revision, options) {
+    if (repository === own) {
+      this.#native = revision;
+      return;
+    }
     checkString("repository", repository);
     checkString("revision", revision);
     this.#native = sync(() => new native.GitTree(repository, revision, json(options)));
+  }
+
+  at(revision) {
+    checkString("revision", revision);
+    return new GitTree(own, sync(() => this.#native.at(revision)));
   }
 
   get commit() {

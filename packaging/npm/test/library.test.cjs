@@ -316,6 +316,9 @@ test("a commit without a checkout", async () => {
   assert.equal(git("rev-parse", "topic"), done.commit);
   assert.deepEqual([tree.treeOf(plan), done.tree], [done.tree, git("rev-parse", "topic^{tree}")]);
   assert.equal(git("show", "topic:a"), "two");
+  assert.equal(tree.at("topic").read("a").toString(), "two\n");
+  assert.equal(tree.read("a").toString(), "one\n");
+  assert.throws(() => tree.at("nowhere"), PatchError);
 });
 
 test("text, patches and what models need", () => {

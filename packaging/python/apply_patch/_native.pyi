@@ -336,6 +336,8 @@ class GitTree:
     def __new__(
         cls, repository: Path, revision: str = "HEAD", /, **options: Unpack[WorkspaceOptions]
     ) -> Self: ...
+    def at(self, revision: str, /) -> GitTree:
+        """Another commit of the same repository, which shares what was read of it."""
     @property
     def commit(self) -> str: ...
     @property

@@ -46,8 +46,9 @@ __all__ = ["BulkError", "Progress", "apply_columns", "apply_parquet", "main"]
 # The rows of a row group that are in memory at a time.
 _BATCH = 1024
 
-# The commits that a worker has open.
+# The commits and the repositories that a worker has open. Of a repository some 50 MB are kept at most.
 _OPEN = 256
+_REPOSITORIES = 8
 
 # Where a file says of which input it has the results.
 _INPUT = b"apply_patch.input"
@@ -66,7 +67,16 @@ class BulkError(Exception):
 
 @functools.lru_cache(maxsize=_OPEN)
 def _opened(repo: str, base: str) -> GitTree:
-    return GitTree(repo, base)
+    known = _repository(repo)
+    if not known:
+        known.append(GitTree(repo, base))
+    return known[0].at(base)
+
+
+@functools.lru_cache(maxsize=_REPOSITORIES)
+def _repository(repo: str) -> list[GitTree]:
+    """A commit of a repository, once one is open: the others share what was read for it, trees and bases of deltas."""
+    return []
 
 
 def _outcome(repo: str | None, base: str | None, patch: str | bytes | None) -> _Outcome:
@@ -92,7 +102,11 @@ def apply_columns(repo: Any, base: Any, patch: Any) -> Any:
     The columns are arrays of Arrow, chunked or not, or lists. A function of batches for DuckDB, Polars, Ray Data and the like.
     """
     repo, base, patch = (column.to_pylist() if hasattr(column, "to_pylist") else column for column in (repo, base, patch))
-    rows = [_outcome(*row) for row in zip(repo, base, patch, strict=True)]
+    given = list(zip(repo, base, patch, strict=True))
+    rows: list[_Outcome] = [(None, None, None, None)] * len(given)
+    # Commits of one repository one after the other: they have most trees and files in common.
+    for nth in sorted(range(len(given)), key=lambda nth: (given[nth][0] or "", given[nth][1] or "")):
+        rows[nth] = _outcome(*given[nth])
     columns = zip(*rows) if rows else ((),) * len(_FIELDS)
     arrays = [pa.array(column, type) for column, (_, type) in zip(columns, _FIELDS, strict=True)]
     return pa.StructArray.from_arrays(arrays, names=[name for name, _ in _FIELDS])

@@ -559,8 +559,12 @@ def test_a_patch_becomes_a_commit(root):
     with pytest.raises(StaleFile):
         tree.apply(PATCH)
     assert tree.apply(PATCH, branch="other")["branch"] == "other"
-    with pytest.raises(PatchError):
-        GitTree(root, "nowhere")
+    other = tree.at("other")
+    assert other.commit == git(root, "rev-parse", "other") and tree.commit != other.commit
+    assert other.read("a.txt").decode() == AFTER and tree.read("a.txt").decode() == BEFORE
+    for opened in (GitTree, lambda root, revision: tree.at(revision)):
+        with pytest.raises(PatchError):
+            opened(root, "nowhere")
 
 
 def test_it_imports_little_and_soon():
