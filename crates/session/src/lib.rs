@@ -7,6 +7,8 @@ pub mod audit;
 pub mod input;
 #[doc(hidden)]
 pub mod json;
+#[doc(hidden)]
+pub mod line_tags;
 mod operation;
 #[doc(hidden)]
 pub mod session;

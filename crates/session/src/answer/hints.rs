@@ -218,6 +218,11 @@ pub enum Hint {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         after: String,
     },
+    /// Name lines by the tags that they have now.
+    UseTags {
+        /// The lines, with their tags.
+        lines: Vec<String>,
+    },
     /// Begin the hunk with this line, so that only one place matches.
     UseHeader {
         /// The line of the meant place in the file.
@@ -377,6 +382,8 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::MoveHunk { .. },
             _,
         ) => has_hunks.then(|| remedy.clone()),
+        (Remedy::UseTags { .. }, Caller::Tool(_)) => Some(remedy.clone()),
+        (Remedy::UseTags { .. }, Caller::Editor | Caller::Operations) => None,
         (Remedy::Arguments(changes), Caller::Editor) => {
             let changes = changes.iter().map(of_editor).collect::<Option<Vec<_>>>();
             changes.map(Remedy::Arguments)
@@ -480,6 +487,7 @@ impl Hint {
                 end_line: lines.as_ref().map(|lines| *lines.end()),
             },
             Remedy::ReplaceHunk { lines } => Self::ReplaceHunk { lines },
+            Remedy::UseTags { lines, .. } => Self::UseTags { lines },
             Remedy::AddContext { means_line, bare, below, lines } => {
                 let lines = lines.iter().map(|line| format!(" {line}")).collect();
                 Self::AddContext { means_line, header: bare.then_some("@@"), below, lines }
@@ -948,6 +956,7 @@ impl Hint {
             self,
             Self::ReplaceHunk { .. }
                 | Self::AddText { .. }
+                | Self::UseTags { .. }
                 | Self::UseHeader { .. }
                 | Self::CorrectArguments { .. }
         );
@@ -980,6 +989,9 @@ impl Hint {
                 let is_block = lines.first().is_some_and(|line| line.starts_with('<'));
                 let what = if is_block { "block" } else { "hunk's lines" };
                 format!("if that place is meant, take for the {what}:{}", block(lines))
+            }
+            Self::UseTags { lines } => {
+                format!("name the lines by the tags that they have now:{}", block(lines))
             }
             Self::AddContext { means_line, header, below, lines } => {
                 context_words(*means_line, *header, *below, lines)
@@ -1067,7 +1079,7 @@ fn read_words(path: &str, lines: Option<(usize, usize)>, caller: Caller) -> Stri
         None => String::new(),
     };
     let copy = match caller {
-        Caller::Tool(Tool::EditFile) => "copy oldText from there",
+        Caller::Tool(Tool::EditFile) => "copy oldText or the tags from there",
         Caller::Editor => "write the command for what is there now",
         Caller::Tool(tool)
             if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch | Tool::Propose) =>
