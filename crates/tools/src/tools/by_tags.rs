@@ -1,0 +1,300 @@
+//! Edits that name lines by their tags, as `read_file` prints them.
+//!
+//! A line is named by its number and its tag: it is the line that was printed with both last. All
+//! lines of a call are of one version of the file, and were printed in full. The lines of an edit
+//! are these and no others: if the file has changed since, the edit is carried to where they are
+//! now, by their bytes and those of their neighbours, or it is refused.
+
+use std::ops::RangeInclusive;
+
+use patch_engine::remedy::Action;
+use patch_engine::{ErrorKind, Remedy, Sha256};
+use patch_session::answer::error::ToolError;
+use patch_session::answer::reason::Reason;
+use patch_session::line_tags::{LineTags, TaggedLine, is_tagged};
+use patch_session::session::Session;
+use patch_session::text::prefix;
+use serde_json::json;
+
+/// How many lines an error shows above and below the lines of an edit.
+const AROUND: usize = 2;
+
+/// The most lines that an error shows with their tags.
+const MOST: usize = 24;
+
+/// Longer lines are cut.
+const MAX_LINE: usize = 100;
+
+/// The arguments of an edit that name lines; empty text is as good as none.
+#[derive(Clone, Copy)]
+pub(super) struct LineNames<'a> {
+    pub(super) from: &'a str,
+    pub(super) to: &'a str,
+    pub(super) after: &'a str,
+}
+
+/// The lines of an edit.
+pub(super) struct NamedLines<'a> {
+    /// The index of the edit.
+    pub(super) edit: usize,
+    /// The lines to replace, or the line below which to insert.
+    first: Name<'a>,
+    last: Option<Name<'a>>,
+    /// Whether the edit inserts below the first line.
+    pub(super) inserts: bool,
+}
+
+/// A line, with the argument that names it.
+struct Name<'a> {
+    argument: &'static str,
+    line: TaggedLine<'a>,
+}
+
+impl<'a> NamedLines<'a> {
+    /// Reads the lines of an edit; `None` if it names none.
+    pub(super) fn read(
+        path: &str,
+        edit: usize,
+        names: LineNames<'a>,
+    ) -> Result<Option<Self>, ToolError> {
+        let LineNames { from, to, after } = names;
+        let (argument, first, inserts) = match (from, after) {
+            ("", "") if to.is_empty() => return Ok(None),
+            ("", "") => {
+                return Err(bad(path, edit, "from", "`to` is the last line, and `from` the first"));
+            }
+            (from, "") => ("from", from, false),
+            ("", after) if to.is_empty() => ("after", after, true),
+            _ => return Err(bad(path, edit, "after", "`after` inserts, and replaces no lines")),
+        };
+        let first = Name::read(path, edit, argument, first)?;
+        let last = if to.is_empty() { None } else { Some(Name::read(path, edit, "to", to)?) };
+        let named = Self { edit, first, last, inserts };
+        if named.numbers().is_empty() {
+            return Err(bad(path, edit, "to", "`to` is above `from`"));
+        }
+        if named.first.line.number == 0 && !inserts {
+            return Err(bad(path, edit, "from", "lines are counted from 1"));
+        }
+        Ok(Some(named))
+    }
+
+    /// Returns the numbers of the lines.
+    pub(super) fn numbers(&self) -> RangeInclusive<usize> {
+        let first = self.first.line.number;
+        first..=self.last.as_ref().map_or(first, |last| last.line.number)
+    }
+
+    /// Returns the numbers that are named, each with a check whether its line has that name in a
+    /// version of the file.
+    pub(super) fn names(&self) -> impl Iterator<Item = (usize, impl Fn(&LineTags<'_>) -> bool)> {
+        std::iter::once(&self.first).chain(&self.last).map(|name| {
+            let number = name.line.number;
+            (number, move |tags: &LineTags<'_>| name.problem(tags).is_none())
+        })
+    }
+
+    /// Checks the names against the lines of the version in which they were printed.
+    pub(super) fn check(&self, path: &str, tags: &LineTags<'_>) -> Result<(), ToolError> {
+        std::iter::once(&self.first)
+            .chain(&self.last)
+            .find_map(|name| name.problem(tags))
+            .map_or(Ok(()), |(reason, problem)| Err(self.error(path, reason, &problem)))
+    }
+
+    /// Makes the error of an edit whose lines were not printed with tags.
+    pub(super) fn not_printed(&self, path: &str) -> ToolError {
+        let numbers = self.numbers();
+        let problem = if numbers.start() == numbers.end() {
+            format!("line {} was not printed with tags", numbers.start())
+        } else {
+            format!(
+                "lines {}-{} were not all printed with tags, in one version of the file",
+                numbers.start(),
+                numbers.end()
+            )
+        };
+        self.error(path, Reason::TagNotFound, &problem)
+    }
+
+    fn error(&self, path: &str, reason: Reason, problem: &str) -> ToolError {
+        let kind = match reason {
+            Reason::TagNotFound => ErrorKind::OldTextNotFound,
+            _ => ErrorKind::CommandFailed,
+        };
+        let message = format!("edit {}: {problem}", self.edit + 1);
+        ToolError::about(kind, path, reason, message)
+            .details(json!({ "path": path, "editIndex": self.edit }))
+            .remedies([Remedy::read_again(path)])
+    }
+}
+
+impl<'a> Name<'a> {
+    fn read(
+        path: &str,
+        edit: usize,
+        argument: &'static str,
+        name: &'a str,
+    ) -> Result<Self, ToolError> {
+        match TaggedLine::read(name) {
+            Some(line) => Ok(Self { argument, line }),
+            None => {
+                let shown = fs_guard::quoted(name);
+                Err(bad(
+                    path,
+                    edit,
+                    argument,
+                    &format!("{shown} is not a number and a tag, as 12#kz"),
+                ))
+            }
+        }
+    }
+
+    /// Says why a line is not the one that is named.
+    fn problem(&self, tags: &LineTags<'_>) -> Option<(Reason, String)> {
+        let TaggedLine { number, tag, text } = self.line;
+        if number == 0 {
+            // It is the place above the first line, which has no tag.
+            let is_named = !tag.is_empty() || text.is_some_and(|text| !text.is_empty());
+            let problem = "line 0 has no tag and no text";
+            return is_named.then(|| (Reason::TagNotFound, problem.into()));
+        }
+        let (Some(own), Some(line)) = (tags.tag(number), tags.line(number)) else {
+            let count = tags.count();
+            let problem = format!("there is no line {number}: the file had {count} lines");
+            return Some((Reason::TagNotFound, problem));
+        };
+        if tag.is_empty() {
+            let problem = format!("`{}` is line {number} without its tag", self.argument);
+            return Some((Reason::BadTag, problem));
+        }
+        if tag != own {
+            let problem = format!("line {number} does not have the tag {tag}");
+            return Some((Reason::TagNotFound, problem));
+        }
+        // A reader that shows a line may cut blanks off its end.
+        let found = String::from_utf8_lossy(line);
+        let is_other = text.is_some_and(|text| text.trim_end() != found.trim_end());
+        is_other.then(|| {
+            let problem = format!("line {number}#{tag} has another text than `{}`", self.argument);
+            (Reason::TagNotFound, problem)
+        })
+    }
+}
+
+/// Makes the error of an argument that names no line.
+fn bad(path: &str, edit: usize, argument: &'static str, problem: &str) -> ToolError {
+    let message = format!("edit {}: {problem}", edit + 1);
+    ToolError::about(ErrorKind::CommandFailed, path, Reason::BadTag, message)
+        .details(json!({ "path": path, "editIndex": edit }))
+        .remedies([Remedy::give(
+            format!("edits[{edit}].{argument}"),
+            "a line by its number and tag, as read_file with tags prints it",
+        )])
+}
+
+/// Makes the error of an edit that gives lines and also what goes with an old text.
+pub(super) fn both(path: &str, edit: usize, argument: &'static str) -> ToolError {
+    let problem = format!("it names lines, so `{argument}` says nothing");
+    bad(path, edit, argument, &problem)
+        .remedies([Remedy::omit(format!("edits[{edit}].{argument}"))])
+}
+
+/// Makes the error of tags that are printed in different versions of the file.
+pub(super) fn of_different_versions(path: &str) -> ToolError {
+    let message = "the tags of the edits are of different versions of the file";
+    ToolError::about(ErrorKind::StaleFile, path, Reason::Stale, message)
+        .details(json!({ "path": path }))
+        .remedies([Remedy::read_again(path)])
+}
+
+/// Returns an error with the tags that lines have now: those of the edits, with their neighbours.
+pub(super) fn with_tags(
+    error: ToolError,
+    path: &str,
+    sha256: Sha256,
+    tags: &LineTags<'_>,
+    regions: &[RangeInclusive<usize>],
+) -> ToolError {
+    let mut numbers: Vec<usize> = Vec::new();
+    for region in regions {
+        let first = region.start().saturating_sub(AROUND).max(1);
+        let around = first..=region.end().saturating_add(AROUND).min(tags.count());
+        if numbers.len() + around.clone().count() <= MOST {
+            numbers.extend(around);
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut shown = Vec::new();
+    let mut lines = Vec::new();
+    for &number in &numbers {
+        let line = String::from_utf8_lossy(tags.line(number).unwrap_or_default());
+        let cut = prefix(&line, MAX_LINE);
+        let is_whole = cut.len() == line.len();
+        let mark = if is_whole { "" } else { "…" };
+        lines.push(tags.before(number) + cut + mark);
+        if is_whole {
+            // The place above the first line was seen with it.
+            shown.push(if number == 1 { 0..=1 } else { number..=number });
+        }
+    }
+    if lines.is_empty() {
+        return error.remedies([Remedy::act(Action::Read, path)]);
+    }
+    error.also_first(Remedy::UseTags { sha256, shown, lines })
+}
+
+/// Returns a text without the tags before its lines; `None` if no line has one.
+fn without_tags(text: &str) -> Option<String> {
+    if !text.lines().any(is_tagged) {
+        return None;
+    }
+    let lines = text.split_inclusive('\n');
+    Some(
+        lines
+            .map(|line| match line.split_once('|') {
+                Some((_, rest)) if is_tagged(line) => rest,
+                _ => line,
+            })
+            .collect(),
+    )
+}
+
+/// Refuses a new text whose lines begin with tags, unless the file has such lines itself.
+pub(super) fn refuse_in_text(
+    path: &str,
+    argument: &str,
+    text: &str,
+    file: &[u8],
+) -> Result<(), ToolError> {
+    let Some(without) = without_tags(text) else { return Ok(()) };
+    if String::from_utf8_lossy(file).lines().any(is_tagged) {
+        return Ok(());
+    }
+    Err(in_text(path, argument, without))
+}
+
+/// Refuses the content of a new file in which each line begins with a tag, as it was printed.
+pub(super) fn refuse_copied(session: &Session, path: &str, text: &str) -> Result<(), ToolError> {
+    let argument = "content";
+    let mut lines = text.lines().filter(|line| !line.is_empty());
+    match without_tags(text).filter(|_| session.ledger().has_any_tags() && lines.all(is_tagged)) {
+        Some(without) => Err(in_text(path, argument, without)),
+        None => Ok(()),
+    }
+}
+
+fn in_text(path: &str, argument: &str, without: String) -> ToolError {
+    /// A longer text is not written into an error.
+    const SHORT: usize = 4000;
+    let message = format!("lines of {argument} begin with tags, which are not part of the file");
+    let remedy = if without.len() <= SHORT {
+        Remedy::set(argument, without)
+    } else {
+        Remedy::give(argument, "the text without the tags")
+    };
+    ToolError::about(ErrorKind::CommandFailed, path, Reason::TagsInText, message)
+        .details(json!({ "path": path }))
+        .remedies([remedy])
+}
