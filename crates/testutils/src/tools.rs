@@ -133,7 +133,15 @@ fn looking() -> Vec<Known> {
     vec![
         Known {
             name: "read_file",
-            told: &["startLine", "from 1", "sha256", "expectedSha256", "cursor", "lineNumbers"],
+            told: &[
+                "startLine",
+                "from 1",
+                "sha256",
+                "expectedSha256",
+                "cursor",
+                "lineNumbers",
+                "tags",
+            ],
             searches: &["read lines", "read a file", "show file contents", "open a file"],
             works: json!({ "path": "f" }),
             usual: json!({ "path": "a.txt" }),

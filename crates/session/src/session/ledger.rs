@@ -82,6 +82,11 @@ impl LineRanges {
         self.0 = joined;
     }
 
+    /// Returns the numbers of the lines.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().cloned().flatten()
+    }
+
     /// Returns whether all these lines are there.
     pub fn cover(&self, wanted: &RangeInclusive<usize>) -> bool {
         let nth = self.0.partition_point(|range| range.end() < wanted.start());

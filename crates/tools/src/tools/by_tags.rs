@@ -5,6 +5,7 @@
 //! are these and no others: if the file has changed since, the edit is carried to where they are
 //! now, by their bytes and those of their neighbours, or it is refused.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use patch_engine::remedy::Action;
@@ -200,6 +201,40 @@ pub(super) fn both(path: &str, edit: usize, argument: &'static str) -> ToolError
         .remedies([Remedy::omit(format!("edits[{edit}].{argument}"))])
 }
 
+/// Returns whether the same lines of two versions of a file, counted from 1, are in each of them
+/// once, when as many lines around them as are the same are taken with them.
+pub(super) fn is_one_place(versions: [&[&[u8]]; 2], lines: [&RangeInclusive<usize>; 2]) -> bool {
+    let [before, now] = versions;
+    let [mut old, mut new] = lines.map(|lines| lines.start() - 1..*lines.end());
+    if before.get(old.clone()).is_none() || before.get(old.clone()) != now.get(new.clone()) {
+        return false;
+    }
+    let mut more = 1;
+    loop {
+        if is_once(before, &before[old.clone()]) && is_once(now, &now[new.clone()]) {
+            return true;
+        }
+        let above = before[..old.start].iter().rev().zip(now[..new.start].iter().rev());
+        let above = above.take(more).take_while(|(one, other)| one == other).count();
+        let below = before[old.end..].iter().zip(&now[new.end..]);
+        let below = below.take(more).take_while(|(one, other)| one == other).count();
+        if above + below == 0 {
+            return false;
+        }
+        old = old.start - above..old.end + below;
+        new = new.start - above..new.end + below;
+        more *= 2;
+    }
+}
+
+/// Returns whether a block of lines is nowhere else in a file.
+fn is_once(lines: &[&[u8]], block: &[&[u8]]) -> bool {
+    let Some(first) = block.first() else { return false };
+    let mut places =
+        lines.windows(block.len()).filter(|place| place[0] == *first && *place == block);
+    places.next().is_some() && places.next().is_none()
+}
+
 /// Makes the error of tags that are printed in different versions of the file.
 pub(super) fn of_different_versions(path: &str) -> ToolError {
     let message = "the tags of the edits are of different versions of the file";
@@ -259,6 +294,34 @@ fn without_tags(text: &str) -> Option<String> {
             })
             .collect(),
     )
+}
+
+/// Returns the names of the lines of a file that were printed with tags, in the order of their
+/// numbers: those that an edit can have, and no others. `0` is the place above the first line.
+pub(crate) fn printed_names(session: &Session, path: &str) -> Result<Vec<String>, ToolError> {
+    let root = session.root();
+    let (path, _) = session.find(root, path)?;
+    let (present, _) = root.read(&path, session.settings().max_file_size)?;
+    let present_hash = Sha256::of(&present);
+    let snapshots = session.snapshots_for(None);
+    let mut names = BTreeSet::new();
+    for (hash, lines) in session.ledger().tagged(path.as_str()) {
+        let earlier = snapshots.as_ref().filter(|_| hash != present_hash);
+        let earlier = earlier.and_then(|snapshots| snapshots.bytes(&path, hash));
+        let bytes = match &earlier {
+            Some(bytes) => &bytes[..],
+            None if hash == present_hash => &present,
+            None => continue,
+        };
+        let encodings = &session.settings().encodings;
+        let Some(text) = encodings.text_of(root, &path, bytes, false) else { continue };
+        let tags = LineTags::new(text.bytes());
+        names.extend(lines.numbers().map(|number| match tags.tag(number) {
+            Some(tag) => (number, format!("{number}#{tag}")),
+            None => (0, "0".to_owned()),
+        }));
+    }
+    Ok(names.into_iter().map(|(_, name)| name).collect())
 }
 
 /// Refuses a new text whose lines begin with tags, unless the file has such lines itself.

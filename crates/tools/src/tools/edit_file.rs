@@ -224,22 +224,45 @@ fn plan_edits(
     }
     let replacements = found.edit.splices.as_slice().len();
     let edit = found.whole_lines();
-    if is_made_already(&named, &file.bytes, &current.bytes, &edit) {
-        return Err(stale);
+    if let Some(unsure) = unsure(&named, &file.bytes, &current.bytes, &edit) {
+        let message = format!("{}; edit {}: {}", stale.message, unsure.edit + 1, unsure.why);
+        return Err(ToolError { message, ..stale }.details(json!({ "editIndex": unsure.edit })));
     }
     builder.carry(&args.path, &file.bytes, &edit).map_err(conflict)?;
     let current = Some((file.path, current.sha256()));
     Ok(PlannedEdits { plan: finish(builder)?, replacements, current })
 }
 
-/// Returns whether an edit by tags is made already: its lines are not as they were printed. Of equal
-/// lines, another one may have been deleted, and perhaps by the same caller.
-fn is_made_already(named: &[NamedLines<'_>], base: &[u8], current: &[u8], edit: &Edit) -> bool {
-    let is_named = |index| named.iter().any(|named| named.edit == index);
-    !named.is_empty()
-        && carry(base, current, edit).is_ok_and(|carried| {
-            carried.hunks.iter().any(|hunk| hunk.already_there && is_named(hunk.hunk))
-        })
+/// An edit by tags that is not carried though it could be.
+struct Unsure {
+    edit: usize,
+    why: &'static str,
+}
+
+/// Finds an edit by tags whose lines are not surely the ones that were printed.
+///
+/// Where the lines of a file are equal, it may have lost some and got others, which no text shows.
+/// So the lines of an edit, with as many lines around them as are the same in both versions, have to
+/// be in each of them once. And of equal lines, another one may have been deleted, perhaps by the
+/// same caller: that is not the same change.
+fn unsure(named: &[NamedLines<'_>], base: &[u8], current: &[u8], edit: &Edit) -> Option<Unsure> {
+    // The builder has the error of a conflict.
+    let carried = carry(base, current, edit).ok().filter(|_| !named.is_empty())?;
+    let [before, now] =
+        [base, current].map(|file| file.split_inclusive(|&byte| byte == b'\n').collect::<Vec<_>>());
+    let of_tags = |hunk: &&patch_engine::carry::CarriedHunk| {
+        named.iter().any(|named| named.edit == hunk.hunk)
+    };
+    carried.hunks.iter().filter(of_tags).find_map(|hunk| {
+        let why = if hunk.already_there {
+            "it seems to be made already"
+        } else if !by_tags::is_one_place([&before, &now], [&hunk.from, &hunk.to]) {
+            "its lines are there several times"
+        } else {
+            return None;
+        };
+        Some(Unsure { edit: hunk.hunk, why })
+    })
 }
 
 /// Reads the lines that the edits name by tags.

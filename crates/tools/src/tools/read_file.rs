@@ -116,7 +116,8 @@ impl FileTool for ReadFile {
         does: "Reads, opens a file: shows its contents, or lines startLine to endLine of it (from \
             1, both included). Lines are read with LF ends and without BOM; sha256 is of the \
             whole file on disk: change the file with it as expectedSha256, or without in the same \
-            session. If truncated, read on with cursor. lineNumbers puts numbers before the lines.",
+            session. If truncated, read on with cursor. lineNumbers puts numbers before the \
+            lines, tags 12#kz|, for edit_file.",
         errors: "Errors: not_found: check the path with glob. binary_file: leave it, or set \
             allowBinary. file_too_large: give up. outside_workspace, permission_denied: use \
             another path. command_failed: correct the arguments.",

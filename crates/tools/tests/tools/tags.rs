@@ -527,3 +527,42 @@ fn an_old_text_with_tags_is_answered_with_the_text() {
     let hint = &error["hints"][0]["arguments"][0];
     assert_eq!(hint["value"], "two\nthree", "{error}");
 }
+
+/// An engine that holds a model to the schema allows the lines that can be named, and no others.
+#[test]
+fn the_schema_for_a_file_has_the_lines_that_were_printed() {
+    let text: String = (1..=9).map(|line| format!("line {line}\n")).collect();
+    let fields = |tools: &Session| {
+        let info = file_tools::ToolInfo::for_printed(tools, "f").unwrap();
+        let properties = info.input_schema["properties"].clone();
+        assert_eq!(properties["path"]["enum"], json!(["f"]));
+        let fields = properties["edits"]["items"]["properties"].clone();
+        assert_eq!(fields["to"]["enum"], fields["from"]["enum"]);
+        ["from", "after"].map(|field| {
+            let names = fields[field]["enum"].as_array().unwrap().iter();
+            names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        })
+    };
+    let bench = Bench::new(&[("f", text.as_bytes())]);
+    assert_eq!(fields(&bench.tools), [[""], [""]]);
+    read(&bench.tools, &json!({ "path": "f", "startLine": 1, "endLine": 3 }));
+    let now = format!("new\n{text}");
+    bench.write("f", now.as_bytes());
+    read(&bench.tools, &json!({ "path": "f", "startLine": 8, "endLine": 9 }));
+    let printed = [1, 2, 3].map(|at| name(&text, at)).into_iter();
+    let printed: Vec<_> = printed.chain([8, 9].map(|at| name(&now, at))).collect();
+    let [from, after] = fields(&bench.tools);
+    assert_eq!(from, [&["".to_owned()][..], &printed].concat());
+    assert_eq!(after, [&["".to_owned(), "0".to_owned()][..], &printed].concat());
+    // Each of them can be given, and another cannot.
+    for name in &printed {
+        let edit = edit(json!([{ "from": name, "newText": "X" }]));
+        // The neighbour of the first line is new.
+        let reply = bench.call("edit_file", &edit);
+        assert!(reply["ok"] == true || reply["error"]["kind"] == "stale_file", "{reply}");
+        bench.write("f", now.as_bytes());
+    }
+    let other = edit(json!([{ "from": name(&text, 5), "newText": "X" }]));
+    bench.fails("edit_file", &other, "old_text_not_found");
+    assert!(file_tools::ToolInfo::for_printed(&bench.tools, "none").is_err());
+}
