@@ -315,7 +315,7 @@ fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value
         "a directory" => "d".into(),
         "a line by its number and tag, as read_file with tags prints it" => {
             let text = text_of(workspace, path);
-            (LineTags::new(text.as_bytes()).before(2) + "two").into()
+            (LineTags::of(text.as_bytes(), 2..=2).before(2) + "two").into()
         }
         "a text of the file without U+FFFD" => {
             let text = text_of(workspace, path);

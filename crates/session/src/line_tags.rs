@@ -1,17 +1,17 @@
 //! The tags of lines: `12#kz` is line 12, with the tag `kz`. A caller that names a line by number
 //! and tag shows that it means the line as it was printed.
 //!
-//! A tag is made of the line and of the lines above and below, without their line ends, and of how
-//! many lines of the same kind, with the same neighbours, are above. So even equal lines have
-//! different tags. It has two letters, or as many as it takes to differ from the tags of all lines
-//! within [`NEAR`] lines. A byte-order mark, and whether lines end in LF or CRLF, make no
+//! A tag is made of the line and of the lines above and below, without their line ends; where a line
+//! near it is the same, with the same neighbours, also of its number. So even equal lines have
+//! different tags. A tag has two letters, or as many as it takes to differ from the tags of all
+//! lines within [`NEAR`] lines. A byte-order mark, and whether lines end in LF or CRLF, make no
 //! difference.
 //!
 //! A tag does not tell where a line is: two letters cannot. It is only ever compared with the tag
 //! that one line of one version of a file has, and finds a slip of the caller: a wrong number, or
 //! lines of another file.
 
-use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use fs_guard::Sha256;
 
@@ -30,63 +30,75 @@ const LEAST: usize = 2;
 /// The most letters of a tag: more than 64 bits have no more.
 const MOST: usize = 14;
 
-/// The lines of a text with their tags.
+/// Lines of a text with their tags. Nothing is kept of the other lines.
 #[derive(Debug)]
 pub struct LineTags<'t> {
+    /// The number of the first line that is kept.
+    first: usize,
+    /// The lines, and those near them.
     lines: Vec<&'t [u8]>,
-    /// The letters of the tag of each line, as many as there can be.
+    /// The letters of the tag of each line, as many as there can be; none for a line that is not
+    /// near enough.
     codes: Vec<[u8; MOST]>,
+    wanted: RangeInclusive<usize>,
 }
 
 impl<'t> LineTags<'t> {
-    /// Makes the tags of all lines of a text.
+    /// Makes the tags of lines of a text, counted from 1.
     #[must_use]
-    pub fn new(text: &'t [u8]) -> Self {
-        let lines: Vec<&[u8]> = without_bom(text)
+    pub fn of(text: &'t [u8], wanted: RangeInclusive<usize>) -> Self {
+        // The tags of near lines count, the lines near those, and one more neighbour.
+        let around = 2 * NEAR + 1;
+        let first = wanted.start().saturating_sub(around).max(1);
+        let last = wanted.end().saturating_add(around);
+        let text = without_bom(text);
+        let feed = first.checked_sub(2).map(|nth| memchr::memchr_iter(b'\n', text).nth(nth));
+        let start = feed.map_or(0, |feed| feed.map_or(text.len(), |feed| feed + 1));
+        let lines: Vec<&[u8]> = text[start..]
             .split_inclusive(|&byte| byte == b'\n')
+            .take((last - first).saturating_add(1))
             .map(|line| split_terminator(line).0)
             .collect();
-        let mut above: HashMap<Sha256, u64> = HashMap::new();
+        let hashes: Vec<Sha256> = (0..lines.len()).map(|at| hash_of(&lines, at)).collect();
         let codes = (0..lines.len()).map(|at| {
-            let hash = hash_of(&lines, at);
-            let same = above.entry(hash).or_default();
-            *same += 1;
-            letters(&hash, *same)
+            let is_alone = near(at, hashes.len()).all(|other| hashes[other] != hashes[at]);
+            letters(hashes[at], if is_alone { None } else { Some(first + at) })
         });
         let codes = codes.collect();
-        Self { lines, codes }
+        Self { first, lines, codes, wanted }
     }
 
-    /// Returns how many lines there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.lines.len()
+    fn index(&self, number: usize) -> Option<usize> {
+        number.checked_sub(self.first).filter(|_| self.wanted.contains(&number))
     }
 
-    /// Returns the bytes of a line, counted from 1, without its end.
+    /// Returns the bytes of a line without its end.
     #[must_use]
     pub fn line(&self, number: usize) -> Option<&'t [u8]> {
-        self.lines.get(number.checked_sub(1)?).copied()
+        self.lines.get(self.index(number)?).copied()
     }
 
-    /// Returns the tag of a line, counted from 1.
+    /// Returns the tag of a line.
     #[must_use]
     pub fn tag(&self, number: usize) -> Option<&str> {
-        let at = number.checked_sub(1)?;
+        let at = self.index(number)?;
         let own = self.codes.get(at)?;
-        let near = at.saturating_sub(NEAR)..(at + NEAR + 1).min(self.codes.len());
-        let shared = near
-            .filter(|&other| other != at)
+        let shared = near(at, self.codes.len())
             .map(|other| own.iter().zip(&self.codes[other]).take_while(|(a, b)| a == b).count());
         let length = shared.max().map_or(LEAST, |shared| (shared + 1).clamp(LEAST, MOST));
         std::str::from_utf8(&own[..length]).ok()
     }
 
-    /// Returns the words before a line, counted from 1: its number and its tag, `12#kz|`.
+    /// Returns the words before a line: its number and its tag, `12#kz|`.
     #[must_use]
     pub fn before(&self, number: usize) -> String {
         format!("{number}#{}|", self.tag(number).unwrap_or_default())
     }
+}
+
+/// Returns the indices of the lines near one of so many.
+fn near(at: usize, count: usize) -> impl Iterator<Item = usize> {
+    (at.saturating_sub(NEAR)..(at + NEAR + 1).min(count)).filter(move |&other| other != at)
 }
 
 /// Hashes a line with its neighbours, each with its length, so that other lines with the same bytes
@@ -103,11 +115,11 @@ fn hash_of(lines: &[&[u8]], at: usize) -> Sha256 {
     Sha256::of(&bytes)
 }
 
-/// Writes a hash in letters, for the nth line that has it.
-fn letters(hash: &Sha256, nth: u64) -> [u8; MOST] {
+/// Writes a hash in letters, with the number of the line if a near line has the same hash.
+fn letters(hash: Sha256, number: Option<usize>) -> [u8; MOST] {
     let mut bytes = hash.0;
-    if nth > 1 {
-        bytes = Sha256::of(&[&bytes[..], &nth.to_le_bytes()].concat()).0;
+    if let Some(number) = number {
+        bytes = Sha256::of(&[&bytes[..], &(number as u64).to_le_bytes()].concat()).0;
     }
     let [first, ..] = bytes.as_chunks::<8>().0 else { return [LETTERS[0]; MOST] };
     let mut rest = u64::from_le_bytes(*first);
@@ -164,14 +176,14 @@ mod tests {
     use super::*;
 
     fn tags(text: &str) -> Vec<String> {
-        let tags = LineTags::new(text.as_bytes());
-        (1..=tags.count()).map(|number| tags.tag(number).unwrap().to_owned()).collect()
+        let tags = LineTags::of(text.as_bytes(), 1..=usize::MAX);
+        (1..).map_while(|number| tags.tag(number).map(str::to_owned)).collect()
     }
 
     /// A tag that was printed is sent to another process, of another version or on another machine.
     #[test]
     fn tags_are_the_same_everywhere() {
-        let tags = LineTags::new(b"fn main() {\n    run();\n}\n");
+        let tags = LineTags::of(b"fn main() {\n    run();\n}\n", 1..=3);
         let printed: String = (1..=3)
             .map(|number| {
                 tags.before(number)
@@ -227,6 +239,21 @@ mod tests {
         }
         assert!(lengths.iter().all(|length| (2..=5).contains(length)), "{lengths:?}");
         assert!(lengths.contains(&3));
+    }
+
+    #[test]
+    fn a_part_of_a_text_has_the_tags_of_the_whole() {
+        let text: String = (0..200_usize).map(|line| format!("{}\n", line * line % 7)).collect();
+        let whole = tags(&text);
+        for (first, last) in [(1, 1), (1, 200), (2, 2), (30, 90), (199, 200), (200, 500), (7, 6)] {
+            let part = LineTags::of(text.as_bytes(), first..=last);
+            for number in 0..300_usize {
+                let wanted = number.checked_sub(1).and_then(|at| whole.get(at));
+                let wanted = wanted.filter(|_| (first..=last).contains(&number));
+                assert_eq!(part.tag(number), wanted.map(String::as_str), "{number}");
+                assert_eq!(part.line(number).is_some(), wanted.is_some(), "{number}");
+            }
+        }
     }
 
     #[test]

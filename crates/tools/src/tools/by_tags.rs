@@ -5,8 +5,8 @@
 //! are these and no others: if the file has changed since, the edit is carried to where they are
 //! now, by their bytes and those of their neighbours, or it is refused.
 
-use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Range, RangeInclusive};
 
 use patch_engine::remedy::Action;
 use patch_engine::{ErrorKind, Remedy, Sha256};
@@ -46,7 +46,7 @@ pub(super) struct NamedLines<'a> {
 }
 
 /// A line, with the argument that names it.
-struct Name<'a> {
+pub(super) struct Name<'a> {
     argument: &'static str,
     line: TaggedLine<'a>,
 }
@@ -86,20 +86,15 @@ impl<'a> NamedLines<'a> {
         first..=self.last.as_ref().map_or(first, |last| last.line.number)
     }
 
-    /// Returns the numbers that are named, each with a check whether its line has that name in a
-    /// version of the file.
-    pub(super) fn names(&self) -> impl Iterator<Item = (usize, impl Fn(&LineTags<'_>) -> bool)> {
-        std::iter::once(&self.first).chain(&self.last).map(|name| {
-            let number = name.line.number;
-            (number, move |tags: &LineTags<'_>| name.problem(tags).is_none())
-        })
+    /// Returns the lines that are named.
+    pub(super) fn names(&self) -> impl Iterator<Item = &Name<'a>> {
+        std::iter::once(&self.first).chain(&self.last)
     }
 
-    /// Checks the names against the lines of the version in which they were printed.
-    pub(super) fn check(&self, path: &str, tags: &LineTags<'_>) -> Result<(), ToolError> {
-        std::iter::once(&self.first)
-            .chain(&self.last)
-            .find_map(|name| name.problem(tags))
+    /// Checks the names against the text of the version in which they were printed.
+    pub(super) fn check(&self, path: &str, text: &[u8]) -> Result<(), ToolError> {
+        self.names()
+            .find_map(|name| name.problem(text))
             .map_or(Ok(()), |(reason, problem)| Err(self.error(path, reason, &problem)))
     }
 
@@ -151,8 +146,18 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// Says why a line is not the one that is named.
-    fn problem(&self, tags: &LineTags<'_>) -> Option<(Reason, String)> {
+    /// Returns the number of the line.
+    pub(super) fn number(&self) -> usize {
+        self.line.number
+    }
+
+    /// Returns whether the line of a version has this name.
+    pub(super) fn is_in(&self, version: &[u8]) -> bool {
+        self.problem(version).is_none()
+    }
+
+    /// Says why a line of a version is not the one that is named.
+    fn problem(&self, version: &[u8]) -> Option<(Reason, String)> {
         let TaggedLine { number, tag, text } = self.line;
         if number == 0 {
             // It is the place above the first line, which has no tag.
@@ -160,8 +165,9 @@ impl<'a> Name<'a> {
             let problem = "line 0 has no tag and no text";
             return is_named.then(|| (Reason::TagNotFound, problem.into()));
         }
+        let tags = LineTags::of(version, number..=number);
         let (Some(own), Some(line)) = (tags.tag(number), tags.line(number)) else {
-            let count = tags.count();
+            let count = version.split_inclusive(|&byte| byte == b'\n').count();
             let problem = format!("there is no line {number}: the file had {count} lines");
             return Some((Reason::TagNotFound, problem));
         };
@@ -203,10 +209,11 @@ pub(super) fn both(path: &str, edit: usize, argument: &'static str) -> ToolError
 
 /// Returns whether the same lines of two versions of a file, counted from 1, are in each of them
 /// once, when as many lines around them as are the same are taken with them.
-pub(super) fn is_one_place(versions: [&[&[u8]]; 2], lines: [&RangeInclusive<usize>; 2]) -> bool {
+pub(super) fn is_one_place(versions: [&[u8]; 2], lines: [&RangeInclusive<usize>; 2]) -> bool {
     let [before, now] = versions;
-    let [mut old, mut new] = lines.map(|lines| lines.start() - 1..*lines.end());
-    if before.get(old.clone()).is_none() || before.get(old.clone()) != now.get(new.clone()) {
+    let mut old = bytes_of(before, lines[0]);
+    let mut new = bytes_of(now, lines[1]);
+    if old.is_empty() || before[old.clone()] != now[new.clone()] {
         return false;
     }
     let mut more = 1;
@@ -214,10 +221,10 @@ pub(super) fn is_one_place(versions: [&[&[u8]]; 2], lines: [&RangeInclusive<usiz
         if is_once(before, &before[old.clone()]) && is_once(now, &now[new.clone()]) {
             return true;
         }
-        let above = before[..old.start].iter().rev().zip(now[..new.start].iter().rev());
-        let above = above.take(more).take_while(|(one, other)| one == other).count();
-        let below = before[old.end..].iter().zip(&now[new.end..]);
-        let below = below.take(more).take_while(|(one, other)| one == other).count();
+        let above = lines_before(&before[..old.start]).zip(lines_before(&now[..new.start]));
+        let below = lines_after(&before[old.end..]).zip(lines_after(&now[new.end..]));
+        let above = length_of_same(above.take(more));
+        let below = length_of_same(below.take(more));
         if above + below == 0 {
             return false;
         }
@@ -227,12 +234,47 @@ pub(super) fn is_one_place(versions: [&[&[u8]]; 2], lines: [&RangeInclusive<usiz
     }
 }
 
+/// Returns the bytes of lines, counted from 1.
+fn bytes_of(file: &[u8], lines: &RangeInclusive<usize>) -> Range<usize> {
+    let feeds = memchr::memchr_iter(b'\n', file).map(|feed| feed + 1);
+    let mut starts = std::iter::once(0).chain(feeds).chain(std::iter::repeat(file.len()));
+    let start = starts.nth(lines.start() - 1).unwrap_or(file.len());
+    let count = (lines.end() + 1).saturating_sub(*lines.start());
+    let end = if count == 0 { Some(start) } else { starts.nth(count - 1) };
+    start..end.unwrap_or(file.len())
+}
+
+fn lines_after(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+    file.split_inclusive(|&byte| byte == b'\n')
+}
+
+/// Returns the lines, the last one first.
+fn lines_before(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = file;
+    std::iter::from_fn(move || {
+        let above = rest.split_last()?.1;
+        let start = memchr::memrchr(b'\n', above).map_or(0, |feed| feed + 1);
+        let (others, line) = rest.split_at(start);
+        rest = others;
+        Some(line)
+    })
+}
+
+/// Returns the length of the lines that are the same in both files, up to the first that is not.
+fn length_of_same<'f>(lines: impl Iterator<Item = (&'f [u8], &'f [u8])>) -> usize {
+    lines.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum()
+}
+
 /// Returns whether a block of lines is nowhere else in a file.
-fn is_once(lines: &[&[u8]], block: &[&[u8]]) -> bool {
-    let Some(first) = block.first() else { return false };
-    let mut places =
-        lines.windows(block.len()).filter(|place| place[0] == *first && *place == block);
-    places.next().is_some() && places.next().is_none()
+fn is_once(file: &[u8], block: &[u8]) -> bool {
+    let finder = memchr::memmem::Finder::new(block);
+    let mut from = 0;
+    let mut places = std::iter::from_fn(|| {
+        let at = from + finder.find(&file[from..])?;
+        from = at + 1;
+        Some(at)
+    });
+    places.by_ref().filter(|&at| at == 0 || file[at - 1] == b'\n').take(2).count() == 1
 }
 
 /// Makes the error of tags that are printed in different versions of the file.
@@ -248,35 +290,37 @@ pub(super) fn with_tags(
     error: ToolError,
     path: &str,
     sha256: Sha256,
-    tags: &LineTags<'_>,
+    text: &[u8],
     regions: &[RangeInclusive<usize>],
 ) -> ToolError {
-    let mut numbers: Vec<usize> = Vec::new();
+    let mut found = BTreeMap::new();
     for region in regions {
         let first = region.start().saturating_sub(AROUND).max(1);
-        let around = first..=region.end().saturating_add(AROUND).min(tags.count());
-        if numbers.len() + around.clone().count() <= MOST {
-            numbers.extend(around);
+        let around = first..=region.end().saturating_add(AROUND);
+        if around.end() - around.start() >= MOST {
+            continue;
+        }
+        let tags = LineTags::of(text, around.clone());
+        let count = around.clone().take_while(|number| tags.line(*number).is_some()).count();
+        if found.len() + count > MOST {
+            continue;
+        }
+        for number in around.take(count) {
+            let line = String::from_utf8_lossy(tags.line(number).unwrap_or_default());
+            let cut = prefix(&line, MAX_LINE);
+            let is_whole = cut.len() == line.len();
+            let mark = if is_whole { "" } else { "…" };
+            found.insert(number, (is_whole, tags.before(number) + cut + mark));
         }
     }
-    numbers.sort_unstable();
-    numbers.dedup();
-    let mut shown = Vec::new();
-    let mut lines = Vec::new();
-    for &number in &numbers {
-        let line = String::from_utf8_lossy(tags.line(number).unwrap_or_default());
-        let cut = prefix(&line, MAX_LINE);
-        let is_whole = cut.len() == line.len();
-        let mark = if is_whole { "" } else { "…" };
-        lines.push(tags.before(number) + cut + mark);
-        if is_whole {
-            // The place above the first line was seen with it.
-            shown.push(if number == 1 { 0..=1 } else { number..=number });
-        }
-    }
-    if lines.is_empty() {
+    if found.is_empty() {
         return error.remedies([Remedy::act(Action::Read, path)]);
     }
+    let whole = found.iter().filter(|(_, (is_whole, _))| *is_whole);
+    // The place above the first line was seen with it.
+    let shown = whole.map(|(&number, _)| if number == 1 { 0..=1 } else { number..=number });
+    let shown = shown.collect();
+    let lines = found.into_values().map(|(_, line)| line).collect();
     error.also_first(Remedy::UseTags { sha256, shown, lines })
 }
 
@@ -286,14 +330,11 @@ fn without_tags(text: &str) -> Option<String> {
         return None;
     }
     let lines = text.split_inclusive('\n');
-    Some(
-        lines
-            .map(|line| match line.split_once('|') {
-                Some((_, rest)) if is_tagged(line) => rest,
-                _ => line,
-            })
-            .collect(),
-    )
+    let lines = lines.map(|line| match line.split_once('|') {
+        Some((_, rest)) if is_tagged(line) => rest,
+        _ => line,
+    });
+    Some(lines.collect())
 }
 
 /// Returns the names of the lines of a file that were printed with tags, in the order of their
@@ -315,8 +356,10 @@ pub(crate) fn printed_names(session: &Session, path: &str) -> Result<Vec<String>
         };
         let encodings = &session.settings().encodings;
         let Some(text) = encodings.text_of(root, &path, bytes, false) else { continue };
-        let tags = LineTags::new(text.bytes());
-        names.extend(lines.numbers().map(|number| match tags.tag(number) {
+        let numbers = || lines.numbers();
+        let (Some(first), Some(last)) = (numbers().next(), numbers().last()) else { continue };
+        let tags = LineTags::of(text.bytes(), first..=last);
+        names.extend(numbers().map(|number| match tags.tag(number) {
             Some(tag) => (number, format!("{number}#{tag}")),
             None => (0, "0".to_owned()),
         }));

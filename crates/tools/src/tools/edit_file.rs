@@ -1,5 +1,7 @@
 //! `edit_file`: replaces pieces of text, which are found in the file before the call.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::tools::by_tags::{self, LineNames, NamedLines};
+use crate::tools::by_tags::{self, LineNames, Name, NamedLines};
 use crate::tools::file_tool::{About, FileTool};
 use crate::tools::resend::{self, Corrected, Texts};
 use patch_session::Tool;
@@ -26,12 +28,14 @@ use patch_session::answer::error::{ToolError, value_of};
 use patch_session::answer::fit::cut_diff;
 use patch_session::answer::hints::Caller;
 use patch_session::answer::reason::Reason;
-use patch_session::line_tags::LineTags;
 use patch_session::session::{Session, finish};
 use patch_session::text::{normalised, without_bom};
 
 /// How many places an error names.
 const NAMED: usize = 20;
+
+/// How many edits by tags an error has the lines of.
+const LOCATED: usize = 8;
 
 /// The arguments of `edit_file`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -248,21 +252,22 @@ struct Unsure {
 fn unsure(named: &[NamedLines<'_>], base: &[u8], current: &[u8], edit: &Edit) -> Option<Unsure> {
     // The builder has the error of a conflict.
     let carried = carry(base, current, edit).ok().filter(|_| !named.is_empty())?;
-    let [before, now] =
-        [base, current].map(|file| file.split_inclusive(|&byte| byte == b'\n').collect::<Vec<_>>());
-    let of_tags = |hunk: &&patch_engine::carry::CarriedHunk| {
-        named.iter().any(|named| named.edit == hunk.hunk)
-    };
+    let of_tags = |hunk: &&patch_engine::carry::CarriedHunk| is_named(named, hunk.hunk);
     carried.hunks.iter().filter(of_tags).find_map(|hunk| {
         let why = if hunk.already_there {
             "it seems to be made already"
-        } else if !by_tags::is_one_place([&before, &now], [&hunk.from, &hunk.to]) {
+        } else if !by_tags::is_one_place([base, current], [&hunk.from, &hunk.to]) {
             "its lines are there several times"
         } else {
             return None;
         };
         Some(Unsure { edit: hunk.hunk, why })
     })
+}
+
+/// Returns whether an edit names lines. The list is in the order of the edits.
+fn is_named(named: &[NamedLines<'_>], edit: usize) -> bool {
+    named.binary_search_by_key(&edit, |named| named.edit).is_ok()
 }
 
 /// Reads the lines that the edits name by tags.
@@ -297,7 +302,7 @@ fn version_of_tags(
     let path = file.path.as_str();
     let given = args.expected_sha256.as_deref();
     let seen = session.seen(&args.path, given);
-    let versions = Versions { session, args, file: &file };
+    let versions = Versions::new(session, args, &file);
     let mut found = Vec::new();
     for named in named {
         match versions.of_lines(named) {
@@ -329,9 +334,15 @@ struct Versions<'a> {
     args: &'a EditFile,
     /// The present version.
     file: &'a Loaded,
+    /// The texts of versions that were looked at; `None` if their bytes are not known.
+    texts: RefCell<BTreeMap<Sha256, Option<Vec<u8>>>>,
 }
 
-impl Versions<'_> {
+impl<'a> Versions<'a> {
+    fn new(session: &'a Session, args: &'a EditFile, file: &'a Loaded) -> Self {
+        Self { session, args, file, texts: RefCell::default() }
+    }
+
     /// Returns the version of which the lines of an edit are.
     fn of_lines(&self, named: &NamedLines<'_>) -> Option<Sha256> {
         let ledger = self.session.ledger();
@@ -341,12 +352,13 @@ impl Versions<'_> {
             return self.args.expected_sha256.as_deref()?.parse().ok();
         }
         let mut version = None;
-        for (number, is_named) in named.names() {
+        for name in named.names() {
+            let number = name.number();
             let mut with_number =
                 printed.iter().filter(|(_, lines)| lines.cover(&(number..=number)));
             // If the number never had the tag, the last line with it shows what is wrong.
             let last = with_number.clone().next();
-            let found = with_number.find(|(hash, _)| self.has(*hash, &is_named)).or(last);
+            let found = with_number.find(|(hash, _)| self.has(*hash, name)).or(last);
             let (hash, _) = found?;
             if *version.get_or_insert(*hash) != *hash {
                 return None;
@@ -355,15 +367,19 @@ impl Versions<'_> {
         version.filter(|hash| ledger.has_tagged(path, *hash, &named.numbers()))
     }
 
-    /// Returns whether a line of a version has the name that is looked for; of a version whose
-    /// bytes are not known, that is taken for granted.
-    fn has(&self, version: Sha256, is_named: &impl Fn(&LineTags<'_>) -> bool) -> bool {
-        let Self { session, file, .. } = self;
-        let encodings = &session.settings().encodings;
-        let Some(bytes) = self.bytes(version) else { return true };
-        let root = session.workspace().root();
-        let text = encodings.text_of(root, &file.path, &bytes, false);
-        text.is_some_and(|text| is_named(&LineTags::new(text.bytes())))
+    /// Returns whether a line of a version has a name; of a version whose bytes are not known, that
+    /// is taken for granted.
+    fn has(&self, version: Sha256, name: &Name<'_>) -> bool {
+        let mut texts = self.texts.borrow_mut();
+        let text = texts.entry(version).or_insert_with(|| {
+            let bytes = self.bytes(version)?;
+            let Self { session, file, .. } = self;
+            let root = session.workspace().root();
+            let encodings = &session.settings().encodings;
+            let text = encodings.text_of(root, &file.path, &bytes, false)?;
+            Some(without_bom(text.bytes()).to_vec())
+        });
+        text.as_ref().is_none_or(|text| name.is_in(text))
     }
 
     fn bytes(&self, version: Sha256) -> Option<Arc<Vec<u8>>> {
@@ -378,7 +394,7 @@ impl Versions<'_> {
         let version = self.of_lines(named).filter(|version| *version != self.file.sha256())?;
         let base = self.bytes(version)?;
         let edits = Edits::new(caller, &self.args.path, &base);
-        let lines = edits.lines_of(&LineTags::new(edits.file.text()), named).ok()?;
+        let lines = edits.lines_of(named).ok()?;
         // Where the lines are is where another text for them goes.
         let mut splices = Splices::new();
         splices.push(edits.in_file(&lines.place), b"\0".to_vec());
@@ -461,13 +477,18 @@ fn or_tags(
     let Some(text) = options.encodings.text_of(root, &file.path, &file.bytes, false) else {
         return error;
     };
-    let versions = Versions { session, args, file: &file };
-    let regions: Vec<_> = named
-        .iter()
+    let versions = Versions::new(session, args, &file);
+    // The edit that failed comes first: not all may be shown.
+    let failed = error.details["editIndex"].as_u64();
+    let is_failed = |named: &&NamedLines<'_>| failed == Some(named.edit as u64);
+    let first = named.iter().filter(is_failed);
+    let others = named.iter().filter(|named| !is_failed(named));
+    let regions: Vec<_> = first
+        .chain(others)
+        .take(LOCATED)
         .map(|named| versions.region(caller, named).unwrap_or_else(|| named.numbers()))
         .collect();
-    let tags = LineTags::new(text.bytes());
-    by_tags::with_tags(error, &args.path, file.sha256(), &tags, &regions)
+    by_tags::with_tags(error, &args.path, file.sha256(), text.bytes(), &regions)
 }
 
 /// Makes the answer to committed edits.
@@ -685,14 +706,11 @@ impl<'f> Edits<'f> {
                 .remedies([Remedy::give("edits", "a list of at least one edit")]));
         }
         let mut all: Vec<Found> = Vec::new();
-        if !named.is_empty() {
-            let tags = LineTags::new(self.file.text());
-            for named in named {
-                all.push(self.of_lines(&tags, named, &edits[named.edit])?);
-            }
+        for named in named {
+            all.push(self.of_lines(named, &edits[named.edit])?);
         }
         for (index, edit) in edits.iter().enumerate() {
-            if !named.iter().any(|named| named.edit == index) {
+            if !is_named(named, index) {
                 all.extend(self.of_text(edits, index, edit)?);
             }
         }
@@ -760,13 +778,8 @@ impl<'f> Edits<'f> {
     }
 
     /// Finds the place of lines that an edit names by tags.
-    fn of_lines(
-        &self,
-        tags: &LineTags<'_>,
-        named: &NamedLines<'_>,
-        edit: &TextEdit,
-    ) -> Result<Found, ToolError> {
-        let NewLines { place, old, mut new } = self.lines_of(tags, named)?;
+    fn of_lines(&self, named: &NamedLines<'_>, edit: &TextEdit) -> Result<Found, ToolError> {
+        let NewLines { place, old, mut new } = self.lines_of(named)?;
         let text = normalised(&edit.new_text);
         let is_unfinished = !text.is_empty() && !text.ends_with('\n');
         new.extend_from_slice(text.as_bytes());
@@ -794,9 +807,9 @@ impl<'f> Edits<'f> {
     }
 
     /// Returns the lines that an edit names; new lines are inserted at their end.
-    fn lines_of(&self, tags: &LineTags<'_>, named: &NamedLines<'_>) -> Result<NewLines, ToolError> {
-        named.check(self.path, tags)?;
+    fn lines_of(&self, named: &NamedLines<'_>) -> Result<NewLines, ToolError> {
         let text = self.file.text();
+        named.check(self.path, text)?;
         let numbers = named.numbers();
         let start = self.file.start_of(*numbers.start());
         let end = self.file.start_of(numbers.end() + 1);

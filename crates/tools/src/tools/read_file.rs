@@ -262,12 +262,16 @@ fn add_lines(
     most: usize,
     data: &mut ReadFileData,
 ) -> String {
+    let (mut next, continues) = slice(text, args, from, content_limit(args, most), data);
+    let number = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
     let before = match (args.tags, args.line_numbers) {
-        (Some(true), _) => BeforeLines::Tags(LineTags::new(text)),
+        (Some(true), _) => {
+            let lines = number(data.start_line)..=number(data.end_line);
+            BeforeLines::Tags(LineTags::of(text, lines))
+        }
         (_, Some(true)) => BeforeLines::Numbers,
         _ => BeforeLines::Nothing,
     };
-    let (mut next, continues) = slice(text, args, from, content_limit(args, most), data);
     let content = data.content.as_deref().unwrap_or_default();
     let fitting = fitting_json(content, most, data.start_line, &before);
     if fitting < content.len() {

@@ -273,8 +273,7 @@ impl Search<'_> {
             .split_inclusive(|&byte| byte == b'\n')
             .map(|line| split_terminator(line).0)
             .collect();
-        let tags = self.tags.then(|| LineTags::new(text));
-        let sha256 = tags.as_ref().map(|_| Sha256::of(file));
+        let sha256 = self.tags.then(|| Sha256::of(file));
         for number in numbers {
             let at = usize::try_from(number - 1).unwrap_or(usize::MAX);
             let Some(line) = lines.get(at) else { continue };
@@ -284,6 +283,7 @@ impl Search<'_> {
                 .map(|start| String::from_utf8_lossy(&line[..start]).chars().count() as u64 + 1);
             let first = at.saturating_sub(self.context);
             let shown = &lines[first..(at + self.context + 1).min(lines.len())];
+            let tags = self.tags.then(|| LineTags::of(text, first + 1..=first + shown.len()));
             let preview = (first + 1..).zip(shown).map(|(number, line)| {
                 let before = tags.as_ref().map(|tags| tags.before(number)).unwrap_or_default();
                 before + &cut(&String::from_utf8_lossy(line))

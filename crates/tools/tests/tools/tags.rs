@@ -5,13 +5,13 @@ use patch_session::line_tags::LineTags;
 use patch_session::{Session, SessionSettings};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, done, fails, settings, sha};
+use crate::support::{Bench, done, fails, patch, settings, sha};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\n";
 
 /// The name of a line, as it is printed.
 fn name(text: &str, number: usize) -> String {
-    format!("{number}#{}", LineTags::new(text.as_bytes()).tag(number).unwrap())
+    format!("{number}#{}", LineTags::of(text.as_bytes(), number..=number).tag(number).unwrap())
 }
 
 /// Reads a file with tags, and returns the text without them.
@@ -565,4 +565,59 @@ fn the_schema_for_a_file_has_the_lines_that_were_printed() {
     let other = edit(json!([{ "from": name(&text, 5), "newText": "X" }]));
     bench.fails("edit_file", &other, "old_text_not_found");
     assert!(file_tools::ToolInfo::for_printed(&bench.tools, "none").is_err());
+}
+
+/// Tags are made of the text as it is shown, and so is the new text; the file stays as it is stored.
+#[test]
+fn files_in_other_encodings_are_edited_by_tags() {
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let text = "één\r\ntwo\r\nthree\r\n";
+    let stored = utf16(&format!("\u{feff}{text}"));
+    let bench = Bench::new(&[("f", &stored)]);
+    read(&bench.tools, &json!({ "path": "f" }));
+    let args = edit(json!([{ "from": name(text, 2), "newText": "zwéi\nx" }]));
+    bench.done("edit_file", &args);
+    let now = "\u{feff}één\r\nzwéi\r\nx\r\nthree\r\n";
+    assert_eq!(bench.read("f"), utf16(now));
+    // They are not carried.
+    let three = edit(json!([{ "from": name(text, 3), "newText": "3" }]));
+    let error = bench.fails("edit_file", &three, "stale_file");
+    offered(&error);
+    assert_eq!(bench.read("f"), utf16(now));
+    // Bytes that are no UTF-8 are shown as U+FFFD; a line of them can be replaced.
+    let bench = Bench::new(&[("f", b"caf\xe9\nx\n")]);
+    let shown = read(&bench.tools, &json!({ "path": "f" }));
+    let line = shown.lines().next().unwrap();
+    assert!(line.ends_with("|caf\u{fffd}"), "{line}");
+    bench.fails(
+        "edit_file",
+        &edit(json!([{ "from": line, "newText": "café" }])),
+        "patch_apply_error",
+    );
+    bench.done("edit_file", &edit(json!([{ "from": line, "newText": "cafe" }])));
+    assert_eq!(bench.read("f"), b"cafe\nx\n");
+    // A link leads to a file, and its tags to the same.
+    let bench = Bench::new(&[("d/f", TEXT.as_bytes())]);
+    std::os::unix::fs::symlink("d/f", bench.path("link")).unwrap();
+    let shown = read(&bench.tools, &json!({ "path": "link" }));
+    let line = shown.lines().nth(1).unwrap();
+    let args = json!({ "path": "d/f", "edits": [{ "from": line, "newText": "2" }] });
+    bench.done("edit_file", &args);
+    assert_eq!(bench.read("d/f"), TEXT.replace("two", "2").as_bytes());
+}
+
+/// The audit log and the answers have such an edit as any other, and a call with `diff` shows it.
+#[test]
+fn an_edit_by_tags_is_told_as_every_edit() {
+    let bench = bench(TEXT);
+    let mut args = edit(json!([{ "from": name(TEXT, 2), "to": name(TEXT, 3), "newText": "x" }]));
+    args["diff"] = json!("stat");
+    let data = bench.done("edit_file", &args);
+    assert_eq!(data["diff"], "+1 -2");
+    assert_eq!(data["replacements"], 1);
+    // A patch that was copied from what was printed is read without the tags.
+    let body = "*** Update File: f\n@@\n 1#bb|one\n-2#kz|x\n+2#kz|y\n";
+    let done = bench.done("apply_patch", &json!({ "patch": patch(body) }));
+    assert!(done["notes"][0].as_str().unwrap().contains("left out the line numbers"), "{done}");
+    assert_eq!(bench.read("f"), b"one\ny\nfour\nfive\n");
 }
