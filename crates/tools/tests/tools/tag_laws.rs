@@ -12,7 +12,7 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 use testutils::share::share;
 
-use crate::support::Bench;
+use crate::support::{Bench, call, done, settings};
 
 /// A line, with an identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -370,4 +370,65 @@ fn an_edit_is_made_on_the_lines_that_were_printed() {
         assert!(count > least, "{all:?}");
     }
     assert!(all.too_careful < all.carried, "{all:?}");
+}
+
+/// Several edits of one call are made as one after the other from below, in whatever order they are
+/// sent; and where two of them have a line, or a place, in common, none is.
+#[test]
+fn edits_of_a_call_are_of_the_file_before_it() {
+    let mut overlaps = 0;
+    for seed in 0..u64::from(share(6000)) {
+        let mut rng = Rng::with_seed(seed);
+        let lines: Vec<String> =
+            (0..rng.usize(1..30)).map(|_| format!("line {}", rng.u8(0..4))).collect();
+        let feed = if rng.bool() { "\n" } else { "\r\n" };
+        let text: String = lines.iter().map(|line| line.to_owned() + feed).collect();
+        let bench = Bench::new(&[("f", text.as_bytes())]);
+        let tools = bench.with(settings());
+        let read = done(&tools, "read_file", &json!({ "path": "f", "tags": true }));
+        let printed: Vec<&str> = read["content"].as_str().unwrap().lines().collect();
+        let name = |index: usize| printed[index].split_once('|').unwrap().0;
+        let mut wanted: Vec<(Range<usize>, String, Value)> = Vec::new();
+        for nth in 0..rng.usize(1..5) {
+            let at = rng.usize(0..lines.len());
+            let new = format!("new {nth}");
+            if rng.bool() {
+                wanted.push((
+                    at + 1..at + 1,
+                    new.clone() + feed,
+                    json!({ "after": name(at), "newText": new }),
+                ));
+                continue;
+            }
+            let end = (at + rng.usize(1..3)).min(lines.len());
+            let new = if rng.bool() { new } else { String::new() };
+            let made = if new.is_empty() { String::new() } else { new.clone() + feed };
+            let edit = json!({ "from": name(at), "to": name(end - 1), "newText": new });
+            wanted.push((at..end, made, edit));
+        }
+        rng.shuffle(&mut wanted);
+        let edits: Vec<&Value> = wanted.iter().map(|(_, _, edit)| edit).collect();
+        let args = json!({ "path": "f", "edits": edits });
+        let reply = call(&tools, "edit_file", &args);
+        wanted.sort_by_key(|(lines, ..)| (lines.start, lines.end));
+        let overlap = wanted.windows(2).any(|pair| {
+            let [one, other] = pair else { unreachable!() };
+            one.0.end > other.0.start || one.0 == other.0
+        });
+        let now = String::from_utf8(bench.read("f")).unwrap();
+        if overlap {
+            overlaps += 1;
+            assert_eq!(reply["error"]["kind"], "overlapping_edits", "{seed}: {args}");
+            assert_eq!(now, text);
+            continue;
+        }
+        let mut result: Vec<String> = lines.iter().map(|line| line.to_owned() + feed).collect();
+        for (lines, new, _) in wanted.into_iter().rev() {
+            result.splice(lines, [new]);
+        }
+        assert_eq!(reply["ok"], true, "{seed}: {args}: {reply}");
+        assert_eq!(now, result.concat(), "{seed}: {args}");
+    }
+    let all = share(6000);
+    assert!(overlaps > all / 10 && overlaps < all * 9 / 10, "{overlaps} of {all}");
 }

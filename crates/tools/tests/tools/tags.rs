@@ -173,6 +173,7 @@ fn names_that_do_not_fit_change_nothing() {
     let (kind, bad) = ("command_failed", "bad_tag");
     let (none, not_found) = ("old_text_not_found", "tag_not_found");
     let other = TEXT.replace("two", "2");
+    let huge = format!("{}#zz", usize::MAX);
     for (edits, kind, reason, words) in [
         (json!([{ "from": "two", "newText": "" }]), kind, bad, "two is not a number and a tag"),
         (json!([{ "from": "2#", "newText": "" }]), kind, bad, "is not a number and a tag"),
@@ -215,6 +216,18 @@ fn names_that_do_not_fit_change_nothing() {
         (json!([{ "from": name(&other, 2), "newText": "" }]), none, not_found, "does not have"),
         (json!([{ "from": "6#zz", "newText": "" }]), none, not_found, "not printed"),
         (json!([{ "after": "0#zz", "newText": "x" }]), none, not_found, "line 0 has no tag"),
+        (json!([{ "from": huge, "newText": "" }]), none, not_found, "not printed"),
+        (json!([{ "after": huge, "newText": "x" }]), none, not_found, "not printed"),
+        (json!([{ "from": two(), "to": huge, "newText": "" }]), none, not_found, "not all printed"),
+        (json!([{ "from": format!("9{huge}"), "newText": "" }]), kind, bad, "is not a number"),
+        (
+            json!([{ "from": "2#".to_owned() + &"z".repeat(9999), "newText": "" }]),
+            none,
+            not_found,
+            "z",
+        ),
+        (json!([{ "from": "2\u{0}#zz", "newText": "" }]), kind, bad, "is not a number and a tag"),
+        (json!([{ "from": "\u{662}#zz", "newText": "" }]), kind, bad, "is not a number and a tag"),
         (
             json!([{ "from": two() + "|twos", "newText": "" }]),
             none,
@@ -231,6 +244,7 @@ fn names_that_do_not_fit_change_nothing() {
         let message = error["message"].as_str().unwrap();
         assert!(message.contains(words), "{edits}: {message}");
         assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
+        assert!(error.to_string().len() < 4000, "{error}");
         assert_eq!(bench.read("f"), TEXT.as_bytes());
     }
 }
