@@ -30,7 +30,8 @@ function textOf(dir, id) {
 
 /** The newest changes of one file: its path, and its text before and after. */
 function* changes(dir) {
-  const log = git(dir, 'log', '--no-merges', '--format=%x00', '--raw', '--no-abbrev', '--no-renames');
+  const raw = ['--raw', '--no-abbrev', '--no-renames'];
+  const log = git(dir, 'log', '--no-merges', '--format=%x00', ...raw);
   for (const commit of log.toString().split('\0')) {
     const files = commit.split('\n').filter((line) => line.startsWith(':'));
     const change = files[0]?.match(/^:100644 100644 (\w+) (\w+) M\t(.+)$/);
@@ -111,7 +112,9 @@ const args = process.argv.slice(2);
 const option = args.indexOf('--count');
 const count = option < 0 ? 300 : Number(args.splice(option, 2)[1]);
 const [program, ...histories] = args;
-const rows = { edits: 0, left: 0, text: 0, tags: 0, old: 0, read: 0, numbers: 0, tagged: 0, lines: 0, letters: 0 };
+const rows = {
+  edits: 0, left: 0, text: 0, tags: 0, old: 0, read: 0, numbers: 0, tagged: 0, lines: 0, short: 0,
+};
 const shares = [];
 for (const history of histories) {
   let wanted = Math.floor(count / histories.length);
@@ -128,24 +131,26 @@ for (const history of histories) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, change.before);
     const { path } = change;
-    const read = (more) => call(program, dir, 'read_file', { path, maxBytes: 1 << 24, ...more }).content;
-    const printed = read({ tags: true });
-    const plain = read({});
-    const ways = { text: { path, edits: texts }, tags: { path, edits: byTags(change, printed.split('\n')) } };
-    for (const [way, args] of Object.entries(ways)) {
+    const whole = { path, maxBytes: 1 << 24 };
+    const plain = call(program, dir, 'read_file', whole).content;
+    const numbered = call(program, dir, 'read_file', { ...whole, lineNumbers: true }).content;
+    const printed = call(program, dir, 'read_file', { ...whole, tags: true }).content;
+    const ways = { text: texts, tags: byTags(change, printed.split('\n')) };
+    const sizes = {};
+    for (const [way, edits] of Object.entries(ways)) {
       writeFileSync(file, change.before);
-      call(program, dir, 'edit_file', args);
+      call(program, dir, 'edit_file', { path, edits });
       if (readFileSync(file, 'utf8') !== change.after) throw new Error(`${way}: ${path}`);
-      rows[way] += encode(JSON.stringify(args)).length;
+      sizes[way] = encode(JSON.stringify({ path, edits })).length;
+      rows[way] += sizes[way];
     }
-    const sizes = Object.values(ways).map((args) => encode(JSON.stringify(args)).length);
-    shares.push(sizes[1] / sizes[0]);
+    shares.push(sizes.tags / sizes.text);
     rows.old += texts.reduce((sum, { oldText }) => sum + encode(oldText).length, 0);
     rows.edits += 1;
     rows.lines += plain.split('\n').length - 1;
-    rows.letters += printed.split('\n').slice(0, -1).filter((line) => /^\d+#..\|/.test(line)).length;
+    rows.short += printed.split('\n').filter((line) => /^\d+#..\|/.test(line)).length;
     rows.read += encode(plain).length;
-    rows.numbers += encode(read({ lineNumbers: true })).length;
+    rows.numbers += encode(numbered).length;
     rows.tagged += encode(printed).length;
     rmSync(dir, { recursive: true });
   }
@@ -153,5 +158,8 @@ for (const history of histories) {
 shares.sort((one, other) => one - other);
 const at = (part) => shares[Math.floor((shares.length - 1) * part)].toFixed(2);
 console.log(rows);
-console.log(`tags / texts: ${(rows.tags / rows.text).toFixed(2)} in all; quartiles ${at(0.25)}, ${at(0.5)}, ${at(0.75)}`);
-console.log(`a line: ${((rows.numbers - rows.read) / rows.lines).toFixed(2)} tokens for its number, ${((rows.tagged - rows.read) / rows.lines).toFixed(2)} for number and tag`);
+const ratio = (rows.tags / rows.text).toFixed(2);
+console.log(`tags / texts: ${ratio} in all; quartiles ${at(0.25)}, ${at(0.5)}, ${at(0.75)}`);
+const perLine = (tokens) => ((tokens - rows.read) / rows.lines).toFixed(2);
+const [number, tag] = [perLine(rows.numbers), perLine(rows.tagged)];
+console.log(`a line: ${number} tokens for its number, ${tag} for number and tag`);

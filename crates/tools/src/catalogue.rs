@@ -104,10 +104,11 @@ impl ToolInfo {
     /// When there is no such file, or it cannot be read.
     pub fn for_printed(session: &Session, path: &str) -> Result<Self, ToolError> {
         let names = by_tags::printed_names(session, path)?;
-        let lines = || names.iter().filter(|name| *name != "0").map(String::as_str);
         // Empty text leaves an argument out.
-        let replaced: Vec<_> = std::iter::once("").chain(lines()).collect();
-        let below: Vec<_> = std::iter::once("").chain(names.iter().map(String::as_str)).collect();
+        let mut below = vec![""];
+        below.extend(names.iter().map(String::as_str));
+        let mut replaced = below.clone();
+        replaced.retain(|name| *name != "0");
         let mut info = Self::of(Tool::EditFile);
         let properties = &mut info.input_schema["properties"];
         properties["path"]["enum"] = json!([path]);

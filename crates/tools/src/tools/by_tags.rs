@@ -356,10 +356,10 @@ pub(crate) fn printed_names(session: &Session, path: &str) -> Result<Vec<String>
         };
         let encodings = &session.settings().encodings;
         let Some(text) = encodings.text_of(root, &path, bytes, false) else { continue };
-        let numbers = || lines.numbers();
-        let (Some(first), Some(last)) = (numbers().next(), numbers().last()) else { continue };
+        let numbers: Vec<usize> = lines.numbers().collect();
+        let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { continue };
         let tags = LineTags::of(text.bytes(), first..=last);
-        names.extend(numbers().map(|number| match tags.tag(number) {
+        names.extend(numbers.into_iter().map(|number| match tags.tag(number) {
             Some(tag) => (number, format!("{number}#{tag}")),
             None => (0, "0".to_owned()),
         }));

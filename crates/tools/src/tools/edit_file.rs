@@ -252,8 +252,7 @@ struct Unsure {
 fn unsure(named: &[NamedLines<'_>], base: &[u8], current: &[u8], edit: &Edit) -> Option<Unsure> {
     // The builder has the error of a conflict.
     let carried = carry(base, current, edit).ok().filter(|_| !named.is_empty())?;
-    let of_tags = |hunk: &&patch_engine::carry::CarriedHunk| is_named(named, hunk.hunk);
-    carried.hunks.iter().filter(of_tags).find_map(|hunk| {
+    carried.hunks.iter().filter(|hunk| is_named(named, hunk.hunk)).find_map(|hunk| {
         let why = if hunk.already_there {
             "it seems to be made already"
         } else if !by_tags::is_one_place([base, current], [&hunk.from, &hunk.to]) {
@@ -424,11 +423,11 @@ fn check_printed(
         return Ok(());
     }
     let ledger = session.ledger();
-    let is_seen = |lines: &RangeInclusive<usize>| {
+    let mut lines = found.text_lines.iter();
+    if lines.all(|lines| {
         ledger.has_tagged(path, version, lines)
             || ledger.has_lines(path, version, std::slice::from_ref(lines))
-    };
-    if found.text_lines.iter().all(is_seen) {
+    }) {
         return Ok(());
     }
     Err(by_tags::of_different_versions(&args.path))
@@ -480,10 +479,10 @@ fn or_tags(
     let versions = Versions::new(session, args, &file);
     // The edit that failed comes first: not all may be shown.
     let failed = error.details["editIndex"].as_u64();
-    let is_failed = |named: &&NamedLines<'_>| failed == Some(named.edit as u64);
-    let first = named.iter().filter(is_failed);
-    let others = named.iter().filter(|named| !is_failed(named));
+    let (first, others): (Vec<_>, Vec<_>) =
+        named.iter().partition(|named| failed == Some(named.edit as u64));
     let regions: Vec<_> = first
+        .into_iter()
         .chain(others)
         .take(LOCATED)
         .map(|named| versions.region(caller, named).unwrap_or_else(|| named.numbers()))
@@ -721,13 +720,9 @@ impl<'f> Edits<'f> {
         {
             return Err(super::encoding(self.path));
         }
-        let lines_of = |found: &Found| {
-            let last = found.place.end.max(found.place.start + 1) - 1;
-            self.file.line(found.place.start)..=self.file.line(last.min(self.file.text().len()))
-        };
-        let lines = all.iter().map(lines_of).collect();
+        let lines = all.iter().map(|found| self.line_numbers(&found.place)).collect();
         let texts = all.iter().filter(|found| found.whole.is_none());
-        let text_lines = texts.map(lines_of).collect();
+        let text_lines = texts.map(|found| self.line_numbers(&found.place)).collect();
         let sources = all.iter().map(|found| vec![found.edit]).collect();
         let mut splices = Splices::new();
         let mut whole = Vec::new();
@@ -738,6 +733,12 @@ impl<'f> Edits<'f> {
         }
         let edit = Edit { splices, sources, ..Edit::default() };
         Ok(FoundEdits { edit, whole, lines, text_lines })
+    }
+
+    /// Returns the lines of a place.
+    fn line_numbers(&self, place: &Range<usize>) -> RangeInclusive<usize> {
+        let last = place.end.max(place.start + 1) - 1;
+        self.file.line(place.start)..=self.file.line(last.min(self.file.text().len()))
     }
 
     /// Finds the places of the old text of an edit.

@@ -102,9 +102,8 @@ pub struct ReadFileData {
 impl ReadFileData {
     /// Returns the lines that have tags; line 0 is the place above the first one.
     pub(crate) fn tagged_lines(&self) -> Option<RangeInclusive<usize>> {
-        let number = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
-        let first = if self.start_line <= 1 { 0 } else { number(self.start_line) };
-        self.tagged.then(|| first..=number(self.end_line))
+        let first = if self.start_line <= 1 { 0 } else { index(self.start_line) };
+        self.tagged.then(|| first..=index(self.end_line))
     }
 }
 
@@ -263,10 +262,9 @@ fn add_lines(
     data: &mut ReadFileData,
 ) -> String {
     let (mut next, continues) = slice(text, args, from, content_limit(args, most), data);
-    let number = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
     let before = match (args.tags, args.line_numbers) {
         (Some(true), _) => {
-            let lines = number(data.start_line)..=number(data.end_line);
+            let lines = index(data.start_line)..=index(data.end_line);
             BeforeLines::Tags(LineTags::of(text, lines))
         }
         (_, Some(true)) => BeforeLines::Numbers,
@@ -290,6 +288,11 @@ fn add_lines(
     }
 }
 
+/// Returns the number of a line as the lines in memory are counted.
+fn index(line: u64) -> usize {
+    usize::try_from(line).unwrap_or(usize::MAX)
+}
+
 /// The words that are put before each line.
 enum BeforeLines<'t> {
     Nothing,
@@ -305,7 +308,7 @@ impl BeforeLines<'_> {
         match self {
             Self::Nothing => String::new(),
             Self::Numbers => format!("{number}\t"),
-            Self::Tags(tags) => tags.before(usize::try_from(number).unwrap_or(usize::MAX)),
+            Self::Tags(tags) => tags.before(index(number)),
         }
     }
 
