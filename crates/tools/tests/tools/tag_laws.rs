@@ -339,7 +339,7 @@ fn text_of(lines: &[Line]) -> String {
 #[test]
 fn an_edit_is_made_on_the_lines_that_were_printed() {
     let mut all = Outcomes::default();
-    let seeds = share(3000);
+    let seeds = share(1800);
     for seed in 0..u64::from(seeds) {
         let mut model = Model::new(seed);
         model.read();
@@ -377,7 +377,7 @@ fn an_edit_is_made_on_the_lines_that_were_printed() {
 #[test]
 fn edits_of_a_call_are_of_the_file_before_it() {
     let mut overlaps = 0;
-    for seed in 0..u64::from(share(6000)) {
+    for seed in 0..u64::from(share(3000)) {
         let mut rng = Rng::with_seed(seed);
         let lines: Vec<String> =
             (0..rng.usize(1..30)).map(|_| format!("line {}", rng.u8(0..4))).collect();
@@ -429,6 +429,6 @@ fn edits_of_a_call_are_of_the_file_before_it() {
         assert_eq!(reply["ok"], true, "{seed}: {args}: {reply}");
         assert_eq!(now, result.concat(), "{seed}: {args}");
     }
-    let all = share(6000);
+    let all = share(3000);
     assert!(overlaps > all / 10 && overlaps < all * 9 / 10, "{overlaps} of {all}");
 }
