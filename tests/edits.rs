@@ -54,6 +54,7 @@ fn edits_are_made_in_order_and_exactly() {
         (with(two.clone(), "replace_all", json!(null)), "a.txt", "one\n2\nthree"),
         (with(two.clone(), "expected_replacements", json!(1)), "a.txt", "one\n2\nthree"),
         (with(two.clone(), "instruction", json!("so")), "a.txt", "one\n2\nthree"),
+        (with(two.clone(), "from", json!("")), "a.txt", "one\n2\nthree"),
         // Each acts on what those before it left.
         (
             json!([edit("a.txt", "one", "two!"), edit("a.txt", "two!", "1")]),
@@ -156,6 +157,11 @@ fn an_edit_that_is_not_certain_is_refused() {
         (with(two.clone(), "old_str", json!("one")), "`old_str` beside the edit"),
         (with(two.clone(), "content", json!("one")), "beside the edit"),
         (json!({ "file_path": "a.txt", "new_string": "2" }), "no old text"),
+        (with(two.clone(), "from", json!("2#kz")), "`from` names a line by its tag"),
+        (
+            json!({ "path": "a.txt", "edits": [{ "after": "2#kz", "newText": "2" }] }),
+            "`after` names a line by its tag",
+        ),
         (json!({ "old_string": "two", "new_string": "2" }), "names no file"),
         (json!({ "path": "a.txt", "edits": [] }), "has no edit"),
         (json!({ "path": "a.txt", "edits": "x" }), "is not a list"),

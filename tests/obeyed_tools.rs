@@ -16,6 +16,7 @@ use file_tools::Tools as _;
 use file_tools::vendor::edit_patch::EditPatch;
 use file_tools::{FileTool, catalogue};
 use patch_session::envelope::Failure;
+use patch_session::line_tags::LineTags;
 
 use fs_guard::Sha256;
 use patch_engine::{Cancellation, Host};
@@ -312,6 +313,10 @@ fn wanted(workspace: &Path, args: &Value, argument: &str, wanted: &str) -> Value
         "true or false" => true.into(),
         "an object" => json!({}),
         "a directory" => "d".into(),
+        "a line by its number and tag, as read_file with tags prints it" => {
+            let text = text_of(workspace, path);
+            (LineTags::of(text.as_bytes(), 2..=2).before(2) + "two").into()
+        }
         "a text of the file without U+FFFD" => {
             let text = text_of(workspace, path);
             text.trim_end().rsplit(char::REPLACEMENT_CHARACTER).next().into()
@@ -407,6 +412,17 @@ pub(crate) fn obeyed(
                 }
             }
             before.into_iter().chain([again(args)]).collect()
+        }
+        "use_tags" => {
+            let mut args = args.clone();
+            let lines = hint["lines"].as_array().expect("lines");
+            let edits = args["edits"].as_array_mut().expect("edits");
+            for edit in edits.iter_mut().filter(|edit| edit["from"].is_string()) {
+                let number = edit["from"].as_str().unwrap_or_default().split('#').next();
+                let of_number = |line: &&Value| line.as_str().unwrap().split('#').next() == number;
+                edit["from"] = lines.iter().find(of_number).unwrap_or(&lines[0]).clone();
+            }
+            vec![again(args)]
         }
         // It shows the tools.
         "use_command" => {

@@ -9,6 +9,8 @@ pub mod audit;
 pub mod input;
 #[doc(hidden)]
 pub mod json;
+#[doc(hidden)]
+pub mod line_tags;
 mod local_time;
 mod operation;
 #[doc(hidden)]

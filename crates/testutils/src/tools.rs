@@ -37,7 +37,7 @@ pub const OBJECTS: &[(&str, &str)] = &[
     ("Match", "column line path preview"),
     ("FoundPath", "path type"),
     ("ExpectedFile", "path sha256"),
-    ("Edit", "expectedOccurrences newText oldText replaceAll"),
+    ("Edit", "after expectedOccurrences from newText oldText replaceAll to"),
     ("ProposedFile", "operation path toPath"),
 ];
 
@@ -133,7 +133,15 @@ fn looking() -> Vec<Known> {
     vec![
         Known {
             name: "read_file",
-            told: &["startLine", "from 1", "sha256", "expectedSha256", "cursor", "lineNumbers"],
+            told: &[
+                "startLine",
+                "from 1",
+                "sha256",
+                "expectedSha256",
+                "cursor",
+                "lineNumbers",
+                "tags",
+            ],
             searches: &["read lines", "read a file", "show file contents", "open a file"],
             works: json!({ "path": "f" }),
             usual: json!({ "path": "a.txt" }),
@@ -231,7 +239,7 @@ fn writing() -> Vec<Known> {
 fn edit_file() -> Known {
     Known {
         name: "edit_file",
-        told: &["exactly once", "replaceAll", "oldText", "all or none"],
+        told: &["exactly once", "replaceAll", "oldText", "all or none", "tags"],
         searches: &["edit a file", "replace text in a file", "find and replace a string"],
         works: json!({ "path": "f", "edits": (two()) }),
         usual: json!({
@@ -260,6 +268,14 @@ fn edit_file() -> Known {
             { "path": "changed.txt", "edits": [{ "oldText": "mine", "newText": "2" }] },
             (edit("bin", json!([{ "oldText": "a", "newText": "x" }]))),
             (edit("latin", json!([{ "oldText": "caf\u{fffd}", "newText": "x" }]))),
+            (edit("a.txt", json!([{ "from": "two", "newText": "2" }]))),
+            (edit("a.txt", json!([{ "from": "2", "newText": "2" }]))),
+            (edit("a.txt", json!([{ "from": "2#zz", "newText": "2" }]))),
+            (edit("a.txt", json!([{ "from": "9#zz", "newText": "2" }]))),
+            (edit("a.txt", json!([{ "after": "0", "to": "2#zz", "newText": "2" }]))),
+            (edit("a.txt", json!([{ "from": "2#zz", "oldText": "two", "newText": "2" }]))),
+            (edit("a.txt", json!([{ "after": "0", "newText": "2#zz|two" }]))),
+            { "path": "changed.txt", "edits": [{ "from": "1#zz", "newText": "2" }] },
         ],
     }
 }

@@ -1,5 +1,7 @@
 //! Calling a tool by its name, with JSON.
 
+use std::ops::RangeInclusive;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 use fs_guard::quoted;
 use patch_engine::commit::approval::Approvals;
 use patch_engine::remedy::Listing;
-use patch_engine::{Host, Remedy};
+use patch_engine::{Host, Remedy, Sha256};
 use patch_proposals::{Later, ProposalState, Proposals, proposed_later};
 
 use crate::catalogue::ToolInfo;
@@ -365,6 +367,10 @@ impl Tools for Session {
             asked.map_or(usual, |asked| usize::try_from(asked).unwrap_or(usize::MAX)).min(most),
         );
         self.note_printed(printed(&reply));
+        for Tagged { path, sha256, lines } in tagged(&reply) {
+            // An edit of lines that could not be noted is refused.
+            let _ = self.note_tagged(path, sha256, lines);
+        }
         reply
     }
 
@@ -471,6 +477,49 @@ fn unknown(name: &str) -> ToolError {
     .remedies([Remedy::See(Listing::Tools)])
 }
 
+/// Lines of a file that an answer has with their tags.
+struct Tagged<'r> {
+    path: &'r str,
+    /// The version of the file.
+    sha256: Sha256,
+    lines: Vec<RangeInclusive<usize>>,
+}
+
+/// Finds the lines with tags in an answer.
+fn tagged(reply: &Reply) -> Vec<Tagged<'_>> {
+    match reply {
+        Reply::Success(Success { data: Data::ReadFile(data), .. }) => {
+            let lines = data.tagged_lines().into_iter().collect();
+            let sha256 = data.sha256.parse();
+            sha256.map(|sha256| Tagged { path: &data.path, sha256, lines }).into_iter().collect()
+        }
+        Reply::Success(Success { data: Data::SearchFiles(data), .. }) => {
+            let matches = data.matches.iter();
+            matches
+                .filter_map(|found| {
+                    let (sha256, lines) = found.tagged.as_ref()?;
+                    let lines = lines.iter().map(|&line| line..=line).collect();
+                    Some(Tagged { path: &found.path, sha256: *sha256, lines })
+                })
+                .collect()
+        }
+        Reply::Failure(Failure { error, .. }) => {
+            let has_tags = error.hints.iter().any(|hint| matches!(hint, Hint::UseTags { .. }));
+            let remedies = error.remedies.iter().filter(|_| has_tags);
+            remedies
+                .filter_map(|remedy| match remedy {
+                    Remedy::UseTags { sha256, shown, .. } => {
+                        let path = error.path.as_deref()?;
+                        Some(Tagged { path, sha256: *sha256, lines: shown.clone() })
+                    }
+                    _ => None,
+                })
+                .collect()
+        }
+        Reply::Success(_) | Reply::EditPatch(_) => Vec::new(),
+    }
+}
+
 /// Finds the lines of files in an answer.
 fn printed(reply: &Reply) -> Vec<Printed<'_>> {
     match reply {
@@ -481,7 +530,7 @@ fn printed(reply: &Reply) -> Vec<Printed<'_>> {
                     .map(|found| Printed {
                         path: &found.path,
                         first: found.first_line,
-                        lines: found.preview.split('\n').collect(),
+                        lines: found.lines().collect(),
                     })
                     .collect()
             }

@@ -1,13 +1,15 @@
 //! The tools as they are described to models: descriptions and plain JSON schemas.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::tools::file_tool::{About, FileTool, schema};
 use crate::tools::*;
 use crate::vendor::edit_patch;
 use patch_session::Tool;
+use patch_session::answer::error::ToolError;
 use patch_session::audit::Operation;
+use patch_session::session::Session;
 
 /// A tool as a client lists it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,6 +94,29 @@ impl ToolInfo {
             output_schema: Value::Null,
             ..info
         }
+    }
+
+    /// Describes `edit_file` for one file, for engines that hold a model to a schema: the path is
+    /// this one, and `from`, `to` and `after` are lines that this session printed with tags.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or it cannot be read.
+    pub fn for_printed(session: &Session, path: &str) -> Result<Self, ToolError> {
+        let names = by_tags::printed_names(session, path)?;
+        // Empty text leaves an argument out.
+        let mut below = vec![""];
+        below.extend(names.iter().map(String::as_str));
+        let mut replaced = below.clone();
+        replaced.retain(|name| *name != "0");
+        let mut info = Self::of(Tool::EditFile);
+        let properties = &mut info.input_schema["properties"];
+        properties["path"]["enum"] = json!([path]);
+        let fields = &mut properties["edits"]["items"]["properties"];
+        for (name, lines) in [("from", &replaced), ("to", &replaced), ("after", &below)] {
+            fields[name]["enum"] = json!(lines);
+        }
+        Ok(info)
     }
 
     /// Describes a tool as a client lists it.

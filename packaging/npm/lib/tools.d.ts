@@ -19,6 +19,8 @@ export interface ReadFileArguments {
   path: string;
   /** First line, from 1. */
   startLine?: number;
+  /** Put 12#kz| before each line, its number and tag, for edit_file. */
+  tags?: boolean;
 }
 
 /** What `read_file` answers. */
@@ -114,6 +116,8 @@ export interface SearchFilesArguments {
   query: string;
   /** Directory to look in; the workspace root by default. */
   root?: string;
+  /** Put tags before lines, as in read_file. */
+  tags?: boolean;
 }
 
 export interface Match {
@@ -227,14 +231,20 @@ export interface WriteFileData {
 }
 
 export interface Edit {
+  /** Or the line to insert below; 0: the top. */
+  after?: string;
   /** Replace all, if there are so many. */
   expectedOccurrences?: number;
+  /** Or the first line to replace, 12#kz. */
+  from?: string;
   /** What takes its place. */
   newText: string;
   /** Text in the file, exactly; enough of it to be there once. */
-  oldText: string;
+  oldText?: string;
   /** Replace it wherever it is. */
   replaceAll?: boolean;
+  /** The last line to replace. */
+  to?: string;
 }
 
 /** The arguments of `edit_file`. */

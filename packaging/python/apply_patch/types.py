@@ -712,6 +712,8 @@ class ReadFileArguments(_ReadFileArguments, total=False):
     maxResultBytes: int
     # First line, from 1.
     startLine: int
+    # Put 12#kz| before each line, its number and tag, for edit_file.
+    tags: bool
 
 
 class _ReadFileData(TypedDict):
@@ -828,6 +830,8 @@ class SearchFilesArguments(_SearchFilesArguments, total=False):
     mode: Literal["path", "text", "regex"]
     # Directory to look in; the workspace root by default.
     root: str
+    # Put tags before lines, as in read_file.
+    tags: bool
 
 
 class _Match(TypedDict):
@@ -996,17 +1000,24 @@ class _Edit(TypedDict):
 
     # What takes its place.
     newText: str
-    # Text in the file, exactly; enough of it to be there once.
-    oldText: str
 
 
-class Edit(_Edit, total=False):
+_EditWords = TypedDict("_EditWords", {"from": 'str'}, total=False)
+
+
+class Edit(_EditWords, _Edit, total=False):
     """One of a list."""
 
+    # Or the line to insert below; 0: the top.
+    after: str
     # Replace all, if there are so many.
     expectedOccurrences: int
+    # Text in the file, exactly; enough of it to be there once.
+    oldText: str
     # Replace it wherever it is.
     replaceAll: bool
+    # The last line to replace.
+    to: str
 
 
 class _EditFileArguments(TypedDict):

@@ -8,7 +8,8 @@ use apply_patch_api::tools::Tools as _;
 use apply_patch_api::tools::audit::Audit;
 use apply_patch_api::tools::settings::glob;
 use apply_patch_api::tools::{
-    Reply, Session, SessionName, Tool, ToolError, TurnName, brief_catalogue, catalogue, unique_json,
+    Reply, Session, SessionName, Tool, ToolError, ToolInfo, TurnName, brief_catalogue, catalogue,
+    unique_json,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -41,6 +42,10 @@ pub(crate) struct ToolArgs {
     /// With `--list`: what each tool does and its arguments by name, in a third of the size
     #[arg(long, requires = "list")]
     pub(crate) brief: bool,
+    /// With `--list` and `--session`: print `edit_file` with a schema for this file, in which `from`,
+    /// `to` and `after` are the lines that the session printed with tags
+    #[arg(long, value_name = "PATH", requires_all = ["list", "session"], conflicts_with = "brief")]
+    pub(crate) printed: Option<String>,
     /// Take the arguments as those of another tool
     #[arg(long, value_name = "DIALECT", conflicts_with_all = ["events", "call_id"])]
     pub(crate) dialect: Option<Dialect>,
@@ -72,7 +77,11 @@ pub(crate) enum Dialect {
 
 pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     if args.list {
-        let tools = if args.brief { brief_catalogue() } else { catalogue() };
+        let tools = match &args.printed {
+            Some(path) => vec![for_printed(global, args, path)?],
+            None if args.brief => brief_catalogue(),
+            None => catalogue(),
+        };
         json::print(&json!({ "tools": tools }));
         return Ok(Exit::Done);
     }
@@ -110,6 +119,12 @@ pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<Exit, Failure> {
     Ok(interrupt::came().filter(|_| exit != Exit::Done).unwrap_or(exit))
 }
 
+/// Describes `edit_file` for a file of which the session printed lines with tags.
+fn for_printed(global: &Global, args: &ToolArgs, path: &str) -> Result<ToolInfo, Failure> {
+    let session = session(global, args)?;
+    ToolInfo::for_printed(&session, path).map_err(|error| Failure::Tool(Box::new(error)))
+}
+
 /// Answers in the shape of the called tool.
 fn failed(args: &ToolArgs, error: ToolError) -> Exit {
     let exit = error.class.into();
@@ -126,12 +141,18 @@ fn failed(args: &ToolArgs, error: ToolError) -> Exit {
 }
 
 fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure> {
+    let session = session(global, args)?;
+    let input = input(args.args.as_deref().unwrap_or_default())?;
+    Ok((session, input))
+}
+
+/// Opens the session of a call.
+fn session(global: &Global, args: &ToolArgs) -> Result<Session, Failure> {
     let policy = global.settings.policy()?;
     let workspace = super::workspace::open_with(global, policy)?;
     if args.caution.sandbox {
         workspace::confine(global, &workspace, None)?;
     }
-    let input = input(args.args.as_deref().unwrap_or_default())?;
     let settings = apply_patch_api::session_settings(&global.layers, None);
     let tools = match &args.session {
         Some(name) => {
@@ -146,7 +167,7 @@ fn prepare(global: &Global, args: &ToolArgs) -> Result<(Session, Value), Failure
             Session::new(workspace, Audit::new(SessionName::cli(), args.agent.clone()), settings)
         }
     };
-    Ok((workspace::in_turn(tools, args.turn.as_ref())?, input))
+    workspace::in_turn(tools, args.turn.as_ref())
 }
 
 fn input(args: &str) -> Result<Value, Failure> {

@@ -220,10 +220,34 @@ fn the_brief_list_is_short() {
     let list = client.request("tools/list", json!({}))["result"].clone();
     let count = list["tools"].as_array().unwrap().len();
     assert_eq!(count, Tool::usual().count());
-    // 9350 bytes for 13 tools.
-    assert!(13 * list.to_string().len() < 9350 * count, "{list}");
+    // 9450 bytes for 13 tools.
+    assert!(13 * list.to_string().len() < 9450 * count, "{list}");
     assert!(list["tools"][0].get("outputSchema").is_none(), "{list}");
     assert!(list["tools"][0]["annotations"].is_object(), "{list}");
+}
+
+/// A client may show its model the text alone.
+#[test]
+fn lines_have_their_tags_in_the_text() {
+    let place = Place::new(&[("f", b"one\ntwo\nthree\n")]);
+    let mut client = place.client(Era::Sessions);
+    let text = |result: &Value| {
+        let content = result["content"].as_array().unwrap().iter();
+        content.map(|part| part["text"].as_str().unwrap().to_owned()).collect::<String>()
+    };
+    let read = text(&client.call("read_file", json!({ "path": "f", "tags": true })));
+    let line = |text: &str, end: &str| {
+        text.lines().find(|line| line.ends_with(end)).unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    let two = line(&read, "|two");
+    std::fs::write(place.path("f"), "one\nzwei\nthree\n").unwrap();
+    let edit = |line: &str| json!({ "path": "f", "edits": [{ "from": line, "newText": "2" }] });
+    let refused = client.call("edit_file", edit(&two));
+    assert_eq!(refused["structuredContent"]["error"]["kind"], "stale_file", "{refused}");
+    let now = line(&text(&refused), "|zwei");
+    let edited = client.call("edit_file", edit(&now));
+    assert_eq!(edited["isError"], false, "{edited}");
+    assert_eq!(place.read("f"), b"one\n2\nthree\n");
 }
 
 #[test]

@@ -7,7 +7,7 @@ pub mod words;
 
 use std::ops::RangeInclusive;
 
-use fs_guard::{Account, FileKind, Rule};
+use fs_guard::{Account, FileKind, Rule, Sha256};
 use patch_grammar::{ParseError, ParseErrorKind};
 use patch_text::locate::Pass;
 use workspace_trash::TransactionId;
@@ -76,6 +76,15 @@ pub enum Remedy {
         before: String,
         /// The text to put after both.
         after: String,
+    },
+    /// Name lines by the tags that they have now.
+    UseTags {
+        /// The version of the file.
+        sha256: Sha256,
+        /// The numbers of the lines that are quoted in full.
+        shown: Vec<RangeInclusive<usize>>,
+        /// The lines as they are printed, with their tags.
+        lines: Vec<String>,
     },
     /// Begin the hunk with this header: then it means one place.
     UseHeader {

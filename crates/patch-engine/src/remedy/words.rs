@@ -59,6 +59,7 @@ impl Remedy {
             | Self::See(_)
             | Self::First(_)
             | Self::SendWholeFile
+            | Self::UseTags { .. }
             | Self::UndoInstead(_)
             | Self::UndoInOrder(_) => return None,
         })

@@ -40,12 +40,19 @@ fn numbered<'p>(text: &'p [u8], separator: &[u8]) -> Option<(usize, &'p [u8])> {
     let text = text.strip_prefix(b"L").unwrap_or(text);
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let number = std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?;
-    let rest = &text[digits..];
+    let rest = without_tag(&text[digits..]);
     match rest.strip_prefix(separator) {
         Some(line) => Some((number, line)),
         // An empty line, cut off behind the separator.
         None => (rest == separator.trim_ascii_end()).then_some((number, &b""[..])),
     }
+}
+
+/// Returns the text without the tag of a line, `#kz`.
+fn without_tag(text: &[u8]) -> &[u8] {
+    let Some(tag) = text.strip_prefix(b"#") else { return text };
+    let letters = tag.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    if letters == 0 { text } else { &tag[letters..] }
 }
 
 /// The ways to read the lines of a hunk without line numbers, each with the number of the first old
@@ -230,11 +237,14 @@ mod tests {
             ("-  9\ta\n- 10\tb\n+x\n", vec!["a", "b", "x"]),
             (" L12: a\n+new\n", vec!["a", "new"]),
             (" 7\u{2192}a\n", vec!["a"]),
+            (" 7#kz|a\n-8#bcd|\n+8#xx|b\n", vec!["a", "", "b"]),
         ] {
             let ways = ways(body);
             assert!(ways.iter().any(|(_, lines)| *lines == wanted), "{body}: {ways:?}");
         }
-        for body in [" 3| a\n 5| b\n", " 3| a\n b\n", " a\n", " 3 a\n", " 1| a\n+2| x\n+y\n"] {
+        for body in
+            [" 3| a\n 5| b\n", " 3| a\n b\n", " a\n", " 3 a\n", " 1| a\n+2| x\n+y\n", " 1#|a\n"]
+        {
             assert_eq!(ways(body), [], "{body}");
         }
     }

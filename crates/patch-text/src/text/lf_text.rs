@@ -93,6 +93,14 @@ impl LfText {
         memchr::memchr_iter(b'\n', &self.text[..at]).count() + 1
     }
 
+    /// Returns where a line begins, counted from 1; the end of the text for a line below the last.
+    #[must_use]
+    pub fn start_of(&self, line: usize) -> usize {
+        let above = line.checked_sub(2);
+        let feed = above.map(|nth| memchr::memchr_iter(b'\n', &self.text).nth(nth));
+        feed.map_or(0, |feed| feed.map_or(self.text.len(), |feed| feed + 1))
+    }
+
     /// Makes the range and the bytes that replace the text `old` at a place. The bytes that both
     /// texts share at their ends stay as they are.
     #[must_use]

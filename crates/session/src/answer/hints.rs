@@ -3,7 +3,7 @@
 
 use patch_engine::Remedy;
 use patch_engine::patch_text::locate::hints::{
-    SEND_AGAIN, context_words, header_words, paste_words, search_words,
+    SEND_AGAIN, block, context_words, header_words, paste_words, search_words,
 };
 use patch_engine::remedy::words::{self, code};
 use patch_engine::remedy::{
@@ -221,6 +221,11 @@ pub enum Hint {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         after: String,
     },
+    /// Name lines by the tags that they have now.
+    UseTags {
+        /// The lines, with their tags.
+        lines: Vec<String>,
+    },
     /// Begin the hunk with this line, so that only one place matches.
     UseHeader {
         /// The line of the meant place in the file.
@@ -380,6 +385,8 @@ fn followed(remedy: &Remedy, caller: Caller) -> Option<Remedy> {
             | Remedy::MoveHunk { .. },
             _,
         ) => has_hunks.then(|| remedy.clone()),
+        (Remedy::UseTags { .. }, Caller::Tool(_)) => Some(remedy.clone()),
+        (Remedy::UseTags { .. }, Caller::Editor | Caller::Operations) => None,
         (Remedy::Arguments(changes), Caller::Editor) => {
             let changes = changes.iter().map(of_editor).collect::<Option<Vec<_>>>();
             changes.map(Remedy::Arguments)
@@ -483,6 +490,7 @@ impl Hint {
                 end_line: lines.as_ref().map(|lines| *lines.end()),
             },
             Remedy::ReplaceHunk { lines } => Self::ReplaceHunk { lines },
+            Remedy::UseTags { lines, .. } => Self::UseTags { lines },
             Remedy::AddContext { means_line, bare, below, lines } => {
                 let lines = lines.iter().map(|line| format!(" {line}")).collect();
                 Self::AddContext { means_line, header: bare.then_some("@@"), below, lines }
@@ -893,6 +901,7 @@ impl Hint {
             self,
             Self::ReplaceHunk { .. }
                 | Self::AddText { .. }
+                | Self::UseTags { .. }
                 | Self::UseHeader { .. }
                 | Self::CorrectArguments { .. }
         );
@@ -920,6 +929,9 @@ impl Hint {
                 read_words(path, start_line.zip(*end_line), caller)
             }
             Self::ReplaceHunk { lines } => paste_words(lines),
+            Self::UseTags { lines } => {
+                format!("name the lines by the tags that they have now:{}", block(lines))
+            }
             Self::AddContext { means_line, header, below, lines } => {
                 context_words(*means_line, *header, *below, lines)
             }
@@ -1001,7 +1013,7 @@ fn read_words(path: &str, lines: Option<(usize, usize)>, caller: Caller) -> Stri
         None => String::new(),
     };
     let copy = match caller {
-        Caller::Tool(Tool::EditFile) => "copy oldText from there",
+        Caller::Tool(Tool::EditFile) => "copy oldText or the tags from there",
         Caller::Editor => "write the command for what is there now",
         Caller::Tool(tool)
             if !matches!(tool, Tool::ApplyPatch | Tool::EditPatch | Tool::Propose) =>

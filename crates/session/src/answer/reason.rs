@@ -27,6 +27,10 @@ patch_grammar::named! {
         /// An expected hash that is none, or one for a directory. What to do: take `sha256` from
         /// `read_file`, or leave it out.
         BadSha256 = "bad_sha256",
+        /// `edit_file`: a line that is named by something else than its number and tag, or by its
+        /// number alone; lines in the wrong order; an edit that names both lines and old text. What
+        /// to do: take `from`, `to` and `after` from `read_file` with `tags`.
+        BadTag = "bad_tag",
         /// `restore_file`: a name that no file in the trash can have. What to do: take `trashedTo`
         /// from the answer.
         BadTrashPath = "bad_trash_path",
@@ -99,6 +103,12 @@ patch_grammar::named! {
         /// `--part all`.
         SeveralPatches = "several_patches",
         Stale = "stale",
+        /// `edit_file`: the line of this number has another tag, or was not printed with tags. What to
+        /// do: take the tags of the answer, or read the file again with `tags`.
+        TagNotFound = "tag_not_found",
+        /// `edit_file`, `write_file`: lines of the new text begin with tags, which would be written
+        /// into the file. What to do: leave the tags out.
+        TagsInText = "tags_in_text",
         /// MCP with `--approve ask`: more files than a person can be shown. What to do: split the
         /// change, or apply it in a terminal.
         TooManyToShow = "too_many_to_show",

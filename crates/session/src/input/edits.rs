@@ -50,6 +50,8 @@ const NEW: &[&str] = &["new_string", "newString", "new_str", "newText", "new_tex
 const EVERYWHERE: &[&str] = &["replace_all", "replaceAll"];
 const COUNT: &[&str] = &["expected_replacements", "expectedOccurrences"];
 const LIST: &[&str] = &["edits", "replacements"];
+/// The fields of the tool `edit_file` with names of lines.
+const LINES: [&str; 3] = ["from", "to", "after"];
 const CONTENT: &[&str] = &["content", "file_text"];
 
 /// The commands of the text editor tool.
@@ -253,6 +255,15 @@ fn take_command(object: &mut Map<String, Value>) -> Result<Option<String>, NotRe
 
 /// Takes the texts of an edit.
 fn replacement(object: &mut Map<String, Value>) -> Result<Change, NotReceived> {
+    for field in LINES {
+        // Empty text is how a model leaves a field out where all are required.
+        if object.remove(field).is_some_and(|name| !name.is_null() && name != "") {
+            return wrapped(
+                format!("`{field}` names a line by its tag, which only the tool `edit_file` knows"),
+                "give the text of the lines as `old_string`",
+            );
+        }
+    }
     let Some(old) = take_text(object, OLD)? else {
         return wrapped("this edit has no old text", "give its `old_string`");
     };

@@ -23,6 +23,10 @@ pub(super) const FOLDER: &str = "sessions";
 const COMPACT_SIZE: u64 = 1 << 20;
 const MAX_SIZE: u64 = 64 << 20;
 
+/// How often a file may be printed with tags, in one version and then in another, until the first
+/// of them is forgotten.
+const MAX_TAGGED: usize = 32;
+
 /// The hash of each file when the session last read or wrote the file.
 ///
 /// A ledger can only make a write fail, never permit one, and so is not signed. At worst a forged
@@ -42,14 +46,28 @@ struct Seen {
     files: BTreeMap<String, Sha256>,
     /// The printed lines of a file, for one version.
     lines: BTreeMap<String, (Sha256, LineRanges)>,
+    /// The lines of a file that were printed with tags, in the order in which that was.
+    tagged: BTreeMap<String, Vec<(Sha256, LineRanges)>>,
+}
+
+impl Seen {
+    fn add_tagged(&mut self, path: &str, hash: Sha256, lines: LineRanges) {
+        let printed = self.tagged.entry(path.to_owned()).or_default();
+        match printed.last_mut() {
+            Some((of, known)) if *of == hash => known.add(lines.0),
+            _ => printed.push((hash, lines)),
+        }
+        let oldest = printed.len().saturating_sub(MAX_TAGGED);
+        printed.drain(..oldest);
+    }
 }
 
 /// Ranges of lines, from 1, in order and with gaps between.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct LineRanges(Vec<RangeInclusive<usize>>);
+pub struct LineRanges(Vec<RangeInclusive<usize>>);
 
 impl LineRanges {
-    fn add(&mut self, new: impl IntoIterator<Item = RangeInclusive<usize>>) {
+    pub(crate) fn add(&mut self, new: impl IntoIterator<Item = RangeInclusive<usize>>) {
         self.0.extend(new.into_iter().filter(|range| !range.is_empty()));
         self.0.sort_by_key(|range| *range.start());
         let mut joined: Vec<RangeInclusive<usize>> = Vec::new();
@@ -64,7 +82,13 @@ impl LineRanges {
         self.0 = joined;
     }
 
-    fn cover(&self, wanted: &RangeInclusive<usize>) -> bool {
+    /// Returns the numbers of the lines.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().cloned().flatten()
+    }
+
+    /// Returns whether all these lines are there.
+    pub fn cover(&self, wanted: &RangeInclusive<usize>) -> bool {
         let nth = self.0.partition_point(|range| range.end() < wanted.start());
         wanted.is_empty()
             || self
@@ -192,6 +216,56 @@ impl Ledger {
         lines.is_some_and(|(_, lines)| wanted.iter().all(|range| lines.cover(range)))
     }
 
+    /// Notes lines of a version of a file that were printed with tags; line 0 is the place above the
+    /// first one.
+    pub(crate) fn note_tagged(
+        &self,
+        workspace: &Workspace,
+        path: &str,
+        hash: Sha256,
+        lines: impl IntoIterator<Item = RangeInclusive<usize>>,
+    ) -> Result<(), commit::Error> {
+        let mut new = LineRanges::default();
+        new.add(lines);
+        {
+            let mut seen = self.seen();
+            let newest = seen.tagged.get(path).and_then(|versions| versions.last());
+            let is_known = newest.is_some_and(|(of, known)| {
+                *of == hash && new.0.iter().all(|range| known.cover(range))
+            });
+            if new.0.is_empty() || is_known {
+                return Ok(());
+            }
+            seen.add_tagged(path, hash, new.clone());
+        }
+        self.write(workspace, &format!("#{hash}:{new} {}\n", workspace.prefix().join(path)))
+    }
+
+    /// Returns whether lines of the file were printed with tags, in any version.
+    pub fn has_tags(&self, path: &str) -> bool {
+        self.seen().tagged.contains_key(path)
+    }
+
+    /// Returns whether lines of any file were printed with tags.
+    pub fn has_any_tags(&self) -> bool {
+        !self.seen().tagged.is_empty()
+    }
+
+    /// Returns the lines that were printed with tags, each time with the version of the file, the
+    /// last time first.
+    pub fn tagged(&self, path: &str) -> Vec<(Sha256, LineRanges)> {
+        let seen = self.seen();
+        seen.tagged.get(path).into_iter().flatten().rev().cloned().collect()
+    }
+
+    /// Returns whether all these lines of this version of a file were printed with tags.
+    pub fn has_tagged(&self, path: &str, hash: Sha256, wanted: &RangeInclusive<usize>) -> bool {
+        let mut all = LineRanges::default();
+        let of_version = self.tagged(path).into_iter().filter(|(of, _)| *of == hash);
+        of_version.for_each(|(_, lines)| all.add(lines.0));
+        all.cover(wanted)
+    }
+
     /// Adds lines to the ledger on disk, if there is one.
     fn write(&self, workspace: &Workspace, lines: &str) -> Result<(), commit::Error> {
         let Some(session) = self.kept.as_ref().filter(|_| !lines.is_empty()) else { return Ok(()) };
@@ -241,6 +315,11 @@ fn compact(
     for (path, (hash, lines)) in &seen.lines {
         writeln!(text, "{hash}:{lines} {}", prefix.join(path)).expect("a string takes all");
     }
+    for (path, versions) in &seen.tagged {
+        for (hash, lines) in versions {
+            writeln!(text, "#{hash}:{lines} {}", prefix.join(path)).expect("a string takes all");
+        }
+    }
     dir.spot(&file_name(session)).write(text.as_bytes(), false)
 }
 
@@ -266,9 +345,17 @@ fn read_line(line: &str, prefix: &Prefix, seen: &mut Seen) {
     } else if let Ok(hash) = hash.parse() {
         seen.files.insert(path, hash);
     } else if let Some((hash, lines)) = hash.split_once(':')
-        && let (Ok(hash), Ok(lines)) = (hash.parse(), lines.parse())
+        && let Ok(lines) = lines.parse()
     {
-        seen.lines.insert(path, (hash, lines));
+        match (hash.strip_prefix('#'), hash.parse()) {
+            (Some(tagged), _) => {
+                if let Ok(hash) = tagged.parse() {
+                    seen.add_tagged(&path, hash, lines);
+                }
+            }
+            (None, Ok(hash)) => drop(seen.lines.insert(path, (hash, lines))),
+            (None, Err(_)) => {}
+        }
     }
 }
 
@@ -294,5 +381,38 @@ mod tests {
         for text in ["", "1", "1-", "a-b", "1-2,"] {
             assert_eq!(text.parse::<LineRanges>(), Err(()), "{text:?}");
         }
+    }
+
+    #[test]
+    fn lines_with_tags_are_kept_in_the_order_of_printing() {
+        let [a, b] = [&b"a"[..], b"b"].map(Sha256::of);
+        let text = format!(
+            "#{a}:0-3 f\n#{a}:4-9 f\n#{b}:4-5 f\n#{a}:20-21 f\n#x:1-2 f\n#{a}:x f\n#{a}:1 f\n"
+        );
+        let ledger = Ledger::in_memory();
+        for line in text.split_inclusive('\n') {
+            read_line(line, &Prefix::default(), &mut ledger.seen());
+        }
+        let ranges = |text: &str| text.parse::<LineRanges>().unwrap();
+        let wanted = [(a, ranges("20-21")), (b, ranges("4-5")), (a, ranges("0-9"))];
+        assert_eq!(ledger.tagged("f"), wanted);
+        for (version, lines, printed) in [
+            (a, 0..=9, true),
+            (a, 9..=10, false),
+            (a, 20..=21, true),
+            (b, 4..=5, true),
+            (b, 3..=4, false),
+        ] {
+            assert_eq!(ledger.has_tagged("f", version, &lines), printed, "{lines:?}");
+        }
+        assert!(ledger.has_tags("f"));
+        assert!(!ledger.has_tags("g"));
+        for nth in 0..100_usize {
+            let hash = Sha256::of(&nth.to_le_bytes());
+            ledger.seen().add_tagged("f", hash, ranges("7-8"));
+        }
+        let tagged = ledger.tagged("f");
+        assert_eq!(tagged.len(), MAX_TAGGED);
+        assert_eq!(tagged[0].0, Sha256::of(&99_usize.to_le_bytes()));
     }
 }

@@ -18,6 +18,7 @@ pub(crate) mod undo;
 pub(crate) mod who;
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -302,6 +303,17 @@ impl Session {
         Ok(())
     }
 
+    /// Notes lines of a version of a file that were printed with tags, for the edits that name them.
+    #[doc(hidden)]
+    pub fn note_tagged(
+        &self,
+        path: &str,
+        sha256: Sha256,
+        lines: impl IntoIterator<Item = RangeInclusive<usize>>,
+    ) -> Result<(), ToolError> {
+        Ok(self.ledger.note_tagged(&self.workspace, path, sha256, lines)?)
+    }
+
     /// Returns the hashes by which the session knows the files after a change.
     fn touched(&self, report: &Report) -> Vec<(String, Option<Sha256>)> {
         let plan = &report.plan;
@@ -309,8 +321,15 @@ impl Session {
         let known = plan.transitions().iter().filter(|now| !(is_undo && self.is_unseen(now)));
         let mut touched: Vec<_> =
             known.map(|now| (now.path().as_str().to_owned(), now.after())).collect();
-        // After a carried change, the session has not seen the changes of others to the file.
-        for (path, bytes) in plan.carried_bases() {
+        // After a carried change, the session has not seen the changes of others to the file, unless
+        // it knows the version that was changed: the change was for an earlier one.
+        let is_formatted = self.settings.formatter.is_some();
+        let carried = plan.carried_bases().iter().filter(|(path, _)| {
+            let before = plan.transitions().iter().find(|now| now.path() == path);
+            let before = before.and_then(Transition::before);
+            is_formatted || before.is_none() || before != self.ledger.get(path.as_str())
+        });
+        for (path, bytes) in carried {
             touched.push((path.to_string(), Some(Sha256::of(bytes))));
         }
         touched

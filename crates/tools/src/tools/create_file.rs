@@ -4,6 +4,7 @@ use patch_engine::{Host, PlanBuilder, Transition};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::tools::by_tags;
 use crate::tools::file_tool::{About, FileTool};
 use patch_session::Tool;
 use patch_session::answer::arguments::given;
@@ -71,6 +72,7 @@ impl FileTool for CreateFile {
             let parents = self.create_parent_directories == Some(true);
             let options = session.options(parents, false)?;
             let report = call.commit(&mut |root| {
+                by_tags::refuse_copied(session, &self.path, &self.content)?;
                 let mut builder = PlanBuilder::new(root, &options);
                 builder.create(&self.path, self.content.clone().into_bytes())?;
                 finish(builder)

@@ -26,6 +26,7 @@ macro_rules! each_tool {
 }
 
 pub mod apply_patch;
+pub(crate) mod by_tags;
 pub mod create_file;
 pub mod delete_file;
 pub mod edit_file;

@@ -1,5 +1,7 @@
 //! `read_file`: a slice of a text file, and the hash of all of it.
 
+use std::ops::RangeInclusive;
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use fs_guard::RelPath;
 use patch_engine::{ErrorKind, FileText, Host, Remedy, Sha256};
@@ -13,6 +15,7 @@ use patch_session::answer::arguments::given;
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::ToolError;
 use patch_session::answer::reason::Reason;
+use patch_session::line_tags::LineTags;
 use patch_session::session::Session;
 use patch_session::text::{Newlines, length, prefix, split_terminator, without_bom};
 
@@ -45,6 +48,8 @@ pub struct ReadFile {
     pub cursor: Option<String>,
     /// Put its number and a tab before each line.
     pub line_numbers: Option<bool>,
+    /// Put 12#kz| before each line, its number and tag, for edit_file.
+    pub tags: Option<bool>,
     /// Give a binary file as base64.
     pub allow_binary: Option<bool>,
     /// Most bytes of the answer.
@@ -88,6 +93,18 @@ pub struct ReadFileData {
     /// utf-8, or the charset that the content was decoded from, or unknown (content has U+FFFD for
     /// what is not UTF-8), or binary.
     pub encoding: &'static str,
+    /// Whether the lines have tags.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) tagged: bool,
+}
+
+impl ReadFileData {
+    /// Returns the lines that have tags; line 0 is the place above the first one.
+    pub(crate) fn tagged_lines(&self) -> Option<RangeInclusive<usize>> {
+        let first = if self.start_line <= 1 { 0 } else { index(self.start_line) };
+        self.tagged.then(|| first..=index(self.end_line))
+    }
 }
 
 impl FileTool for ReadFile {
@@ -98,7 +115,8 @@ impl FileTool for ReadFile {
         does: "Reads, opens a file: shows its contents, or lines startLine to endLine of it (from \
             1, both included). Lines are read with LF ends and without BOM; sha256 is of the \
             whole file on disk: change the file with it as expectedSha256, or without in the same \
-            session. If truncated, read on with cursor. lineNumbers puts numbers before the lines.",
+            session. If truncated, read on with cursor. lineNumbers puts numbers before the \
+            lines, tags 12#kz|, for edit_file.",
         errors: "Errors: not_found: check the path with glob. binary_file: leave it, or set \
             allowBinary. file_too_large: give up. outside_workspace, permission_denied: use \
             another path. command_failed: correct the arguments.",
@@ -185,6 +203,7 @@ fn part(
             None if std::str::from_utf8(bytes).is_ok() => "utf-8",
             None => "unknown",
         },
+        tagged: false,
     };
     let asked = args.max_result_bytes.map(|asked| {
         let around = length(&data) + data.path.len() + AROUND;
@@ -243,18 +262,24 @@ fn add_lines(
     data: &mut ReadFileData,
 ) -> String {
     let (mut next, continues) = slice(text, args, from, content_limit(args, most), data);
+    let before = match (args.tags, args.line_numbers) {
+        (Some(true), _) => {
+            let lines = index(data.start_line)..=index(data.end_line);
+            BeforeLines::Tags(LineTags::of(text, lines))
+        }
+        (_, Some(true)) => BeforeLines::Numbers,
+        _ => BeforeLines::Nothing,
+    };
     let content = data.content.as_deref().unwrap_or_default();
-    let first = args.line_numbers.and_then(|yes| yes.then_some(data.start_line));
-    let fitting = fitting_json(content, most, first);
+    let fitting = fitting_json(content, most, data.start_line, &before);
     if fitting < content.len() {
         (next, _) = slice(text, args, from, fitting, data);
     }
     data.truncated = next.is_some();
     data.next_cursor = next.map(|at| at.to_string());
-    if args.line_numbers == Some(true) {
-        let content = data.content.take().unwrap_or_default();
-        data.content = Some(numbered(&content, data.start_line, continues));
-    }
+    data.tagged = matches!(before, BeforeLines::Tags(_));
+    let content = data.content.take().unwrap_or_default();
+    data.content = Some(before.put(content, data.start_line, continues));
     let ReadFileData { path, start_line, end_line, line_count, .. } = &*data;
     if end_line >= start_line {
         format!("{path}: lines {start_line}-{end_line} of {line_count}")
@@ -263,17 +288,45 @@ fn add_lines(
     }
 }
 
-/// Puts its number and a tab before each line. If the text continues a line, that line had its
-/// number in the last answer.
-fn numbered(content: &str, first: u64, continues: bool) -> String {
-    (first..)
-        .zip(content.split_inclusive('\n'))
-        .enumerate()
-        .map(|(at, (number, line))| match (at, continues) {
-            (0, true) => String::from(line),
-            _ => format!("{number}\t{line}"),
-        })
-        .collect()
+/// Returns the number of a line as the lines in memory are counted.
+fn index(line: u64) -> usize {
+    usize::try_from(line).unwrap_or(usize::MAX)
+}
+
+/// The words that are put before each line.
+enum BeforeLines<'t> {
+    Nothing,
+    /// Its number and a tab.
+    Numbers,
+    /// Its number and its tag.
+    Tags(LineTags<'t>),
+}
+
+impl BeforeLines<'_> {
+    /// Returns the words before a line.
+    fn of(&self, number: u64) -> String {
+        match self {
+            Self::Nothing => String::new(),
+            Self::Numbers => format!("{number}\t"),
+            Self::Tags(tags) => tags.before(index(number)),
+        }
+    }
+
+    /// Puts the words before each line. If the text continues a line, that line had them in the
+    /// last answer.
+    fn put(&self, content: String, first: u64, continues: bool) -> String {
+        if matches!(self, Self::Nothing) {
+            return content;
+        }
+        (first..)
+            .zip(content.split_inclusive('\n'))
+            .enumerate()
+            .map(|(at, (number, line))| match (at, continues) {
+                (0, true) => String::from(line),
+                _ => self.of(number) + line,
+            })
+            .collect()
+    }
 }
 
 /// Fills in the requested lines from an offset in the text on, up to a number of bytes, in whole
@@ -336,19 +389,18 @@ fn slice(
     (next, continues)
 }
 
-/// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with a
-/// number from `first` on and a tab before each line if `first` is given.
-fn fitting_json(text: &str, most: usize, first: Option<u64>) -> usize {
+/// Returns how many bytes at the beginning of a text fit into `most` bytes of a JSON string, with
+/// the words before its lines, which have numbers from `first` on.
+fn fitting_json(text: &str, most: usize, first: u64, before: &BeforeLines<'_>) -> usize {
     let mut left = most;
     let mut number = first;
     let mut before_line = true;
     for (at, c) in text.char_indices() {
-        let prefix = match &mut number {
-            Some(number) if before_line => {
-                *number += 1;
-                (*number - 1).to_string().len() + 2
-            }
-            _ => 0,
+        let prefix = if before_line && !matches!(before, BeforeLines::Nothing) {
+            number += 1;
+            length(&before.of(number - 1)) - 2
+        } else {
+            0
         };
         // JSON escapes these characters only. Asking the serializer about each character would cost
         // more than the rest of a read.
@@ -404,8 +456,9 @@ mod tests {
         for c in '\0'..=char::MAX {
             let length = length(&c) - 2;
             let text = c.to_string();
-            assert_eq!(fitting_json(&text, length, None), text.len(), "{c:?}");
-            assert_eq!(fitting_json(&text, length - 1, None), 0, "{c:?}");
+            let fitting = |most| fitting_json(&text, most, 1, &BeforeLines::Nothing);
+            assert_eq!(fitting(length), text.len(), "{c:?}");
+            assert_eq!(fitting(length - 1), 0, "{c:?}");
         }
     }
 }

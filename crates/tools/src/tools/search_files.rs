@@ -2,7 +2,7 @@
 
 use fs_guard::FileKind;
 use patch_engine::remedy::Action;
-use patch_engine::{Host, Remedy};
+use patch_engine::{Host, Remedy, Sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,7 @@ use patch_session::answer::arguments::given;
 use patch_session::answer::envelope::{Success, ToolResult};
 use patch_session::answer::error::ToolError;
 use patch_session::answer::reason::Reason;
+use patch_session::line_tags::LineTags;
 use patch_session::session::Session;
 use patch_session::text::{counted, prefix, split_terminator, without_bom};
 
@@ -57,6 +58,8 @@ pub struct SearchFiles {
     pub max_results: Option<u64>,
     /// Lines around each match (0), at most 20.
     pub context_lines: Option<u64>,
+    /// Put tags before lines, as in read_file.
+    pub tags: Option<bool>,
     /// nextCursor of the last answer.
     #[serde(default, deserialize_with = "given")]
     pub cursor: Option<String>,
@@ -105,6 +108,21 @@ pub struct SearchMatch {
     #[serde(skip)]
     #[schemars(skip)]
     pub(crate) first_line: usize,
+    /// If the lines of the preview have tags, the version of the file, and the numbers of the lines
+    /// that are not cut.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) tagged: Option<(Sha256, Vec<usize>)>,
+}
+
+impl SearchMatch {
+    /// Returns the lines of the preview without their tags.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.preview.split('\n').map(|line| match line.split_once('|') {
+            Some((_, line)) if self.tagged.is_some() => line,
+            _ => line,
+        })
+    }
 }
 
 impl FileTool for SearchFiles {
@@ -151,8 +169,9 @@ impl FileTool for SearchFiles {
         let limit = limit(self.max_results, MAX_RESULTS);
         let context =
             usize::try_from(self.context_lines.unwrap_or(0).min(MAX_CONTEXT)).unwrap_or(0);
+        let tags = self.tags == Some(true);
         let mut search =
-            Search { query: &query, context, limit: skip + limit, matches: Vec::new() };
+            Search { query: &query, context, tags, limit: skip + limit, matches: Vec::new() };
         let cancellation = host.cancellation();
         let whole = walk(root, dir.clone(), &options, host, &mut |found: WalkEntry| {
             let path = relative(&found.path, dir.as_ref());
@@ -172,7 +191,7 @@ impl FileTool for SearchFiles {
                 if let Ok((bytes, _)) = root.read(&found.path, MAX_SEARCHED) {
                     let encodings = &session.settings().encodings;
                     if let Some(text) = encodings.text_of(root, &found.path, &bytes, false) {
-                        search.look_at(found.path.as_str(), text.bytes());
+                        search.look_at(found.path.as_str(), &bytes, text.bytes());
                     }
                 }
             }
@@ -221,6 +240,8 @@ fn query(args: &SearchFiles) -> Result<Query, ToolError> {
 struct Search<'s> {
     query: &'s Query,
     context: usize,
+    /// Whether to put tags before lines.
+    tags: bool,
     limit: usize,
     matches: Vec<SearchMatch>,
 }
@@ -235,11 +256,13 @@ impl Search<'_> {
                 column: None,
                 preview,
                 first_line: 0,
+                tagged: None,
             });
         }
     }
 
-    fn look_at(&mut self, path: &str, bytes: &[u8]) {
+    /// Looks at a file: its bytes, and the text that they stand for.
+    fn look_at(&mut self, path: &str, file: &[u8], bytes: &[u8]) {
         let text = without_bom(bytes);
         let most = self.limit + 1 - self.matches.len();
         let numbers = self.query.lines(text, most);
@@ -250,6 +273,7 @@ impl Search<'_> {
             .split_inclusive(|&byte| byte == b'\n')
             .map(|line| split_terminator(line).0)
             .collect();
+        let sha256 = self.tags.then(|| Sha256::of(file));
         for number in numbers {
             let at = usize::try_from(number - 1).unwrap_or(usize::MAX);
             let Some(line) = lines.get(at) else { continue };
@@ -259,14 +283,22 @@ impl Search<'_> {
                 .map(|start| String::from_utf8_lossy(&line[..start]).chars().count() as u64 + 1);
             let first = at.saturating_sub(self.context);
             let shown = &lines[first..(at + self.context + 1).min(lines.len())];
-            let preview: Vec<_> =
-                shown.iter().map(|line| cut(&String::from_utf8_lossy(line))).collect();
+            let tags = self.tags.then(|| LineTags::of(text, first + 1..=first + shown.len()));
+            let preview = (first + 1..).zip(shown).map(|(number, line)| {
+                let before = tags.as_ref().map(|tags| tags.before(number)).unwrap_or_default();
+                before + &cut(&String::from_utf8_lossy(line))
+            });
+            let preview: Vec<_> = preview.collect();
+            let whole = (first + 1..).zip(shown).filter(|(_, line)| line.len() <= MAX_LINE);
+            let whole = whole.map(|(number, _)| number);
+            let tagged = sha256.map(|sha256| (sha256, whole.collect()));
             self.matches.push(SearchMatch {
                 path: path.to_owned(),
                 line: Some(number),
                 column,
                 preview: preview.join("\n"),
                 first_line: first + 1,
+                tagged,
             });
         }
     }

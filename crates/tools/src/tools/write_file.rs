@@ -7,6 +7,7 @@ use patch_engine::{ErrorKind, Expected, Host, PlanBuilder, Remedy, Splices};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::tools::by_tags;
 use crate::tools::file_tool::{About, FileTool};
 use patch_session::Tool;
 use patch_session::answer::arguments::given;
@@ -92,6 +93,7 @@ impl FileTool for WriteFile {
                 })?;
                 let Some(file) = loaded else {
                     debug_assert_eq!(expected, Expected::Absent);
+                    by_tags::refuse_copied(session, &self.path, &self.content)?;
                     builder.create(&self.path, self.content.clone().into_bytes())?;
                     return finish(builder);
                 };
@@ -103,6 +105,9 @@ impl FileTool for WriteFile {
                 ) else {
                     return Err(super::binary(&self.path, file.bytes.len(), file.sha256()));
                 };
+                if session.ledger().has_tags(file.path.as_str()) {
+                    by_tags::refuse_in_text(&self.path, "content", &self.content, text.bytes())?;
+                }
                 now = Some((file.path.clone(), file.sha256()));
                 let splices = text.stored(rewrite(&self.path, text.bytes(), &self.content)?);
                 builder.update(&self.path, splices.ok_or_else(|| super::encoding(&self.path))?)?;

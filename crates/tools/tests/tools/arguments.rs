@@ -36,7 +36,7 @@ fn all_that_is_wrong_is_found_at_once() {
                 "path": "a", "expectedSha256": "", "edits": [{ "oldText": "a", "with": "b" }],
             }),
             "`edits[0].newText` is missing; `edits[0].with` is not known; there is `oldText`, \
-             `newText`, `replaceAll`, `expectedOccurrences`",
+             `from`, `to`, `after`, `newText`, `replaceAll`, `expectedOccurrences`",
         ),
         (
             Tool::EditFile,
@@ -77,7 +77,7 @@ fn all_that_is_wrong_is_found_at_once() {
             Tool::ReadFile,
             json!({ "path": "a", "file_path": "a" }),
             "`file_path` is not known; there is `path`, `startLine`, `endLine`, `maxBytes`, \
-             `cursor`, `lineNumbers`, `allowBinary`, `maxResultBytes`",
+             `cursor`, `lineNumbers`, `tags`, `allowBinary`, `maxResultBytes`",
         ),
         (
             Tool::ReadFile,

@@ -60,16 +60,16 @@ fn each_is_short_and_says_what_to_do() {
             assert!(kind || known || !word.contains('_'), "{}: {word} is not a kind", tool.name);
         }
     }
-    // 24 000 bytes for 13 tools.
-    assert!(13 * all < 24_050 * catalogue().len(), "all together have {all} bytes");
+    // 24 600 bytes for 13 tools.
+    assert!(13 * all < 24_600 * catalogue().len(), "all together have {all} bytes");
 }
 
 #[test]
 fn the_brief_set_is_short_and_says_what_is_needed() {
     let brief = file_tools::brief_catalogue();
     let size = serde_json::to_string(&serde_json::json!({ "tools": brief })).unwrap().len();
-    // 9350 bytes for 13 tools.
-    assert!(13 * size < 9350 * brief.len(), "{size} bytes");
+    // 9450 bytes for 13 tools.
+    assert!(13 * size < 9450 * brief.len(), "{size} bytes");
     for (whole, brief) in catalogue().iter().zip(&brief) {
         assert_eq!(whole.name, brief.name);
         let told = known(whole.name).told;

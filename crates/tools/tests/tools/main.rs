@@ -32,6 +32,8 @@ mod shown;
 mod stale;
 mod strict;
 mod support;
+mod tag_laws;
+mod tags;
 mod trash;
 mod turns;
 mod undo;
