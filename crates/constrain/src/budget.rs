@@ -14,14 +14,6 @@ use crate::state::{MatcherState, Next, Place};
 use crate::step::may_name;
 use crate::text::FileText;
 
-/// Too little for a patch to be finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too few to finish the patch: at least {needed} are needed")]
-pub struct TooFew {
-    /// How many are enough.
-    pub needed: u32,
-}
-
 /// The bytes of the last marker.
 pub(crate) const END: u32 = "*** End Patch".len() as u32;
 
@@ -87,11 +79,10 @@ impl Bound {
             Place::Line | Place::Old { .. } => self.hunk_rest(log, state, state.hunk.min, enough),
             Place::Added { start, utf8 } => {
                 let file = self.file(state.section.file);
-                let costs = file.costs();
                 let to_new = if utf8.missing() == 0 {
-                    costs.to_new(file, &log.bytes[start as usize..])
+                    file.to_new(&log.bytes[start as usize..])
                 } else {
-                    costs.farthest
+                    file.costs().farthest
                 };
                 let added = utf8.missing() + to_new + 1 + END;
                 let enough = enough.saturating_sub(added);
@@ -125,18 +116,16 @@ impl Bound {
 
     /// The bytes that are needed behind the header of an update.
     fn update_rest(&self, log: &Log, path: u32) -> u32 {
-        let file = self.file(path);
-        let moved = "*** Move to: ".len() as u32 + self.to_free(log, "") + 1 + END;
-        let changed = || {
-            let hunk = if file.len() == 0 { ADDED } else { file.costs().fewest + new_line(file) };
-            "@@\n".len() as u32 + hunk + END
-        };
-        let update = self.operations.update && log.lines_left() > 0;
-        match (update, self.operations.rename) {
-            (true, true) => moved.min(changed()),
-            (true, false) => changed(),
-            _ => moved,
+        let mut fewest = u32::MAX;
+        if self.operations.rename {
+            fewest = "*** Move to: ".len() as u32 + self.to_free(log, "") + 1 + END;
         }
+        if self.operations.update && log.lines_left() > 0 {
+            let file = self.file(path);
+            let hunk = if file.len() == 0 { ADDED } else { file.costs().fewest + new_line(file) };
+            fewest = fewest.min("@@\n".len() as u32 + hunk + END);
+        }
+        fewest
     }
 
     /// The bytes that are needed to make a new path one that is free.
@@ -145,13 +134,12 @@ impl Bound {
         if self.may_end_path(log, path) {
             return 0;
         }
-        let longer = |path: &str| -> Vec<String> {
-            let bytes = (b'0'..=b'z').filter(|&byte| names::is_plain(byte));
-            let bytes = bytes.filter(|&byte| self.names.may_follow(path, byte));
-            bytes.map(|byte| format!("{path}{}", char::from(byte))).collect()
-        };
-        let one = longer(path);
-        if one.iter().any(|path| self.may_end_path(log, path)) {
+        let mut letters = (b'0'..=b'z').filter(|&byte| names::is_plain(byte));
+        let is_free = letters.any(|byte| {
+            self.names.may_follow(path, byte)
+                && self.may_end_path(log, &format!("{path}{}", char::from(byte)))
+        });
+        if is_free {
             return 1;
         }
         // A name of the greatest length is free.
@@ -288,5 +276,5 @@ impl RestBelow {
 
 /// The bytes of an added line that the file does not have.
 pub(crate) fn new_line(file: &FileText) -> u32 {
-    ADDED + file.costs().to_new(file, b"")
+    ADDED + file.to_new(b"")
 }

@@ -1,10 +1,10 @@
 //! The bytes that the hunks of a file cost.
 
 use crate::suffixes::shortest_unique;
-use crate::text::FileText;
 
 /// The characters of a text that the file does not have.
-const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+pub(crate) const LETTERS: &[u8; 64] =
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 /// The bytes of the old lines of a file in a patch, each with its sign and its line feed.
 #[derive(Debug)]
@@ -24,23 +24,32 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    pub(crate) fn new(file: &FileText) -> Self {
-        let ends = shortest_unique(&file.ids, &file.order);
-        let mut sums = vec![0];
+    /// Counts the bytes. `lines` are the lengths of the lines, `ids` the numbers of their texts, of
+    /// which there are `texts`; blocks that stand once begin above `limit`.
+    pub(crate) fn new(
+        lines: impl Iterator<Item = u32>,
+        ids: &[u32],
+        order: &[u32],
+        texts: usize,
+        limit: u32,
+    ) -> Self {
+        let ends = shortest_unique(ids, order);
+        let mut sums = vec![0_u32];
         let mut longest = 0;
-        for line in 0..file.len() {
-            let cost = file.line(line).len() as u32 + 2;
-            longest = longest.max(cost);
-            sums.push(cost.saturating_add(sums[line as usize]));
+        let mut sum = 0_u32;
+        for line in lines {
+            longest = longest.max(line + 2);
+            sum = sum.saturating_add(line + 2);
+            sums.push(sum);
         }
         let mut this = Self { ends, sums, most: 0, fewest: u32::MAX, longest, farthest: 0 };
-        for start in 0..file.limit {
+        for start in 0..limit {
             let cost = this.bytes(start, this.ends[start as usize]);
             this.most = this.most.max(cost);
             this.fewest = this.fewest.min(cost);
         }
         // There are more texts of so many letters than lines.
-        while LETTERS.len().pow(this.farthest) <= file.firsts.len() {
+        while LETTERS.len().pow(this.farthest) <= texts {
             this.farthest += 1;
         }
         this
@@ -50,23 +59,4 @@ impl Costs {
     pub(crate) fn bytes(&self, start: u32, end: u32) -> u32 {
         self.sums[end as usize] - self.sums[start as usize]
     }
-
-    /// The fewest bytes to be added to a text until it is not a line of the file.
-    pub(crate) fn to_new(&self, file: &FileText, text: &[u8]) -> u32 {
-        let mut longer = text.to_vec();
-        (0..self.farthest).find(|&len| can_be_new(file, &mut longer, len)).unwrap_or(self.farthest)
-    }
-}
-
-/// Whether a text with `len` more letters may be no line of the file.
-fn can_be_new(file: &FileText, text: &mut Vec<u8>, len: u32) -> bool {
-    if len == 0 {
-        return file.id_of(text.strip_suffix(b"\r").unwrap_or(text)).is_none();
-    }
-    LETTERS.iter().any(|&letter| {
-        text.push(letter);
-        let can = can_be_new(file, text, len - 1);
-        text.pop();
-        can
-    })
 }

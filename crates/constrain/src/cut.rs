@@ -94,18 +94,16 @@ impl<'t> Named<'t> {
     }
 
     fn has(&self, heading: &str) -> bool {
-        let is_ascii = heading.is_ascii();
-        if is_ascii && self.others.is_empty() {
-            return self.ascii.contains(heading.trim());
+        if heading.is_ascii() {
+            return self.ascii.contains(heading.trim())
+                || !self.others.is_empty() && self.others.contains(&letters(heading));
         }
         let letters = letters(heading);
-        let of_ascii = || self.ascii.iter().map(|text| self::letters(text)).collect();
-        self.others.contains(&letters)
-            || if is_ascii {
-                self.ascii.contains(heading.trim())
-            } else {
-                self.letters.get_or_init(of_ascii).contains(&letters)
-            }
+        self.others.contains(&letters) || self.ascii_letters().contains(&letters)
+    }
+
+    fn ascii_letters(&self) -> &HashSet<String> {
+        self.letters.get_or_init(|| self.ascii.iter().map(|text| letters(text)).collect())
     }
 }
 
@@ -128,13 +126,13 @@ mod tests {
 
     #[test]
     fn a_heading_has_the_bytes_that_git_writes() {
-        let long = |text: &str| format!("{text}{}", "x".repeat(100));
+        let long = "x".repeat(100);
         for (line, wanted) in [
             ("x".repeat(80), None),
             ("x".repeat(81), Some(80)),
-            (long(&format!("{}   ", "y".repeat(78))), Some(78)),
-            (long(&format!("{}é", "y".repeat(79))), Some(79)),
-            (long(&format!("{}é", "y".repeat(78))), Some(80)),
+            (format!("{}   {long}", "y".repeat(78)), Some(78)),
+            (format!("{}é{long}", "y".repeat(79)), Some(79)),
+            (format!("{}é{long}", "y".repeat(78)), Some(80)),
         ] {
             assert_eq!(heading(&line).map(str::len), wanted, "{line}");
         }

@@ -1,7 +1,5 @@
-//! Why a vocabulary, bound files or a matcher cannot be made.
+//! Why a vocabulary, bound files or a matcher cannot be made, or cannot go on.
 
-use crate::budget::TooFew;
-use crate::matcher::NotAllowed;
 use crate::paths::PathProblem;
 
 /// Why files cannot be bound.
@@ -42,6 +40,22 @@ pub struct NotBound {
     pub path: String,
     /// The problem.
     pub problem: BindError,
+}
+
+/// A token that may not follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("token {token} may not follow here")]
+pub struct NotAllowed {
+    /// The token.
+    pub token: u32,
+}
+
+/// Too little for a patch to be finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too few to finish the patch: at least {needed} are needed")]
+pub struct TooFew {
+    /// How many are enough.
+    pub needed: u32,
 }
 
 /// A token that ends an output, but is not one of the vocabulary.

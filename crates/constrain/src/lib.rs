@@ -17,8 +17,9 @@
 //!
 //! Such a patch applies under the profiles `strict` and `codex` alike.
 //!
-//! Some end can be reached from every state, also with few added lines or tokens left. A block begins only at a line from which some block
-//! stands once, and a hunk only above the last such line; a suffix array over the lines finds them.
+//! Some end can be reached from every state, also with few added lines or tokens left. A block
+//! begins only at a line from which some block stands once, and a hunk only above the last such
+//! line; a suffix array over the lines finds them.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -46,8 +47,7 @@ mod wide;
 
 pub use batch::allowed_batch;
 pub use bound::{Binder, Bound, Operations};
-pub use budget::TooFew;
-pub use error::{BindError, NoSuchToken, NotBound, UnpackError};
-pub use matcher::{Matcher, NotAllowed, has};
+pub use error::{BindError, NoSuchToken, NotAllowed, NotBound, TooFew, UnpackError};
+pub use matcher::{Matcher, has};
 pub use paths::PathProblem;
 pub use vocabulary::Vocabulary;

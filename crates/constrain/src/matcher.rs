@@ -3,19 +3,12 @@
 use std::sync::Arc;
 
 use crate::bound::Bound;
-use crate::budget::{TooFew, Twins, section_key};
+use crate::budget::{Twins, section_key};
+use crate::error::{NotAllowed, TooFew};
 use crate::log::Log;
 use crate::mask::{Masker, Room};
 use crate::state::{MatcherState, Place};
 use crate::vocabulary::{Vocabulary, set};
-
-/// A token that may not follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("token {token} may not follow here")]
-pub struct NotAllowed {
-    /// The token.
-    pub token: u32,
-}
 
 /// Follows an output token by token, and tells which tokens may follow.
 ///

@@ -51,18 +51,15 @@ impl Bound {
         let mut out = Writer::new(BOUND);
         let Operations { update, add, delete, rename } = self.operations;
         out.0.extend([update, add, delete, rename].map(u8::from));
-        let files = || self.paths.iter().zip(&self.files);
-        out.number(files().filter(|(_, file)| file.is_some()).count());
-        for (path, file) in files() {
-            if let Some(file) = file {
-                out.bytes(path.as_bytes());
-                out.bytes(file.text().as_bytes());
-            }
-        }
-        out.number(files().filter(|(_, file)| file.is_none()).count());
-        for (path, _) in files().filter(|(_, file)| file.is_none()) {
+        // The files come first.
+        let count = self.files.iter().flatten().count();
+        out.number(count);
+        for (path, file) in self.paths.iter().zip(self.files.iter().flatten()) {
             out.bytes(path.as_bytes());
+            out.bytes(file.text().as_bytes());
         }
+        out.number(self.paths.len() - count);
+        self.paths[count..].iter().for_each(|path| out.bytes(path.as_bytes()));
         out.0
     }
 

@@ -333,11 +333,9 @@ impl Bound {
         let line = lines.filter(|&line| may_cut(file, state.section.limit, line, at)).min()?;
         // A hunk above may have added a line that the heading names then.
         let heading = cut::letters(&file.str(line)[..at as usize]);
-        let mut added = log.lines.iter().filter(|line| line.sign == b'+');
-        let is_new = |line: &HunkLine| {
-            std::str::from_utf8(log.line(*line)).is_ok_and(|text| cut::letters(text) == heading)
-        };
-        (!added.any(is_new)).then_some(line)
+        let added = log.lines.iter().filter(|line| line.sign == b'+');
+        let mut texts = added.filter_map(|&line| std::str::from_utf8(log.line(line)).ok());
+        texts.all(|text| cut::letters(text) != heading).then_some(line)
     }
 
     fn line(&self, log: &mut Log, state: &mut MatcherState, byte: u8) -> Option<()> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::costs::Costs;
+use crate::costs::{Costs, LETTERS};
 use crate::cut::Cuts;
 use crate::error::BindError;
 use crate::suffixes;
@@ -89,7 +89,30 @@ impl FileText {
 
     /// What hunks of the file cost.
     pub(crate) fn costs(&self) -> &Costs {
-        self.costs.get_or_init(|| Costs::new(self))
+        self.costs.get_or_init(|| {
+            let lines = self.lines.iter().map(|(start, end)| end - start);
+            Costs::new(lines, &self.ids, &self.order, self.firsts.len(), self.limit)
+        })
+    }
+
+    /// The fewest bytes to be added to a text until it is not a line of the file.
+    pub(crate) fn to_new(&self, text: &[u8]) -> u32 {
+        let mut longer = text.to_vec();
+        let farthest = self.costs().farthest;
+        (0..farthest).find(|&len| self.can_be_new(&mut longer, len)).unwrap_or(farthest)
+    }
+
+    /// Whether a text with `len` more letters may be no line of the file.
+    fn can_be_new(&self, text: &mut Vec<u8>, len: u32) -> bool {
+        if len == 0 {
+            return self.id_of(text.strip_suffix(b"\r").unwrap_or(text)).is_none();
+        }
+        LETTERS.iter().any(|&letter| {
+            text.push(letter);
+            let can = self.can_be_new(text, len - 1);
+            text.pop();
+            can
+        })
     }
 
     /// The text of a line, as a string.

@@ -7,9 +7,6 @@ use super::rules::{Reached, Symbol};
 use super::sections::Fitted;
 use patch_grammar::export::Format;
 
-/// The most rules that are made: no engine takes as many.
-pub(super) const MOST_RULES: usize = 110_000;
-
 /// An engine and what it takes.
 struct EngineLimits {
     name: &'static str,

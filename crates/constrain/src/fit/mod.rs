@@ -25,6 +25,7 @@ mod limits;
 mod new_path;
 mod note;
 mod options;
+mod quoted;
 mod rules;
 mod sections;
 mod tail;

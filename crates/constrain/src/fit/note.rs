@@ -88,6 +88,16 @@ pub enum FitError {
     /// The engine of the notation would refuse the grammar, or die of it.
     #[error("{0}")]
     TooLarge(Box<TooMany>),
+    /// A file has more lines than are looked at, even if few of them may be shown.
+    #[error("`{path}` has {lines} lines, of {limit} at most: leave the file out")]
+    TooLong {
+        /// The file.
+        path: String,
+        /// The number of lines.
+        lines: usize,
+        /// The most lines.
+        limit: usize,
+    },
     /// A file has so many lines that no engine would take a grammar for it.
     #[error(
         "`{path}` has {lines} lines, {shown} of which may be shown, and no engine takes a grammar \

@@ -168,7 +168,11 @@ impl<'o> Sections<'o> {
         if let Ok(text) = &text {
             let shown = text.stretches.iter().map(ExactSizeIterator::len).sum();
             if text.lines.len() > MOST_LINES {
-                return Err(self.too_many_lines(file, text));
+                return Err(FitError::TooLong {
+                    path: file.path.to_owned(),
+                    lines: text.lines.len(),
+                    limit: MOST_LINES,
+                });
             }
             if shown > self.largest.lines {
                 self.largest = LargestFile { path: file.path.to_owned(), lines: shown };
@@ -179,20 +183,12 @@ impl<'o> Sections<'o> {
         if let Ok(text) = &text
             && self.rules.is_full()
         {
-            return Err(self.too_many_lines(file, text));
+            return Err(too_many_lines(file, text));
         }
         if let Some(why) = unfit {
             self.note(file.path, why);
         }
         Ok(())
-    }
-
-    fn too_many_lines(&self, file: &FitFile<'_>, text: &FitText<'_>) -> FitError {
-        FitError::TooManyLines {
-            path: file.path.to_owned(),
-            lines: text.lines.len(),
-            shown: text.stretches.iter().map(ExactSizeIterator::len).sum(),
-        }
     }
 
     fn note(&mut self, path: &str, why: Unfit) {
@@ -287,6 +283,14 @@ impl<'o> Sections<'o> {
     }
 }
 
+fn too_many_lines(file: &FitFile<'_>, text: &FitText<'_>) -> FitError {
+    FitError::TooManyLines {
+        path: file.path.to_owned(),
+        lines: text.lines.len(),
+        shown: text.stretches.iter().map(ExactSizeIterator::len).sum(),
+    }
+}
+
 /// Returns the paths with the folded spelling of an earlier one.
 fn alike<'p>(paths: &[&'p str]) -> BTreeSet<&'p str> {
     let mut folded = BTreeSet::new();
@@ -331,5 +335,24 @@ mod tests {
             let refused = fit(&files[..1], &[], &options).map(|fitted| fitted.notes);
             assert!(matches!(refused, Err(FitError::Nothing { .. })), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_file_with_too_many_lines_is_refused_with_a_way_out() {
+        let text = [&b"a\nb\nc\n"[..], &vec![b'\n'; 200_000]].concat();
+        let fit_of = |text: &[u8], windows: &[std::ops::RangeInclusive<usize>]| {
+            let file = FitFile { windows: windows.to_vec(), ..FitFile::new("f", text) };
+            fit(&[file], &[], &FitOptions::default()).map(|fitted| fitted.notes.len())
+        };
+        let error = fit_of(&text, &[]).expect_err("too large");
+        let wanted = "`f` has 200003 lines, 200003 of which may be shown, and no engine takes";
+        assert!(error.to_string().starts_with(wanted), "{error}");
+        // The advice is obeyed.
+        assert_eq!(fit_of(&text, &[1..=3]), Ok(0));
+        let error = fit_of(&vec![b'\n'; MOST_LINES + 1], &[1..=3]).expect_err("too long");
+        assert_eq!(
+            error.to_string(),
+            "`f` has 4000001 lines, of 4000000 at most: leave the file out"
+        );
     }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::new_path::NewPaths;
-use super::write::quoted;
+use super::quoted::quoted;
 use patch_grammar::marker::{Marker, NO_NEWLINE};
 
 /// From this many listed paths on, a patch deletes one of them at most: a grammar in which each may
@@ -105,6 +105,11 @@ impl Tail {
         }
     }
 
+    /// Whether a part may come first in the end of one of some kinds.
+    fn any_has(&self, part: TailPart, kinds: &[TailKind]) -> bool {
+        kinds.iter().any(|&kind| self.has(part, kind, 0))
+    }
+
     /// Whether a text is the end of a patch.
     pub(super) fn is_tail(&self, kind: TailKind, mut text: &str, new_paths: &NewPaths) -> bool {
         let mut deleted = 0;
@@ -119,21 +124,17 @@ impl Tail {
         if text == line(Marker::End) {
             return self.has(TailPart::End, kind, deleted);
         }
-        let new = |text: &str| -> Option<usize> {
-            let (path, _) = text.split_once('\n')?;
-            new_paths.has(path).then_some(path.len() + 1)
-        };
         if let Some(rest) = text.strip_prefix(&opening(Marker::Add)) {
-            let lines = new(rest).map(|len| &rest[len..]);
+            let lines = after_new_path(rest, new_paths);
             return self.has(TailPart::Add, kind, deleted) && lines.is_some_and(is_new_text);
         }
         let Some(rest) = text.strip_prefix(&opening(Marker::Update)) else { return false };
         let Some((path, rest)) = rest.split_once('\n') else { return false };
         let rest = rest.strip_prefix(&opening(Marker::MoveTo));
-        let end = rest.and_then(|rest| Some(&rest[new(rest)?..]));
+        let end = rest.and_then(|rest| after_new_path(rest, new_paths));
         self.has(TailPart::Move, kind, deleted)
             && self.paths.binary_search_by(|other| (**other).cmp(path)).is_ok()
-            && end == Some(&line(Marker::End))
+            && end == Some(&*line(Marker::End))
     }
 
     /// Writes the end of a patch. The first of all choices leads to the last line.
@@ -180,7 +181,6 @@ impl Tail {
     pub(super) fn lark(&self, out: &mut String, kinds: &[TailKind]) {
         let end = quoted(&line(Marker::End));
         let deletes = self.deletes && !self.paths.is_empty();
-        let has = |part| kinds.iter().any(|&kind| self.has(part, kind, 0));
         for &kind in kinds {
             let mut alternatives = Vec::new();
             match (deletes, kind.may_end) {
@@ -198,19 +198,19 @@ impl Tail {
             let _ = writeln!(out, "t{}: {}", kind.number(), alternatives.join(" | "));
         }
         let _ = writeln!(out, "END: {end}");
-        if has(TailPart::Add) {
+        if self.any_has(TailPart::Add, kinds) {
             let no_newline = quoted(&format!("{NO_NEWLINE}\n"));
             let _ =
                 writeln!(out, "added: NEW_PATH INSERTED? END | NEW_PATH INSERTED NO_NEWLINE END");
             let _ = writeln!(out, "NO_NEWLINE: {no_newline}");
             let _ = writeln!(out, "ADD: {}", quoted(&opening(Marker::Add)));
         }
-        if has(TailPart::Move) {
+        if self.any_has(TailPart::Move, kinds) {
             let before = quoted(&opening(Marker::Update));
             let after = quoted(&format!("\n{}", opening(Marker::MoveTo)));
             let _ = writeln!(out, "MOVED: {before} LISTED {after}");
         }
-        if has(TailPart::Move) || self.deletes_one_at_most() {
+        if self.any_has(TailPart::Move, kinds) || self.deletes_one_at_most() {
             self.listed(out, ["F", "LISTED"], ": ");
         }
         if deletes {
@@ -223,7 +223,7 @@ impl Tail {
                 }
             }
             out.push_str("\nDELETED_END: DELETED END\nSOME_DELETED_END: DELETED_END & ~END\n");
-            if has(TailPart::Add) {
+            if self.any_has(TailPart::Add, kinds) {
                 out.push_str("DELETED_ADD: DELETED ADD\n");
             }
         }
@@ -249,12 +249,13 @@ impl Tail {
             }
             let _ = writeln!(out, "t{} ::= {}", kind.number(), alternatives.join(" | "));
         }
-        let has = |part| kinds.iter().any(|&kind| self.has(part, kind, 0));
-        if has(TailPart::Add) {
+        if self.any_has(TailPart::Add, kinds) {
             let no_newline = quoted(&format!("{NO_NEWLINE}\n"));
             let _ = writeln!(out, "added ::= p0 any {end} | p0 \"+\" new {no_newline} {end}");
         }
-        if has(TailPart::Move) || has(TailPart::Delete) && self.deletes_one_at_most() {
+        if self.any_has(TailPart::Move, kinds)
+            || self.any_has(TailPart::Delete, kinds) && self.deletes_one_at_most()
+        {
             self.listed(out, ["f", "listed"], " ::= ");
         }
         for new_path in [false, true] {
@@ -373,6 +374,12 @@ impl FolderRules<'_> {
 /// The first folder of a path, with its slash.
 fn folder(path: &str) -> Option<&str> {
     path.find('/').map(|slash| &path[..=slash])
+}
+
+/// The text behind a new path and its line feed.
+fn after_new_path<'t>(text: &'t str, new_paths: &NewPaths) -> Option<&'t str> {
+    let (path, rest) = text.split_once('\n')?;
+    new_paths.has(path).then_some(rest)
 }
 
 /// Whether a text is the lines of a new file and the last line.
