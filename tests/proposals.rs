@@ -306,7 +306,7 @@ fn a_proposal_is_decided_once() {
 fn a_name_has_to_mean_one_proposal() {
     let dir = files();
     for (name, message) in [
-        ("p-00", "there is no proposal \"p-00\""),
+        ("p-00000000", "there is no proposal \"p-00000000\""),
         ("p-", "there is no proposal \"p-\""),
         ("x", "there is no proposal \"x\""),
     ] {

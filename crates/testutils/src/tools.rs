@@ -444,11 +444,11 @@ fn proposing() -> Vec<Known> {
             told: &["approved", "Only a person approves"],
             searches: &["what became of a proposal", "was the proposal approved"],
             works: json!({ "id": "{proposal}" }),
-            usual: json!({ "id": "p-0" }),
+            usual: json!({ "id": "p-000000000000" }),
             paths: vec![],
             refused: calls![
                 {},
-                { "id": "p-0" },
+                { "id": "p-000000000000" },
                 { "id": "{withdrawn}", "withdraw": true },
             ],
         },
