@@ -198,7 +198,11 @@ impl PyMatcher {
         call: impl FnOnce(&mut Matcher) -> T + Send,
     ) -> PyResult<T> {
         let used = self.used()?;
-        Ok(py.detach(|| call(&mut used.lock())))
+        // It ends before the interpreter is waited for, so that few forks are within it.
+        Ok(py.detach(move || {
+            let used = used;
+            call(&mut used.lock())
+        }))
     }
 
     /// The bytes of a mask.
@@ -422,16 +426,18 @@ fn masks<'py>(
     }
     WORDS.with_borrow_mut(|words| {
         words.resize(matchers.len() * row / 4, 0);
-        py.detach(|| {
+        let masks = &mut *words;
+        py.detach(move || {
+            let used = used;
             let mut locked: Vec<_> = order.iter().map(|&nth| (nth, used[nth].lock())).collect();
             locked.sort_unstable_by_key(|(nth, _)| *nth);
             let mut all: Vec<&mut Matcher> = locked.iter_mut().map(|(_, one)| &mut **one).collect();
             let Some(left) = max_tokens_left else {
                 let threads = if all.len() > 1 { *PROCESSORS } else { 1 };
-                allowed_batch(&mut all, words, row / 4, threads);
+                allowed_batch(&mut all, masks, row / 4, threads);
                 return Ok(());
             };
-            let mut rows = all.iter_mut().zip(words.chunks_mut((row / 4).max(1)));
+            let mut rows = all.iter_mut().zip(masks.chunks_mut((row / 4).max(1)));
             rows.try_for_each(|(matcher, mask)| matcher.allowed_within(mask, left))
         })
         .map_err(|error: TooFew| PyValueError::new_err(format!("max_tokens_left: {error}")))?;
