@@ -11,7 +11,7 @@ use apply_patch_api::tools::{Named, Session, hints};
 use serde_json::json;
 
 use super::execute::execute;
-use super::history::SpanArgs;
+use super::history::{SpanArgs, net_headline};
 use super::review_args::ReviewArgs;
 use super::workspace;
 use crate::args::DiffFormat;
@@ -66,7 +66,7 @@ pub(crate) fn review(global: &Global, args: &ReviewArgs) -> Result<Exit, Failure
     if args.format == DiffFormat::Html {
         let files: Vec<_> = review.files.iter().map(choice_file).collect();
         let (before, after) = args.command();
-        let page = render::choice_page(&headline(&entries), &files, (&before, &after));
+        let page = render::choice_page(&net_headline(&entries), &files, (&before, &after));
         render::raw(page.as_bytes());
         return Ok(Exit::Done);
     }
@@ -325,15 +325,10 @@ fn print_notes(global: &Global, notes: &[Note]) -> Exit {
     Exit::Done
 }
 
-/// Several transactions in one line.
-fn headline(entries: &[LogEntry]) -> String {
-    super::history::net_headline(entries)
-}
-
 /// Prints the hunks with their ids.
 fn print(global: &Global, entries: &[LogEntry], review: &Review, kept: &Kept) {
     let mut out = Pager::open(!global.no_pager, global.settings.pager.as_deref());
-    out.line(&headline(entries));
+    out.line(&net_headline(entries));
     for one in &review.net.changed_between {
         out.line(&format!("note: {one}"));
     }
@@ -395,12 +390,7 @@ fn print_hunk(out: &mut Pager, hunk: &ReviewHunk) {
 
 /// A file of the page.
 fn choice_file(file: &ReviewFile) -> ChoiceFile {
-    let operation = match file.operation.as_str() {
-        "create" => ('A', "created"),
-        "delete" => ('D', "deleted"),
-        "move" => ('R', "moved"),
-        _ => ('M', "updated"),
-    };
+    let operation = interactive::operation_words(file);
     let name = match &file.to_path {
         Some(to) => format!("{} → {to}", file.path),
         None => file.path.clone(),

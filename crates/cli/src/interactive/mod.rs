@@ -20,7 +20,7 @@ use form::mode_text;
 use hunk_text::{HunkText, PartDecision, counted, hunk_text};
 use places::{Places, places};
 #[cfg(feature = "review")]
-pub(crate) use review::{kind_words, left_alone, review, title, undo};
+pub(crate) use review::{kind_words, left_alone, operation_words, review, title, undo};
 
 /// The parts of a patch that the person took.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! `review` and `undo -i`: a person at the terminal keeps or reverts each hunk of what was changed.
 
+use apply_patch_api::engine::ChangeKind;
 use apply_patch_api::review::{
     Choice, Choices, Decision, HunkKind, HunkState, Kept, Review, ReviewFile, ReviewHunk,
 };
@@ -89,14 +90,19 @@ fn overview(review: &Review, kept: &Kept) -> String {
 
 /// The letter and the paths of a file.
 pub(crate) fn title(file: &ReviewFile) -> String {
-    let letter = match file.operation.as_str() {
-        "create" => 'A',
-        "delete" => 'D',
-        "move" => 'R',
-        _ => 'M',
-    };
+    let (letter, _) = operation_words(file);
     let to = file.to_path.as_ref().map(|to| format!(" -> {to}"));
     format!("{letter} {}{}", file.path, to.unwrap_or_default())
+}
+
+/// The letter of what was done to a file, and its word.
+pub(crate) fn operation_words(file: &ReviewFile) -> (char, &'static str) {
+    match file.operation {
+        ChangeKind::Create => ('A', "created"),
+        ChangeKind::Delete => ('D', "deleted"),
+        ChangeKind::Move => ('R', "moved"),
+        _ => ('M', "updated"),
+    }
 }
 
 /// The words for a hunk that cannot be reverted, if it is to be told.
