@@ -1,4 +1,4 @@
-//! Approving a proposal: it is planned again, and exactly the plan that a person saw is committed.
+//! Approving a proposal: a new plan is made, and committed if a person saw exactly this plan.
 
 use fs_guard::Sha256;
 use patch_engine::commit::approval::{Decision, Request};
@@ -13,14 +13,14 @@ use crate::proposal::{Attempt, Proposal, ProposalPart, ProposalState};
 use crate::propose::planned;
 use crate::store::{Proposals, check_waits};
 
-/// The tool that the journal and the log name.
+/// The tool's name in the journal and the log.
 const TOOL: &str = "approve";
 
 /// A plan to be shown.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Shown {
-    /// The digest by which exactly this plan is approved.
+    /// The digest to approve exactly this plan by.
     pub digest: Sha256,
     /// What it changes, with diffs.
     pub data: PatchData,
@@ -33,7 +33,7 @@ impl Shown {
     ///
     /// # Errors
     ///
-    /// When a file has changed since it was planned.
+    /// When a file has changed since planning.
     pub fn of(plan: &Plan) -> Result<Self, fs_guard::Error> {
         Ok(Self {
             digest: plan.digest(),
@@ -57,7 +57,7 @@ pub enum Approval {
 }
 
 impl Proposals<'_> {
-    /// Opens the workspace in which a proposal is planned: guarded files are let pass.
+    /// Opens the workspace for planning a proposal: guarded files are let pass.
     pub(crate) fn asking(self, proposal: &Proposal) -> Result<Workspace, ToolError> {
         let own = self.session.workspace();
         if own.prefix().as_str() == proposal.directory() {
@@ -74,14 +74,14 @@ impl Proposals<'_> {
     ///
     /// # Errors
     ///
-    /// When it does not apply any more.
+    /// When the proposal does not apply any more.
     pub fn plan(&self, proposal: &Proposal) -> Result<Report, ToolError> {
         self.tidy()?;
         let asking = self.session.reopened(self.asking(proposal)?);
         planned(&asking, proposal).map_err(|error| proposed_again(proposal, error))
     }
 
-    /// Returns the rules by which a proposal is planned.
+    /// Returns the rules for planning a proposal.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ fn apply(
     Ok(reports.into_iter().next().expect("BUG: a whole patch has one report"))
 }
 
-/// A host that approves one plan, by its digest. It is asked under the lock of the workspace.
+/// A host approving one plan, by its digest, under the lock of the workspace.
 struct Deciding<'d, 'h> {
     proposals: Proposals<'d>,
     proposal: &'d Proposal,

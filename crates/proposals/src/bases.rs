@@ -15,11 +15,11 @@ use crate::proposal::Proposal;
 const MAX_BASE: u64 = 8 << 20;
 const MAX_BASES: u64 = 32 << 20;
 
-/// Keeps the files that a plan updates, as they are.
+/// Keeps the files updated by a plan, as they are.
 ///
 /// # Errors
 ///
-/// When a file cannot be written, or has changed since it was planned.
+/// When a file cannot be written, or has changed since planning.
 pub(crate) fn keep(folder: &Dir, plan: &Plan, durable: bool) -> Result<(), Error> {
     let bases = folder.open_or_create_dir(BASES)?;
     let images = plan.images();
@@ -40,7 +40,7 @@ pub(crate) fn keep(folder: &Dir, plan: &Plan, durable: bool) -> Result<(), Error
     Ok(())
 }
 
-/// Removes the files that none of these proposals was made for.
+/// Removes the files of none of these proposals.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ impl Snapshots for Bases {
 }
 
 impl Proposal {
-    /// Returns the source of the files that it was made for.
+    /// Returns the source of the files before the proposal.
     pub(crate) fn snapshots(&self, session: &Session) -> Arc<dyn Snapshots> {
         let home = session.workspace().home().clone();
         Arc::new(Bases { home, others: session.snapshots_for(None) })

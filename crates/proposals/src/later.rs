@@ -1,4 +1,4 @@
-//! A host that keeps every plan as a proposal in place of asking.
+//! A host keeping every plan as a proposal, in place of asking.
 
 use patch_engine::commit::approval::{Decision, Request};
 use patch_engine::remedy::ForPerson;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::proposal::Proposal;
 use crate::store::Proposals;
 
-/// A host that keeps every plan that it is asked about as a proposal: nothing is changed.
+/// A host keeping every plan as a proposal when asked: nothing is changed.
 pub struct Later<'h> {
     session: &'h Session,
     tool: &'h str,
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Later<'_> {
 }
 
 impl<'h> Later<'h> {
-    /// Makes the host of a call of `tool`, which the caller names `call`. `host` gets the events.
+    /// Makes the host of a call of `tool`, by the caller's name `call`. `host` gets the events.
     pub fn new(
         session: &'h Session,
         tool: &'h str,
@@ -60,7 +60,7 @@ impl Host for Later<'_> {
     }
 }
 
-/// The answer to a call whose change was kept as a proposal, which waits.
+/// The answer to a call whose change waits as a proposal.
 #[must_use]
 pub fn proposed_later(proposal: &Proposal) -> ToolError {
     let id = proposal.id();

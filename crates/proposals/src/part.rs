@@ -16,11 +16,11 @@ use crate::propose::{expected, kept_as_diff, planned};
 use crate::store::Proposals;
 
 impl Proposals<'_> {
-    /// Plans a part of a proposal; it is approved by the digest of the plan.
+    /// Plans a part of a proposal, to be approved by the digest of the plan.
     ///
     /// # Errors
     ///
-    /// When the part does not apply, or changes a file that the proposal does not change.
+    /// When the part does not apply, or changes a file outside the proposal.
     pub fn plan_part(
         &self,
         proposal: &Proposal,
@@ -69,7 +69,7 @@ impl Proposals<'_> {
         let rest = TextForm::GIT_DIFF.reversed().read(to_part);
         let rest = rest.expect("BUG: a diff has no rules for paths");
         let options = Options { expected: BTreeMap::new(), ..options };
-        // Before anything is changed: a patch that cannot be read again is not kept.
+        // Before anything is changed: a patch is kept only if it can be read again.
         let rest = rest.parse(&options).map_err(|error| error.tool_error(rest.text.as_bytes()))?;
         let approval = self.committed(proposal, Some(part), agreed, host)?;
         let Approval::Committed(report) = &approval else { return Ok(approval) };

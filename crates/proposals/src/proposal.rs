@@ -1,4 +1,4 @@
-//! A proposal, as it is kept.
+//! A proposal, as kept in its file.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -29,7 +29,7 @@ patch_grammar::named! {
     }
 }
 
-/// A file that a proposal changes.
+/// A changed file of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -38,7 +38,7 @@ pub struct ProposedFile {
     pub operation: String,
     /// Its path before, from the directory of the proposal.
     pub path: String,
-    /// Where it moves to.
+    /// The new path of a move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_path: Option<String>,
 }
@@ -57,12 +57,12 @@ pub struct Decision {
     pub why: Option<String>,
 }
 
-/// All that is kept of a proposal but the patch.
+/// The file of a proposal, but for the patch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Record {
     pub(crate) id: String,
-    /// When it was made, in seconds since 1970.
+    /// The time of the call, in seconds since 1970.
     pub(crate) time: u64,
     pub(crate) session: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,23 +70,23 @@ pub(crate) struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<String>,
     pub(crate) tool: String,
-    /// The call that made it, as the caller names it.
+    /// The call, by the caller's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<String>,
-    /// The directory in the project to which the paths are relative.
+    /// The directory in the project with the paths beneath.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) directory: String,
     /// The line of the form of the patch.
     pub(crate) form: String,
-    /// The settings that decide what the patch means.
+    /// The settings that decide the meaning of the patch.
     pub(crate) meaning: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) environment: Option<String>,
     /// The files before, by path; empty for no file.
     pub(crate) expected: BTreeMap<String, String>,
-    /// The digest of the plan that was shown.
+    /// The digest of the plan, as shown.
     pub(crate) digest: String,
     pub(crate) files: Vec<ProposedFile>,
     /// Why a person is asked, a sentence each.
@@ -95,7 +95,7 @@ pub(crate) struct Record {
     pub(crate) state: ProposalState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
-    /// A transaction that was begun for it. Whether it was committed, its journal tells.
+    /// A transaction begun for the proposal. Its journal tells whether it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attempt: Option<Attempt>,
     /// The transactions of what was approved.
@@ -103,12 +103,12 @@ pub(crate) struct Record {
     pub(crate) transactions: Vec<String>,
 }
 
-/// A transaction that was begun for a proposal.
+/// A transaction begun for a proposal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) transaction: String,
-    /// It is of a part; the rest stays proposed.
+    /// Of a part; the rest stays proposed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) of_part: bool,
 }
@@ -142,7 +142,7 @@ pub(crate) fn seconds(time: SystemTime) -> u64 {
 #[derive(Debug, Clone)]
 pub struct Proposal {
     pub(crate) record: Record,
-    /// The patch; empty once it expired.
+    /// The patch; empty once the proposal expired.
     pub(crate) patch: Vec<u8>,
 }
 
@@ -159,49 +159,49 @@ impl Proposal {
         self.record.state
     }
 
-    /// Returns when it was made.
+    /// Returns the time of the call.
     #[must_use]
     pub fn time(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(self.record.time)
     }
 
-    /// Returns the name of the session that made it.
+    /// Returns the name of the caller's session.
     #[must_use]
     pub fn session(&self) -> &str {
         &self.record.session
     }
 
-    /// Returns the agent of that session.
+    /// Returns the agent of the session.
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.record.agent.as_deref()
     }
 
-    /// Returns the turn in which it was made.
+    /// Returns the turn of the call.
     #[must_use]
     pub fn turn(&self) -> Option<&str> {
         self.record.turn.as_deref()
     }
 
-    /// Returns the call that made it, as the caller names it.
+    /// Returns the call, by the caller's name.
     #[must_use]
     pub fn call(&self) -> Option<&str> {
         self.record.call.as_deref()
     }
 
-    /// Returns why it was made, in the words of who did.
+    /// Returns the reason for the change, in the caller's words.
     #[must_use]
     pub fn why(&self) -> Option<&str> {
         self.record.why.as_deref()
     }
 
-    /// Returns the directory of the project to which its paths are relative; empty for the top.
+    /// Returns the directory of the project with the paths beneath; empty for the top.
     #[must_use]
     pub fn directory(&self) -> &str {
         &self.record.directory
     }
 
-    /// Returns the files that it changes.
+    /// Returns the changed files.
     #[must_use]
     pub fn files(&self) -> &[ProposedFile] {
         &self.record.files
@@ -213,7 +213,7 @@ impl Proposal {
         &self.record.reasons
     }
 
-    /// Returns the decision, unless it waits for one.
+    /// Returns the decision, if there is one.
     #[must_use]
     pub fn decision(&self) -> Option<&Decision> {
         self.record.decision.as_ref()
@@ -226,7 +226,7 @@ impl Proposal {
         &self.record.transactions
     }
 
-    /// Returns the digest of the plan that was shown when it was made.
+    /// Returns the digest of the plan, as shown at first.
     ///
     /// # Panics
     ///
@@ -236,13 +236,13 @@ impl Proposal {
         self.record.digest.parse().expect("BUG: a record has a digest")
     }
 
-    /// Returns whether it was made by a session.
+    /// Returns whether the proposal is a session's.
     #[must_use]
     pub fn is_of(&self, session: &Session) -> bool {
         self.session() == session.name().as_str()
     }
 
-    /// Returns the patch text, in the form in which it is kept.
+    /// Returns the patch text, in the form of the file.
     #[must_use]
     pub fn patch(&self) -> &[u8] {
         &self.patch
@@ -255,14 +255,14 @@ impl Proposal {
         self.record.form.trim_end()
     }
 
-    /// Returns who made it; `None` if the names are none.
+    /// Returns the caller; `None` if the names are none.
     pub(crate) fn author(&self) -> Option<Author> {
         let turn = self.turn().map(str::parse).transpose().ok()?;
         let agent = self.record.agent.clone();
         Some(Author { session: self.session().parse().ok()?, agent, turn })
     }
 
-    /// Reads the patch, and the rules by which it was planned.
+    /// Reads the patch, and the rules of planning.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl ProposalPart<'_> {
     }
 }
 
-/// Returns the files that a plan changes.
+/// Returns the changed files of a plan.
 pub(crate) fn files_of(plan: &Plan) -> Vec<ProposedFile> {
     let file = |change: &patch_engine::Change| ProposedFile {
         operation: change.operation.as_str().to_owned(),

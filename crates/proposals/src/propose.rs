@@ -27,13 +27,13 @@ const MAX_WHY: usize = 2000;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ProposedPatch {
-    /// The text, as it was read.
+    /// The text, as read.
     pub text: PatchText,
-    /// The patch in it.
+    /// Its patch.
     pub patch: Patch,
-    /// The rules by which it is planned.
+    /// The rules of planning.
     pub options: Options,
-    /// The settings of the call that the rules were made of, beside those of the session.
+    /// The settings of the call behind the rules, beside the session's.
     pub call: Layer,
     /// The called tool, for the log.
     pub tool: String,
@@ -53,13 +53,13 @@ impl ProposedPatch {
 pub struct Proposed {
     /// The proposal.
     pub proposal: Proposal,
-    /// The plan of it.
+    /// The plan of the patch.
     pub report: Report,
-    /// The ids of older proposals that were found to have expired.
+    /// The ids of older proposals found to have expired.
     pub expired: Vec<String>,
 }
 
-/// The patch of a proposal, in the form in which it is kept, and its plan.
+/// The patch of a proposal, in the form of its file, and its plan.
 pub(crate) struct Kept {
     pub(crate) form: TextForm,
     pub(crate) patch: Vec<u8>,
@@ -177,7 +177,7 @@ impl Proposals<'_> {
         })
     }
 
-    /// Writes a proposal, and the files that it was made for.
+    /// Writes a proposal, and the files before it.
     fn keep(self, mut record: Record, kept: Kept) -> Result<Proposed, ToolError> {
         let Kept { form, patch, plan: report } = kept;
         record.form = form.line();
@@ -236,11 +236,11 @@ fn kept(
     kept_as_diff(asking, record, plan)
 }
 
-/// Keeps a plan as the diff that it makes.
+/// Keeps a plan as its diff.
 ///
 /// # Errors
 ///
-/// When no diff says the same, or it is too long.
+/// When no diff says the same, or the diff is too long.
 pub(crate) fn kept_as_diff(
     asking: &Session,
     record: &mut Record,
@@ -301,14 +301,14 @@ fn check_size(patch: &[u8]) -> Result<(), ToolError> {
 ///
 /// # Errors
 ///
-/// When it does not apply.
+/// When the patch does not apply.
 pub(crate) fn planned(asking: &Session, proposal: &Proposal) -> Result<Report, ToolError> {
     let (patch, options) = proposal.parsed(asking)?;
     let report = asking.preview(&patch, options, Atomicity::Whole, &Cancellation::NEVER);
     report.map_err(|failed| asking.with_changed_by(ToolError::failed(&failed)))
 }
 
-/// The error of a patch that changes nothing.
+/// The error of a patch without changes.
 fn nothing_to_propose(report: &Report) -> ToolError {
     let message = match report.transaction {
         Some(id) => format!("there is nothing to propose: this patch was applied as {id}"),
@@ -319,7 +319,7 @@ fn nothing_to_propose(report: &Report) -> ToolError {
         .remedies([Remedy::Ask(ForPerson::SayInstead)])
 }
 
-/// A host that keeps the reasons why a person is asked.
+/// A host keeping the reasons why a person is asked.
 #[derive(Default)]
 struct Reasons(Vec<String>);
 

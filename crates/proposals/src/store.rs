@@ -21,7 +21,7 @@ const KIND: &str = "proposal 1";
 /// The longest patch to keep, in bytes.
 pub(crate) const MAX_PATCH: u64 = 16 << 20;
 
-/// The longest file of a proposal: the patch, and what is kept beside it.
+/// The longest file of a proposal: the patch, and the rest.
 const MAX_FILE: u64 = MAX_PATCH + (8 << 20);
 
 /// The bytes behind the patch: `mac `, the signature and a line feed.
@@ -86,7 +86,7 @@ impl<'s> Proposals<'s> {
         }
     }
 
-    /// Runs `write` with the folder, which is made where it is missing, and its lock.
+    /// Runs `write` with the folder, made where missing, and its lock.
     pub(crate) fn locked<T>(
         self,
         write: impl FnOnce(&Dir) -> Result<T, ToolError>,
@@ -111,7 +111,7 @@ impl<'s> Proposals<'s> {
         }
     }
 
-    /// Counts the proposals that wait for a decision.
+    /// Counts the proposals waiting for a decision.
     ///
     /// # Errors
     ///
@@ -144,11 +144,11 @@ impl<'s> Proposals<'s> {
         Ok(keys)
     }
 
-    /// Finds a proposal by its id, or by the beginning of it. `p-` may be left out.
+    /// Finds a proposal by its id, or the beginning of the id. `p-` may be left out.
     ///
     /// # Errors
     ///
-    /// When there is none or several, or it has been altered.
+    /// When there is none or several, or an altered one.
     pub fn find(&self, name: &str) -> Result<Proposal, ToolError> {
         match self.named(name)? {
             Listed::Verified(proposal) => Ok(*proposal),
@@ -156,7 +156,7 @@ impl<'s> Proposals<'s> {
         }
     }
 
-    /// Finds a proposal by its id, or by the beginning of it, verified or not.
+    /// Finds a proposal by its id, or the beginning of the id, verified or not.
     fn named(self, name: &str) -> Result<Listed, ToolError> {
         let digits = name.strip_prefix("p-").unwrap_or(name);
         let is_name = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -182,7 +182,7 @@ impl<'s> Proposals<'s> {
     ///
     /// # Errors
     ///
-    /// When there is none, another session made it, or it has been altered.
+    /// When there is none, or only another session's or an altered one.
     pub fn own(&self, id: &str) -> Result<Proposal, ToolError> {
         let any = self.session.settings().any_proposal;
         let found = self.find(id).ok().filter(|found| any || found.is_of(self.session));
@@ -263,7 +263,7 @@ impl<'s> Proposals<'s> {
     ///
     /// # Errors
     ///
-    /// When it is gone or was altered, or those of `change` and of writing.
+    /// When the file is gone or was altered, or as `change` and writing.
     pub(crate) fn update(
         self,
         id: &str,
@@ -282,7 +282,7 @@ impl<'s> Proposals<'s> {
     ///
     /// # Errors
     ///
-    /// When it cannot be written or signed.
+    /// When the file cannot be written or signed.
     pub(crate) fn write(self, folder: &Dir, proposal: &Proposal) -> Result<(), ToolError> {
         let key = self.session.workspace().key();
         let Some(signer) = key.signer()? else {
@@ -364,11 +364,11 @@ impl<'s> Proposals<'s> {
             .remedies([Remedy::Ask(ForPerson::See(Listing::Proposals))]))
     }
 
-    /// Gives up a proposal that this session made.
+    /// Gives up a proposal of this session.
     ///
     /// # Errors
     ///
-    /// When another session made it, or it is decided already.
+    /// When the proposal is another session's, or decided already.
     pub fn withdraw(&self, id: &str, why: Option<&str>) -> Result<Proposal, ToolError> {
         let own = self.own(id)?;
         if !own.is_of(self.session) {
@@ -384,11 +384,11 @@ impl<'s> Proposals<'s> {
         self.end(own.id(), ProposalState::Withdrawn, why)
     }
 
-    /// Declines a proposal: a person decides. One that was altered is removed.
+    /// Declines a proposal: a person decides. An altered one is removed.
     ///
     /// # Errors
     ///
-    /// When it is decided already, or cannot be written.
+    /// When the proposal is decided already, or cannot be written.
     pub fn decline(&self, name: &str, why: Option<&str>) -> Result<Listed, ToolError> {
         let id = match self.named(name)? {
             Listed::Verified(proposal) => proposal.record.id,
@@ -401,7 +401,7 @@ impl<'s> Proposals<'s> {
         Ok(Listed::Verified(Box::new(declined)))
     }
 
-    /// Ends a proposal that waits.
+    /// Ends a waiting proposal.
     fn end(self, id: &str, state: ProposalState, why: Option<&str>) -> Result<Proposal, ToolError> {
         let ended = self.update(id, |proposal, _| {
             check_waits(proposal)?;
@@ -439,7 +439,7 @@ impl<'s> Proposals<'s> {
 ///
 /// # Errors
 ///
-/// When it was decided, or has waited too long.
+/// When the proposal was decided, or has waited too long.
 pub(crate) fn check_waits(proposal: &Proposal) -> Result<(), ToolError> {
     let state = proposal.state();
     if state == ProposalState::Proposed {
@@ -460,7 +460,7 @@ pub(crate) fn check_waits(proposal: &Proposal) -> Result<(), ToolError> {
         .remedies([Remedy::Ask(ForPerson::Own("propose it again, if it is wanted".into()))]))
 }
 
-/// The error of a proposal that was altered or is not signed with a key that is here.
+/// The error of a proposal altered, or without a signature by a key here.
 fn not_verified(id: &str) -> ToolError {
     let message = format!(
         "{id} is not verified: it was altered, or is not signed with a key that is here; it cannot \
@@ -474,7 +474,7 @@ fn not_verified(id: &str) -> ToolError {
         )))])
 }
 
-/// Reads the content of a file; `None` if it was altered, or is not signed with a key that is here.
+/// Reads the content of a file; `None` for one altered, or without a signature by a key here.
 fn parse(bytes: &[u8], id: &str, keys: &mut Keys) -> Result<Option<Proposal>, ToolError> {
     let Some((body, end)) = bytes.split_at_checked(bytes.len().saturating_sub(END)) else {
         return Ok(None);

@@ -1,17 +1,17 @@
-//! The changes that a person decided on.
+//! A person's decisions about hunks.
 
 use std::collections::BTreeMap;
 
-/// The fate of a hunk that is not kept as it is.
+/// The change to a hunk, unless kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// It is reverted.
+    /// The hunk is reverted.
     Revert,
-    /// The lines that its diff shows of the current file become these.
+    /// The shown lines of the current file become these.
     Replace(Vec<u8>),
 }
 
-/// The hunks of a review that are not kept as they are, by their ids.
+/// The hunks of a review to change, by their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choices(pub(crate) BTreeMap<String, Choice>);
 

@@ -16,17 +16,17 @@ pub struct ReviewFile {
     pub operation: ChangeKind,
     /// Its path before the transactions; for a created file, the path after.
     pub path: String,
-    /// Where it moved to.
+    /// The new path of a move.
     pub to_path: Option<String>,
-    /// Its hunks, in the order in which they are shown.
+    /// Its hunks, in the order of the display.
     pub hunks: Vec<ReviewHunk>,
     /// The file before the transactions and after.
     pub(crate) versions: (Option<FileVersion>, Option<FileVersion>),
-    /// The file as it was when the review was made.
+    /// The file at the time of the review.
     pub(crate) now: Option<NowFile>,
 }
 
-/// A file as it is now.
+/// A file at present.
 #[derive(Debug, Clone)]
 pub(crate) struct NowFile {
     pub(crate) path: String,
@@ -143,7 +143,7 @@ impl ReviewFile {
         }
     }
 
-    /// Returns the hunks of a file that is there before and after.
+    /// Returns the hunks of a file present before and after.
     fn parts(
         &self,
         before: &FileVersion,
@@ -198,7 +198,7 @@ impl ReviewFile {
         vec![self.whole(state)]
     }
 
-    /// Returns the one hunk of a file that is kept or reverted whole.
+    /// Returns the one hunk of a file kept or reverted whole.
     fn whole(&self, state: HunkState) -> ReviewHunk {
         let kind = match self.operation {
             ChangeKind::Create => HunkKind::Create,

@@ -1,4 +1,4 @@
-//! The hunks of one text, looked for in the text as it is now.
+//! The hunks of one text, looked for in the current text.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -17,7 +17,7 @@ const CONTEXT: usize = 3;
 
 /// One change of lines, from what the transactions left back to what was before them.
 struct Reversal {
-    /// The replaced bytes of the text that the transactions left, and those before.
+    /// The replaced bytes of the text left by the transactions, and the bytes before.
     splice: Splice,
     state: ReversalState,
 }
@@ -176,7 +176,7 @@ impl LineCounter {
         lines.saturating_add_signed(self.shift)
     }
 
-    /// Goes on below a part of the text that is replaced.
+    /// Goes on below a replaced part of the text.
     fn replace(&mut self, text: &[u8], part: Range<usize>, by: &[u8]) {
         self.lines += feeds(&text[self.at..part.end]);
         self.at = part.end;
@@ -189,7 +189,7 @@ fn feeds(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// Fills in a hunk that stands in the current text, shown with lines around it within `room`.
+/// Fills in a hunk standing in the current text, shown with lines around within `room`.
 fn stand(
     hunk: &mut ReviewHunk,
     members: &[Reversal],
@@ -208,7 +208,7 @@ fn stand(
     lines.replace(now, hunk.at.clone(), &old);
 }
 
-/// Shows changes as they were made; `earlier` are those above, which `lines` has counted.
+/// Shows changes as made; `earlier` are the changes above, counted by `lines`.
 fn as_made(
     out: &mut Vec<u8>,
     earlier: &[Reversal],

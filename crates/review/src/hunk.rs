@@ -1,4 +1,4 @@
-//! A hunk of a review: a change that is kept or reverted by itself.
+//! A hunk of a review: a change to keep or revert by itself.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The digits of an id.
 const DIGITS: usize = 10;
 
-/// The kind of change that a hunk makes.
+/// The kind of a hunk's change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HunkKind {
@@ -24,7 +24,7 @@ pub enum HunkKind {
     Move,
     /// A file becomes executable, or is no longer.
     Mode,
-    /// All bytes of a file that is no text, or the target of a symbolic link.
+    /// All bytes of a binary file, or the target of a symbolic link.
     Bytes,
 }
 
@@ -32,9 +32,9 @@ pub enum HunkKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HunkState {
-    /// It stands as it was made, and can be reverted.
+    /// Standing as made: the hunk can be reverted.
     Standing,
-    /// It is reverted already.
+    /// Reverted already.
     Reverted,
     /// Something else changed the same lines or the same file since: nothing about it is certain.
     Changed,
@@ -42,7 +42,7 @@ pub enum HunkState {
     Unknown,
 }
 
-/// A change that is kept or reverted by itself.
+/// A change to keep or revert by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReviewHunk {
@@ -51,7 +51,7 @@ pub struct ReviewHunk {
     pub id: String,
     /// The kind of its change.
     pub kind: HunkKind,
-    /// How much of it is left.
+    /// How much of the hunk is left.
     pub state: HunkState,
     /// The hunk in the form of a diff: as it stands in the current file, or, where it does not, as
     /// it was made. Empty for a kind without lines.
@@ -61,7 +61,7 @@ pub struct ReviewHunk {
     pub conflict: Option<Conflict>,
     /// The bytes of the current file that the diff shows. Those of two hunks do not overlap.
     pub at: Range<usize>,
-    /// The edit that reverts it in the current file.
+    /// The reverting edit of the current file.
     pub(crate) back: Splices,
 }
 

@@ -21,11 +21,11 @@ const MAX_NOTES: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
-    /// It stays.
+    /// The hunk stays.
     Keep,
-    /// It is reverted.
+    /// The hunk is reverted.
     Revert,
-    /// The lines that its diff shows of the file become these bytes.
+    /// The shown lines of the file become these bytes.
     Replace(Vec<u8>),
 }
 
@@ -47,7 +47,7 @@ impl Decision {
 pub struct Note {
     /// The hunk.
     pub hunk: String,
-    /// The file, as the transactions left it.
+    /// The path, after the transactions.
     pub path: String,
     /// The first line that the hunk changes, in the file as it was when the note was written; 0 for
     /// a change of the file as a whole.
@@ -56,7 +56,7 @@ pub struct Note {
     pub diff: String,
     /// The person's words.
     pub words: String,
-    /// When it was written, in seconds since 1970.
+    /// The time of writing, in seconds since 1970.
     pub at: u64,
 }
 
@@ -88,7 +88,7 @@ impl Kept {
         }
     }
 
-    /// Writes it down.
+    /// Writes the decisions down.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Kept {
         folder.spot(DECISIONS).write(&text, false)
     }
 
-    /// Returns what is decided about the hunks of a review that still stand.
+    /// Returns the decisions about hunks still standing.
     #[must_use]
     pub fn choices(&self, review: &Review) -> Choices {
         let mut choices = Choices::default();
@@ -117,7 +117,7 @@ impl Kept {
         choices
     }
 
-    /// Forgets what is decided about the hunks of a review: it is done, or begins again.
+    /// Forgets the decisions about the hunks of a review, when done or begun again.
     pub fn forget(&mut self, review: &Review) {
         for hunk in review.hunks() {
             self.decisions.remove(&hunk.id);

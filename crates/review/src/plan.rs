@@ -20,7 +20,7 @@ impl Review {
     ///
     /// # Panics
     ///
-    /// When a hunk is chosen that does not stand.
+    /// When a chosen hunk does not stand.
     pub fn plan(&self, files: impl Into<Files>, choices: &Choices) -> Result<Plan, commit::Error> {
         let files = files.into();
         let options = Options { create_parents: true, ..Options::default() };
@@ -47,7 +47,7 @@ impl Review {
         Ok(builder.finish()?)
     }
 
-    /// Returns the paths of the files that a choice changes: before and after the transactions.
+    /// Returns the paths of the chosen files: before and after the transactions.
     pub fn paths<'r>(&'r self, choices: &'r Choices) -> impl Iterator<Item = &'r str> {
         let touched = self.files.iter().filter(|file| file.is_chosen(choices));
         touched.flat_map(|file| [Some(&*file.path), file.to_path.as_deref()]).flatten()
@@ -100,7 +100,7 @@ impl ReviewFile {
         self.hunks.iter().any(|hunk| choices.0.contains_key(&hunk.id))
     }
 
-    /// Returns whether the file leaves the place where it is now.
+    /// Returns whether the file leaves its present place.
     fn leaves(&self, choices: &Choices) -> bool {
         [HunkKind::Create, HunkKind::Move].iter().any(|kind| self.chosen(*kind, choices).is_some())
     }
@@ -110,7 +110,7 @@ impl ReviewFile {
         hunks.find(|hunk| choices.0.contains_key(&hunk.id))
     }
 
-    /// Fails if the file is not as it was when the review was made.
+    /// Fails if the file has changed since the review.
     fn check(&self, builder: &mut PlanBuilder<'_>) -> Result<(), commit::Error> {
         match &self.now {
             // The guard looks at links when they are taken away.

@@ -59,12 +59,12 @@ impl Review {
         self.files.iter().flat_map(|file| &file.hunks)
     }
 
-    /// Returns the hunks that stand in the current files, and can be reverted.
+    /// Returns the hunks standing in the current files, which can be reverted.
     pub fn standing(&self) -> impl Iterator<Item = &ReviewHunk> {
         self.hunks().filter(|hunk| hunk.state == HunkState::Standing)
     }
 
-    /// Finds a hunk by its id, or by the beginning of it.
+    /// Finds a hunk by its id, or the beginning of the id.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Review {
         }
     }
 
-    /// Finds a hunk that can be reverted.
+    /// Finds a hunk to revert.
     ///
     /// # Errors
     ///
