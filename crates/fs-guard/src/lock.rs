@@ -1,6 +1,5 @@
 //! The lock of a workspace, for one writer at a time.
 
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use crate::append::{AppendFile, require_own_file};
@@ -8,9 +7,6 @@ use crate::cancel::Cancellation;
 use crate::dir::Spot;
 use crate::error::{At as _, Error};
 use crate::sys::{self, Fd, Open};
-
-/// The number of this process, read once.
-static OWN_NUMBER: LazyLock<u32> = LazyLock::new(std::process::id);
 
 /// A held lock. It is released when this is dropped, and when the process ends in any way.
 #[derive(Debug)]
@@ -75,7 +71,7 @@ impl Spot {
         }
         // This text is for people only: on a full disk the lock holds all the same. It has always
         // the same length, because truncating a file first costs a millisecond on ext4.
-        let _ = sys::write_at_start(&file, format!("{:<10}\n", *OWN_NUMBER).as_bytes());
+        let _ = sys::write_at_start(&file, format!("{:<10}\n", std::process::id()).as_bytes());
         Ok(Some(LockFile { _file: file, spot: self.clone() }))
     }
 

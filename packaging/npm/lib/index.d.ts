@@ -590,7 +590,7 @@ export interface FittedGrammar {
   /** For llama.cpp. */
   gbnf(): string;
   /** The arguments that a patch under the grammar is sent with. */
-  readonly stub: { profile: "strict" | "codex"; expectedSha256ByPath: Record<string, string> };
+  readonly stub: { profile: "strict" | "standard" | "codex"; expectedSha256ByPath: Record<string, string> };
   /** The files that the grammar leaves out of updates, a sentence each. */
   readonly notes: string[];
 }
@@ -605,7 +605,7 @@ export function fit(
     paths?: string[];
     operations?: ("update" | "add" | "delete" | "move")[];
     /** The profile that the patch will be applied by. */
-    profile?: "strict" | "codex";
+    profile?: "strict" | "standard" | "codex";
     /** The notation whose engine has to take the grammar: "lark" unless told. */
     format?: "lark" | "ebnf" | "gbnf";
   },

@@ -31,7 +31,7 @@ Path = str | bytes | PathLike[str] | PathLike[bytes]
 Approve = Callable[["Proposal"], Decision]
 Observe = Callable[[Event], object]
 Detail = Literal["none", "stat", "full"]
-Profile = Literal["strict", "codex"]
+Profile = Literal["strict", "standard", "codex"]
 
 __version__: Final[str]
 
@@ -129,7 +129,7 @@ class FitOptions(TypedDict, total=False):
     lines: Mapping[str, Sequence[tuple[int, int]]]
     paths: Sequence[str]
     operations: Sequence[Literal["update", "add", "delete", "move"]]
-    profile: Literal["strict", "codex"] | None
+    profile: Profile | None
     format: Literal["lark", "ebnf", "gbnf"] | None
 
 class FitStub(TypedDict):
