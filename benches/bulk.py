@@ -26,10 +26,10 @@ def rows(repo, count):
     log = git(repo, "log", "--all", "--no-merges", "--min-parents=1", "--date-order", f"-n{count}", "--format=%H %P %T")
     for line in log.decode().splitlines():
         commit, base, tree = line.split()
-        patch = git(repo, "diff-tree", "-p", "-M", "--full-index", "--binary", "--no-commit-id", "-r", commit)
         try:
-            text = patch.decode()
-        except UnicodeDecodeError:
+            text = git(repo, "diff-tree", "-p", "-M", "--full-index", "--binary", "--no-commit-id", "-r", commit).decode()
+        except (subprocess.CalledProcessError, UnicodeDecodeError):
+            # A clone may be without some objects.
             continue
         if text and len(text) < 200_000:
             yield repo, base, text, tree
