@@ -58,6 +58,10 @@ crates:
 release:
     ci/release/run
 
+# Lets a small real model write patches, with and without a matcher.
+decoding outputs="4":
+    ci/decoding/run {{outputs}}
+
 # Asks the registries whether the names that are published are free, or ours.
 names:
     python3 packaging/release/names.py

@@ -68,7 +68,8 @@ impl Bound {
             Place::Header { first, end, at } => self.header_rest(log, state, first..end, at),
             Place::NewPath { start, .. } => {
                 let path = String::from_utf8_lossy(&log.bytes[start as usize..]).into_owned();
-                self.to_free(log, &path) + 1 + END
+                let most = self.most_to_free(log, &path) + 1 + END;
+                if most <= enough { most } else { self.to_free(log, &path) + 1 + END }
             }
             Place::AfterUpdate => self.update_rest(log, state.section.file),
             Place::AfterMove | Place::NewLine => END,
@@ -130,7 +131,6 @@ impl Bound {
 
     /// The bytes that are needed to make a new path one that is free.
     fn to_free(&self, log: &Log, path: &str) -> u32 {
-        let name = &path[path.rfind('/').map_or(0, |at| at + 1)..];
         if self.may_end_path(log, path) {
             return 0;
         }
@@ -142,8 +142,14 @@ impl Bound {
         if is_free {
             return 1;
         }
-        // A name of the greatest length is free.
-        (names::LONGEST - name.len()) as u32
+        self.most_to_free(log, path)
+    }
+
+    /// The most bytes that may be needed to make a new path one that is free.
+    pub(crate) fn most_to_free(&self, log: &Log, path: &str) -> u32 {
+        let name = path.len() - path.rfind('/').map_or(0, |at| at + 1);
+        let new = log.sections.iter().filter(|section| section.new.is_some()).count();
+        self.names.most_to_free(name, new)
     }
 
     /// The bytes that are needed in the text behind `@@`, and below it.

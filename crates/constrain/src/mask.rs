@@ -137,7 +137,9 @@ impl Masker<'_> {
                 }
                 self.walk(&vocabulary.inner, Trie::ROOT, state);
             }
-            Place::NewPath { .. } if self.room.is_tight() => self.bytes(state),
+            Place::NewPath { .. } if self.room.is_tight() && !self.any_name_fits() => {
+                self.bytes(state);
+            }
             _ => return false,
         }
         true
@@ -156,6 +158,11 @@ impl Masker<'_> {
         };
         let enough = bytes.saturating_sub(more);
         self.bound.rest(self.log, state, enough) <= enough
+    }
+
+    /// Whether the output can be finished after any token that goes on in a name.
+    fn any_name_fits(&self) -> bool {
+        self.bound.most_to_free(self.log, "") + 1 + END <= self.room.bytes
     }
 
     /// Sets the possible tokens of one byte.

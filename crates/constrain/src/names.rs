@@ -17,6 +17,13 @@ pub(crate) const LONGEST: usize = 208;
 /// A name has no dot after so many bytes, so that no long name ends in a refused extension.
 const LAST_DOT: usize = 60;
 
+/// The last byte of the endings that make any name free. The default policy refuses no name that
+/// ends in it, but those with a closed beginning.
+const LAST: char = 'q';
+
+/// The first bytes of these endings, of which there is one for each letter, digit and sign.
+const FIRSTS: usize = 38;
+
 /// The beginnings of names that the default policy refuses with every ending: keys, and devices of
 /// Windows with a dot.
 static CLOSED: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -34,6 +41,8 @@ pub(crate) struct Names {
     taken: HashSet<Box<str>>,
     /// The directories for new files, each with a slash.
     directories: HashSet<Box<str>>,
+    /// The number of endings that no known path has.
+    endings: usize,
 }
 
 impl std::fmt::Debug for Names {
@@ -49,7 +58,8 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 
 impl Names {
     pub(crate) fn new(paths: &[Box<str>], rules: PathRules) -> Self {
-        let mut this = Self { rules, taken: HashSet::new(), directories: HashSet::new() };
+        let mut this =
+            Self { rules, taken: HashSet::new(), directories: HashSet::new(), endings: FIRSTS };
         for path in paths {
             this.taken.insert(fold(path).into());
             for directory in above(path) {
@@ -59,6 +69,9 @@ impl Names {
                 }
             }
         }
+        let firsts = this.taken.iter().filter_map(|path| path.strip_suffix(LAST)?.bytes().last());
+        let used: HashSet<u8> = firsts.filter(|&byte| is_plain(byte)).collect();
+        this.endings -= used.len();
         this
     }
 
@@ -70,6 +83,15 @@ impl Names {
             _ => is_plain(byte),
         };
         fits && name.len() < LONGEST && !closed_with(name, byte)
+    }
+
+    /// The most bytes after which a name of a length is free; `new` is the number of new paths so
+    /// far.
+    pub(crate) fn most_to_free(&self, name: usize, new: usize) -> u32 {
+        let longest = LONGEST.saturating_sub(name) as u32;
+        // Each new path has one of the endings at most, and the first byte of one more may finish a
+        // closed beginning.
+        if new + 1 < self.endings { longest.min(2) } else { longest }
     }
 
     /// Whether a new file may be in a directory, given with its slash; `gone` are the files deleted
@@ -113,4 +135,24 @@ pub(crate) fn closed_after(name: &str) -> impl Iterator<Item = &'static str> + '
         let begins = closed.get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name));
         begins.then(|| &closed[name.len()..])
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use patch_engine::{DEFAULT_FORBIDDEN, DEFAULT_GUARDED};
+
+    use super::*;
+
+    #[test]
+    fn no_name_that_the_policy_refuses_has_the_last_byte_of_the_endings() {
+        for pattern in DEFAULT_FORBIDDEN.iter().chain(DEFAULT_GUARDED) {
+            let name = pattern.rsplit('/').next().unwrap_or(pattern);
+            // No new path has a hidden part, `id_rsa` is a closed beginning, and a directory whose
+            // files are all refused gets none.
+            let is_other = pattern.contains("/.") || ["id_rsa*", "**"].contains(&name);
+            assert!(is_other || !name.ends_with([LAST, '*', '?', ']', '}']), "{pattern}");
+        }
+        let listed = DEVICES.iter().chain(&crate::paths::DIRECTORIES).chain(&REPOSITORY);
+        assert!(listed.into_iter().all(|name| !name.ends_with(LAST)));
+    }
 }

@@ -162,6 +162,56 @@ fn a_model_that_repeats_itself_comes_to_an_end() {
     assert_eq!(refusal(&[("f", "a\nb\nc\n")], &text), None, "{text}");
 }
 
+const ADD: Operations = Operations { update: false, add: true, delete: false, rename: false };
+
+#[test]
+fn a_new_name_goes_on_by_any_token_until_few_are_left() {
+    let mut matcher = Matcher::new(several(), bound("a\n", ADD));
+    for byte in b"*** Begin Patch\n*** Add File: d/retur" {
+        matcher.accept(u32::from(*byte)).expect("it may follow");
+    }
+    let is_name = |matcher: &Matcher, token: &u32| {
+        let bytes = matcher.vocabulary().bytes(*token);
+        bytes.len() > 1 && bytes.iter().all(u8::is_ascii_alphanumeric)
+    };
+    let all = allowed(&mut matcher);
+    let names: Vec<u32> = all.into_iter().filter(|token| is_name(&matcher, token)).collect();
+    assert!(names.len() >= 2, "{names:?}");
+    // The token itself, two bytes that make any name free, a line feed, the last marker, the end.
+    let enough = 1 + 2 + 1 + 13 + 1;
+    for left in [enough, enough + 1, 100, 300] {
+        let few = within(&mut matcher, left).expect("they are enough");
+        assert!(names.iter().all(|name| few.contains(name)), "{left} left");
+    }
+    let few = within(&mut matcher, enough - 1).expect("they are enough");
+    assert!(few.contains(&u32::from(b'n')));
+    assert!(!names.iter().any(|name| few.contains(name)));
+}
+
+#[test]
+fn names_of_which_many_are_taken_are_finished_in_time() {
+    let mut random = fastrand::Rng::with_seed(27);
+    let letters: Vec<char> = ('a'..='z').chain('0'..='9').chain(['_', '-']).collect();
+    for endings in [0, 30, 36, 37, 38] {
+        // No name of one letter is free, nor one of two that begins with `a`.
+        let one = letters.iter().map(|letter| format!("d/{letter}"));
+        let two = letters.iter().map(|letter| format!("d/a{letter}"));
+        let ends = letters.iter().take(endings).map(|letter| format!("d/x.{letter}q"));
+        let paths: Vec<String> = one.chain(two).chain(ends).collect();
+        let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "a\n")).collect();
+        let binder = files.iter().fold(Binder::new(ADD), |binder, (path, _)| binder.path(path));
+        let bound = Arc::new(binder.bind().expect("it can be bound"));
+        for vocabulary in [bytes(), several()] {
+            for round in 0..8 {
+                let mut matcher = Matcher::new(Arc::clone(&vocabulary), Arc::clone(&bound));
+                let most = needed(&mut matcher) + random.u32(..if round < 4 { 40 } else { 300 });
+                let output = write(&mut random, &mut matcher, most);
+                assert_eq!(refusal(&files, &output), None, "{endings}:\n{output}");
+            }
+        }
+    }
+}
+
 #[test]
 fn no_added_line_at_all_is_refused_where_one_is_needed() {
     let deletes = Operations { update: false, delete: true, ..Operations::default() };
