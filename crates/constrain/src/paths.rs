@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use fs_guard::{Access, Error, GuardedTree, Rule, Spelling};
 use patch_engine::{MemoryTree, policy};
+use patch_grammar::marker::LITERAL;
 use patch_grammar::{ParseOptions, parse};
 
 /// Names that the guard refuses in any directory and any case, with more after a dot too: devices
@@ -87,18 +88,21 @@ impl PathProblem {
     }
 }
 
-/// Whether the reader of patches takes a path in a header as it is.
+/// Whether the reader of patches takes a path in a header as it is. In a text that a model wrote,
+/// quotes around a path are taken off.
 fn is_read_as_written(path: &str) -> bool {
     let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
     if path.bytes().all(is_usual) {
         return true;
     }
     let text = format!("*** Begin Patch\n*** Update File: {path}\n@@\n-x\n*** End Patch\n");
-    parse(text, &ParseOptions::default()).is_ok_and(|patch| {
-        let mut sections = patch.sections().iter();
-        sections.next().is_some_and(|section| section.path.text == path)
-            && sections.next().is_none()
-    })
+    let is_quoted = path.starts_with(LITERAL) && path.ends_with(LITERAL);
+    !is_quoted
+        && parse(text, &ParseOptions::default()).is_ok_and(|patch| {
+            let mut sections = patch.sections().iter();
+            sections.next().is_some_and(|section| section.path.text == path)
+                && sections.next().is_none()
+        })
 }
 
 #[cfg(test)]
@@ -115,7 +119,9 @@ mod tests {
         for (path, wanted) in [
             ("src/a.rs", None),
             ("mein Brief/ü (1).txt", None),
-            ("\"a\"", None),
+            ("\"a\"", Some("cannot name it")),
+            ("`a`", Some("cannot name it")),
+            ("a\"b", None),
             ("\"a\\tb\"", Some("backslash")),
             (" a", Some("cannot name it")),
             ("a ", Some("cannot name it")),
