@@ -14,6 +14,7 @@
 use std::ops::RangeInclusive;
 
 use fs_guard::Sha256;
+use patch_engine::patch_text::text::lines::line_start;
 
 use crate::text::{split_terminator, without_bom};
 
@@ -52,9 +53,7 @@ impl<'t> LineTags<'t> {
         let first = wanted.start().saturating_sub(around).max(1);
         let last = wanted.end().saturating_add(around);
         let text = without_bom(text);
-        let feed = first.checked_sub(2).map(|nth| memchr::memchr_iter(b'\n', text).nth(nth));
-        let start = feed.map_or(0, |feed| feed.map_or(text.len(), |feed| feed + 1));
-        let lines: Vec<&[u8]> = text[start..]
+        let lines: Vec<&[u8]> = text[line_start(text, first)..]
             .split_inclusive(|&byte| byte == b'\n')
             .take((last - first).saturating_add(1))
             .map(|line| split_terminator(line).0)

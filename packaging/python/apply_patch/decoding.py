@@ -325,12 +325,8 @@ class TransformersProcessor:
         return [row.denied for row in self._rows]
 
 
-class LlamaCppProcessor:
-    """For `Llama.create_completion(..., logits_processor=LogitsProcessorList([...]))`.
-
-    The prompt is what the first call has. Made anew for each completion. `max_added_lines` and
-    `max_tokens` are those of `TransformersProcessor`.
-    """
+class _OneOutput:
+    """A processor that follows one output."""
 
     def __init__(
         self,
@@ -341,12 +337,6 @@ class LlamaCppProcessor:
         max_tokens: int | None = None,
     ) -> None:
         self._follower = _Follower(Matcher(vocabulary, files, max_added_lines=max_added_lines), max_tokens)
-        self._prompt: int | None = None
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        if self._prompt is None:
-            self._prompt = len(input_ids)
-        return self._follower.masked(_listed(input_ids[self._prompt :]), scores)
 
     @property
     def denied(self) -> float:
@@ -354,7 +344,22 @@ class LlamaCppProcessor:
         return self._follower.denied
 
 
-class RequestProcessor:
+class LlamaCppProcessor(_OneOutput):
+    """For `Llama.create_completion(..., logits_processor=LogitsProcessorList([...]))`.
+
+    The prompt is what the first call has. Made anew for each completion. `max_added_lines` and
+    `max_tokens` are those of `TransformersProcessor`.
+    """
+
+    _prompt: int | None = None
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        if self._prompt is None:
+            self._prompt = len(input_ids)
+        return self._follower.masked(_listed(input_ids[self._prompt :]), scores)
+
+
+class RequestProcessor(_OneOutput):
     """For one request of vLLM: what `AdapterLogitsProcessor.new_req_logits_processor` returns.
 
     It is called with the tokens of the output and a row of logits; where vLLM gives the tokens of
@@ -362,21 +367,6 @@ class RequestProcessor:
     `TransformersProcessor`.
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        files: BoundFiles,
-        *,
-        max_added_lines: int | None = None,
-        max_tokens: int | None = None,
-    ) -> None:
-        self._follower = _Follower(Matcher(vocabulary, files, max_added_lines=max_added_lines), max_tokens)
-
     def __call__(self, *arguments: Any) -> Any:
         *_, output, logits = arguments
         return self._follower.masked(_listed(output), logits)
-
-    @property
-    def denied(self) -> float:
-        """The largest share of the probability that the mask took in an old line."""
-        return self._follower.denied

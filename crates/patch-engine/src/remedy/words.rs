@@ -1,7 +1,8 @@
 //! Remedies in words, for the model or person who wrote a patch.
 
 use patch_text::locate::hints::{
-    HunkPart, SEND_AGAIN, block, context_words, header_words, paste_words, search_words,
+    HunkPart, SEND_AGAIN, as_context, block, context_words, header_line, header_words, paste_words,
+    search_words,
 };
 use patch_text::locate::line_words;
 
@@ -28,15 +29,13 @@ impl Remedy {
             ),
             Self::ReplaceHunk { lines } => paste_words(lines),
             Self::AddContext { means_line, bare, below, lines } => {
-                let lines: Vec<_> = lines.iter().map(|line| format!(" {line}")).collect();
-                context_words(*means_line, bare.then_some("@@"), *below, &lines)
+                context_words(*means_line, bare.then_some("@@"), *below, &as_context(lines))
             }
             Self::AddText { means_line, before, after } => {
                 search_words(*means_line, before, after, |text| format!("{text:?}"))
             }
             Self::UseHeader { means_line, header } => {
-                let header = header.as_ref().map_or("@@".into(), |header| format!("@@ {header}"));
-                header_words(*means_line, &header)
+                header_words(*means_line, &header_line(header.as_deref()))
             }
             Self::RenamePath { from, to } => rename_words(from, to),
             Self::ChoosePath { path, like } => choose_words(path, &like_words(like)),

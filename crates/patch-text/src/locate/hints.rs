@@ -274,15 +274,13 @@ impl HunkRemedy {
             ),
             Self::ReplaceHunk(lines) => paste_words(lines),
             Self::AddContext { means_line, bare, below, lines } => {
-                let lines: Vec<_> = lines.iter().map(|line| format!(" {line}")).collect();
-                context_words(*means_line, bare.then_some("@@"), *below, &lines)
+                context_words(*means_line, bare.then_some("@@"), *below, &as_context(lines))
             }
             Self::AddText { means_line, before, after } => {
                 search_words(*means_line, before, after, |text| format!("{text:?}"))
             }
-            Self::UseHeader { means_line, header: None } => header_words(*means_line, "@@"),
-            Self::UseHeader { means_line, header: Some(header) } => {
-                header_words(*means_line, &format!("@@ {header}"))
+            Self::UseHeader { means_line, header } => {
+                header_words(*means_line, &header_line(header.as_deref()))
             }
             Self::LeaveOut(part) => part.words().into(),
             Self::Join(other) => format!("write hunk {other} and this one as one hunk"),
@@ -319,6 +317,18 @@ pub const SEND_AGAIN: &str =
 /// Writes lines to copy, each on a line of its own.
 pub fn block(lines: impl IntoIterator<Item: AsRef<str>>) -> String {
     lines.into_iter().flat_map(|line| ["\n".to_owned(), line.as_ref().to_owned()]).collect()
+}
+
+/// Writes lines as the context lines of a hunk.
+#[must_use]
+pub fn as_context(lines: &[String]) -> Vec<String> {
+    lines.iter().map(|line| format!(" {line}")).collect()
+}
+
+/// Writes the first line of a hunk, with the text after `@@` or without.
+#[must_use]
+pub fn header_line(header: Option<&str>) -> String {
+    header.map_or_else(|| "@@".into(), |header| format!("@@ {header}"))
 }
 
 /// Offers lines, or a SEARCH/REPLACE block, in place of those that were sent.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use crate::text::lines::BOM;
+use crate::text::lines::{BOM, line_start};
 
 /// The most lines above or below a place that are added to make its text unique.
 const WIDER: usize = 5;
@@ -96,9 +96,7 @@ impl LfText {
     /// Returns where a line begins, counted from 1; the end of the text for a line below the last.
     #[must_use]
     pub fn start_of(&self, line: usize) -> usize {
-        let above = line.checked_sub(2);
-        let feed = above.map(|nth| memchr::memchr_iter(b'\n', &self.text).nth(nth));
-        feed.map_or(0, |feed| feed.map_or(self.text.len(), |feed| feed + 1))
+        line_start(&self.text, line)
     }
 
     /// Makes the range and the bytes that replace the text `old` at a place. The bytes that both

@@ -10,6 +10,14 @@ use crate::cancel::Cancel;
 /// The byte-order mark of UTF-8.
 pub const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// Returns where a line of a text begins, counted from 1; the end of the text for a line below the
+/// last.
+#[must_use]
+pub fn line_start(text: &[u8], line: usize) -> usize {
+    let feed = line.checked_sub(2).map(|nth| memchr::memchr_iter(b'\n', text).nth(nth));
+    feed.map_or(0, |feed| feed.map_or(text.len(), |feed| feed + 1))
+}
+
 /// Iterates over the lines of a text, with their terminators.
 pub(crate) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ends = memchr::memchr_iter(b'\n', text).map(|feed| feed + 1);

@@ -3,7 +3,8 @@
 
 use patch_engine::Remedy;
 use patch_engine::patch_text::locate::hints::{
-    SEND_AGAIN, block, context_words, header_words, paste_words, search_words,
+    SEND_AGAIN, as_context, block, context_words, header_line, header_words, paste_words,
+    search_words,
 };
 use patch_engine::remedy::words::{self, code};
 use patch_engine::remedy::{
@@ -492,15 +493,14 @@ impl Hint {
             Remedy::ReplaceHunk { lines } => Self::ReplaceHunk { lines },
             Remedy::UseTags { lines, .. } => Self::UseTags { lines },
             Remedy::AddContext { means_line, bare, below, lines } => {
-                let lines = lines.iter().map(|line| format!(" {line}")).collect();
+                let lines = as_context(&lines);
                 Self::AddContext { means_line, header: bare.then_some("@@"), below, lines }
             }
             Remedy::AddText { means_line, before, after } => {
                 Self::AddText { means_line, before, after }
             }
             Remedy::UseHeader { means_line, header } => {
-                let header = header.map_or_else(|| "@@".into(), |header| format!("@@ {header}"));
-                Self::UseHeader { means_line, header }
+                Self::UseHeader { means_line, header: header_line(header.as_deref()) }
             }
             Remedy::RenamePath { from, to } => Self::RenamePath { from, to },
             Remedy::ChoosePath { path, like } => {

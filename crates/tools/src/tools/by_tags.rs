@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
+use patch_engine::patch_text::text::lines::line_start;
 use patch_engine::remedy::Action;
 use patch_engine::{ErrorKind, Remedy, Sha256};
 use patch_session::answer::error::ToolError;
@@ -236,12 +237,9 @@ pub(super) fn is_one_place(versions: [&[u8]; 2], lines: [&RangeInclusive<usize>;
 
 /// Returns the bytes of lines, counted from 1.
 fn bytes_of(file: &[u8], lines: &RangeInclusive<usize>) -> Range<usize> {
-    let feeds = memchr::memchr_iter(b'\n', file).map(|feed| feed + 1);
-    let mut starts = std::iter::once(0).chain(feeds).chain(std::iter::repeat(file.len()));
-    let start = starts.nth(lines.start() - 1).unwrap_or(file.len());
+    let start = line_start(file, *lines.start());
     let count = (lines.end() + 1).saturating_sub(*lines.start());
-    let end = if count == 0 { Some(start) } else { starts.nth(count - 1) };
-    start..end.unwrap_or(file.len())
+    start..start + line_start(&file[start..], count + 1)
 }
 
 fn lines_after(file: &[u8]) -> impl Iterator<Item = &[u8]> {
