@@ -48,16 +48,25 @@ impl<'t> LineTags<'t> {
     /// Makes the tags of lines of a text, counted from 1.
     #[must_use]
     pub fn of(text: &'t [u8], wanted: RangeInclusive<usize>) -> Self {
-        // The tags of near lines count, the lines near those, and one more neighbour.
-        let around = 2 * NEAR + 1;
-        let first = wanted.start().saturating_sub(around).max(1);
-        let last = wanted.end().saturating_add(around);
+        let around = around(&wanted);
         let text = without_bom(text);
-        let lines: Vec<&[u8]> = text[line_start(text, first)..]
+        let lines = text[line_start(text, *around.start())..]
             .split_inclusive(|&byte| byte == b'\n')
-            .take((last - first).saturating_add(1))
-            .map(|line| split_terminator(line).0)
-            .collect();
+            .take((around.end() - around.start()).saturating_add(1))
+            .map(|line| split_terminator(line).0);
+        Self::of_part(lines.collect(), *around.start(), wanted)
+    }
+
+    /// Makes the tags of some of all lines of a text, which are without their ends.
+    #[must_use]
+    pub fn of_lines(all: &[&'t [u8]], wanted: RangeInclusive<usize>) -> Self {
+        let around = around(&wanted);
+        let part = &all[(around.start() - 1).min(all.len())..(*around.end()).min(all.len())];
+        Self::of_part(part.to_vec(), *around.start(), wanted)
+    }
+
+    /// `lines` are those around the wanted ones, and `first` is the number of the first of them.
+    fn of_part(lines: Vec<&'t [u8]>, first: usize, wanted: RangeInclusive<usize>) -> Self {
         let hashes: Vec<Sha256> = (0..lines.len()).map(|at| hash_of(&lines, at)).collect();
         let codes = (0..lines.len()).map(|at| {
             let is_alone = near(at, hashes.len()).all(|other| hashes[other] != hashes[at]);
@@ -93,6 +102,13 @@ impl<'t> LineTags<'t> {
     pub fn before(&self, number: usize) -> String {
         format!("{number}#{}|", self.tag(number).unwrap_or_default())
     }
+}
+
+/// Returns the lines that count for the tags of others: those near them, the lines near those, and
+/// one more neighbour.
+fn around(wanted: &RangeInclusive<usize>) -> RangeInclusive<usize> {
+    let around = 2 * NEAR + 1;
+    wanted.start().saturating_sub(around).max(1)..=wanted.end().saturating_add(around)
 }
 
 /// Returns the indices of the lines near one of so many.
@@ -246,10 +262,13 @@ mod tests {
         let whole = tags(&text);
         for (first, last) in [(1, 1), (1, 200), (2, 2), (30, 90), (199, 200), (200, 500), (7, 6)] {
             let part = LineTags::of(text.as_bytes(), first..=last);
+            let lines: Vec<&[u8]> = text.lines().map(str::as_bytes).collect();
+            let of_lines = LineTags::of_lines(&lines, first..=last);
             for number in 0..300_usize {
                 let wanted = number.checked_sub(1).and_then(|at| whole.get(at));
                 let wanted = wanted.filter(|_| (first..=last).contains(&number));
                 assert_eq!(part.tag(number), wanted.map(String::as_str), "{number}");
+                assert_eq!(of_lines.tag(number), part.tag(number), "{number}");
                 assert_eq!(part.line(number).is_some(), wanted.is_some(), "{number}");
             }
         }

@@ -283,7 +283,8 @@ impl Search<'_> {
                 .map(|start| String::from_utf8_lossy(&line[..start]).chars().count() as u64 + 1);
             let first = at.saturating_sub(self.context);
             let shown = &lines[first..(at + self.context + 1).min(lines.len())];
-            let tags = self.tags.then(|| LineTags::of(text, first + 1..=first + shown.len()));
+            let tags =
+                self.tags.then(|| LineTags::of_lines(&lines, first + 1..=first + shown.len()));
             let preview = (first + 1..).zip(shown).map(|(number, line)| {
                 let before = tags.as_ref().map(|tags| tags.before(number)).unwrap_or_default();
                 before + &cut(&String::from_utf8_lossy(line))
