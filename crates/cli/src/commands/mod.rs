@@ -1,5 +1,7 @@
 //! One command, one file.
 
+#[cfg(not(all(feature = "git", feature = "proposals", feature = "tools")))]
+mod any_args;
 mod apply;
 mod cli;
 mod convert;

@@ -1,20 +1,11 @@
 //! The stand-in for proposals where the feature `proposals` is off.
 
-use std::ffi::OsString;
-
 use apply_patch_api::tools::Session;
-use clap::Args;
 
+use super::any_args::AnyArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::global::Global;
-
-#[derive(Debug, Args)]
-pub(crate) struct AnyArgs {
-    /// Options and files
-    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) all: Vec<OsString>,
-}
 
 pub(crate) type ProposeArgs = AnyArgs;
 pub(crate) type ProposalsArgs = AnyArgs;
