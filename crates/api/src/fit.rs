@@ -146,6 +146,7 @@ fn wrong(error: &FitError) -> ToolError {
             _ => ("lines", "the lines that the model was shown"),
         },
         FitError::TooManyLines { .. } => ("lines", "the lines that the model was shown"),
+        FitError::TooLong { .. } => ("files", "files of fewer lines"),
         _ => ("files", "files of text, or another operation"),
     };
     argument(name, message, wanted)
@@ -153,6 +154,8 @@ fn wrong(error: &FitError) -> ToolError {
 
 #[cfg(test)]
 mod tests {
+    use patch_engine::Remedy;
+
     use super::*;
 
     fn files() -> Vec<(String, Vec<u8>)> {
@@ -171,6 +174,15 @@ mod tests {
     fn files_that_are_left_out_are_noted() {
         let fitted = fit(&files(), &FitRequest::default()).expect("a grammar");
         assert_eq!(fitted.notes(), ["b.bin: left out of updates: it is binary"]);
+    }
+
+    /// It is a file of text, and no other operation shows less of it.
+    #[test]
+    fn a_file_of_too_many_lines_has_advice_of_its_own() {
+        let files = [("a.txt".into(), b"\n".repeat(4_000_001))];
+        let error = fit(&files, &FitRequest::default()).expect_err("it is too long");
+        assert!(error.message.contains("has 4000001 lines, of 4000000 at most"), "{error:?}");
+        assert_eq!(error.remedies, [Remedy::give("files", "files of fewer lines")]);
     }
 
     #[test]
