@@ -33,9 +33,7 @@ pub(crate) fn keep(folder: &Dir, plan: &Plan, durable: bool) -> Result<(), Error
             continue;
         }
         room -= size;
-        if let Some(packed) = packed(&images.old_bytes(change)?) {
-            spot.write(&packed, durable)?;
-        }
+        spot.write(&packed(&images.old_bytes(change)?), durable)?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub use journal::{Carried, FileState, Header, Journal, Kept, Operation, Record};
 pub use key::{KeyPlace, Keys, OwnKey};
 pub use locked::LockedStore;
 pub use packed::{packed, unpacked};
-pub use pending::{Pending, Unfinished};
+pub use pending::{LeftWriter, Pending, Unfinished};
 pub use prefix::Prefix;
 pub use removal::Removal;
 pub use retention::{Purged, Retention};

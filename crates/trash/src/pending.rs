@@ -3,13 +3,14 @@
 use std::cell::Cell;
 use std::time::{Duration, SystemTime};
 
-use fs_guard::{Dir, Error as FilesError, Spot, StagedFile, SyncGroup};
+use fs_guard::{Dir, Error as FilesError, Hasher, NewFile, Spot, StagedFile, SyncGroup};
 
 use crate::error::{Error, JournalProblem};
 use crate::id::TransactionId;
 use crate::index::{Indexed, NewestFirst};
-use crate::journal::{Journal, LEFT};
+use crate::journal::{Journal, Kept, LEFT};
 use crate::locked::LockedStore;
+use crate::packed::Packer;
 use crate::prefix::Prefix;
 use crate::retention::Retention;
 use crate::store::{ABORTED, DONE, FoundJournal, JOURNAL, PENDING, slot_in};
@@ -136,6 +137,62 @@ impl LockedStore<'_> {
     }
 }
 
+/// Writes what tells the files that a transaction leaves, [packed](crate::packed): into a file, if
+/// there is no room for it in the journal.
+#[derive(Debug)]
+pub struct LeftWriter {
+    spot: Spot,
+    packer: Packer,
+    /// What is not in the file yet.
+    packed: Vec<u8>,
+    file: Option<LeftFile>,
+}
+
+#[derive(Debug)]
+struct LeftFile {
+    file: NewFile,
+    hasher: Hasher,
+    size: u64,
+}
+
+impl LeftWriter {
+    /// Writes bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.packer.push(bytes, &mut self.packed);
+        if self.packed.len() > Kept::MOST_HERE { self.write_packed() } else { Ok(()) }
+    }
+
+    fn write_packed(&mut self) -> Result<(), Error> {
+        let to = match &mut self.file {
+            Some(to) => to,
+            none => {
+                let file = self.spot.create(0o600)?;
+                none.insert(LeftFile { file, hasher: Hasher::new(), size: 0 })
+            }
+        };
+        to.file.write(&self.packed)?;
+        to.hasher.update(&self.packed);
+        to.size += self.packed.len() as u64;
+        self.packed.clear();
+        Ok(())
+    }
+
+    /// Returns what the journal has to say, and the file, if there is one. It is not synced yet.
+    pub fn finish(mut self) -> Result<(Kept, Option<StagedFile>), Error> {
+        self.packer.end_block(&mut self.packed);
+        if self.file.is_some() || self.packed.len() > Kept::MOST_HERE {
+            self.write_packed()?;
+        }
+        Ok(match self.file {
+            Some(LeftFile { file, hasher, size }) => {
+                (Kept::InFile(size, hasher.finish()), Some(file.finish_own(true)))
+            }
+            None if self.packed.is_empty() => (Kept::None, None),
+            None => (Kept::Here(self.packed), None),
+        })
+    }
+}
+
 impl<'s> Pending<'s> {
     pub(crate) fn new(
         store: &'s LockedStore<'_>,
@@ -198,12 +255,11 @@ impl<'s> Pending<'s> {
         Ok(file.finish_own(true))
     }
 
-    /// Writes what tells the files that the transaction leaves, if the journal has no room for it.
-    /// The file is not synced yet.
-    pub fn write_left(&self, bytes: &[u8]) -> Result<StagedFile, Error> {
-        let mut file = self.folder.spot(LEFT).create(0o600)?;
-        file.write(bytes)?;
-        Ok(file.finish_own(true))
+    /// Returns a writer for what tells the files that the transaction leaves.
+    #[must_use]
+    pub fn left(&self) -> LeftWriter {
+        let spot = self.folder.spot(LEFT);
+        LeftWriter { spot, packer: Packer::default(), packed: Vec::new(), file: None }
     }
 
     /// Adds the directories to sync for the folder to be found again.

@@ -1,6 +1,7 @@
 //! Applies a patch: lock, plan, ask, commit, report.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fs_guard::{Access, Cancellation, Hasher, RelPath, Sha256, Wait};
 use patch_grammar::Patch;
@@ -417,6 +418,7 @@ impl Workspace {
             plan,
             lock_first: self.home().knows_state() || self.has_state(),
             locked: None,
+            planned: None,
             recovered: Vec::new(),
         };
         commit_to(directory, log, host)
@@ -438,6 +440,8 @@ struct InDirectory<'d, 'w, E> {
     /// anew.
     lock_first: bool,
     locked: Option<Locked<'w>>,
+    /// When the plan was made under the lock.
+    planned: Option<Instant>,
     recovered: Vec<Recovered>,
 }
 
@@ -469,7 +473,9 @@ impl<E: From<Error>> Committer for InDirectory<'_, '_, E> {
             }
         }
         let files = self.workspace.files().cancelled_by(host.cancellation());
-        (self.plan)(&files, self.locked.as_ref())
+        let plan = (self.plan)(&files, self.locked.as_ref())?;
+        self.planned = self.locked.is_some().then(Instant::now);
+        Ok(plan)
     }
 
     fn commit(
@@ -478,8 +484,12 @@ impl<E: From<Error>> Committer for InDirectory<'_, '_, E> {
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<Committed, NotCommitted<E>> {
+        /// A person who is asked about a plan takes longer.
+        const A_MOMENT: Duration = Duration::from_millis(100);
         let options = self.options;
-        let committed = self.lock(host.cancellation())?.commit(plan, options, log, host);
+        let seen = self.planned.is_some_and(|planned| planned.elapsed() < A_MOMENT);
+        let locked = self.lock(host.cancellation())?;
+        let committed = locked.commit_after_look(plan, seen, options, log, host);
         committed.map_err(|error| {
             let stale = matches!(error, CommitError::Stale(_));
             let overtaken = stale && !std::mem::replace(&mut self.lock_first, true);

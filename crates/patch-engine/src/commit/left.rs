@@ -8,15 +8,15 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use fs_guard::{FileKind, RelPath, Sha256, Spot};
+use fs_guard::{FileKind, RelPath, Sha256, Spot, StagedFile};
 use patch_grammar::binary::is_binary;
 use patch_text::carry::difference;
 use patch_text::text::splices::Splices;
-use workspace_trash::{FileState, Journal, Record, Store, packed, unpacked};
+use workspace_trash::{Error, FileState, Journal, Kept, LeftWriter, Record, Store, unpacked};
 
 use crate::plan::images::Images;
 use crate::plan::options::MAX_FILE_SIZE;
-use crate::plan::{ChangeKind, Image, Plan, PostImage, Transition};
+use crate::plan::{ChangeKind, Image, Plan, Transition};
 
 /// Stands for the base of a file without one.
 const NO_BASE: u32 = u32::MAX;
@@ -24,45 +24,72 @@ const NO_BASE: u32 = u32::MAX;
 /// Larger texts are compared at their ends alone.
 const MAX_COMPARED: usize = 4 << 20;
 
-/// Returns the files that a plan leaves, packed; `None` if they are displaced ones. A file whose
-/// bytes cannot be read is left out.
-pub(super) fn left_by(plan: &Plan) -> Option<Vec<u8>> {
-    let images = plan.images();
-    let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
-    let moved: HashMap<usize, &RelPath> =
-        moves.map(|change| (change.transition, &change.path)).collect();
-    let displaced: HashSet<Sha256> =
-        plan.transitions().iter().filter_map(Transition::before).collect();
-    let mut bytes = Vec::new();
-    for (index, transition) in plan.transitions().iter().enumerate() {
-        let Some(after) = &transition.after else { continue };
-        if displaced.contains(&after.sha256()) {
-            continue;
+/// Writes what tells the files that a plan leaves, while they are staged; nothing if they are
+/// displaced ones.
+pub(super) struct LeftRecord<'p> {
+    plan: &'p Plan,
+    /// Where each moved file comes from, by the transition of its new path.
+    moved: HashMap<usize, &'p RelPath>,
+    displaced: HashSet<Sha256>,
+    to: LeftWriter,
+}
+
+impl<'p> LeftRecord<'p> {
+    pub(super) fn new(plan: &'p Plan, to: LeftWriter) -> Self {
+        let moves = plan.changes().iter().filter(|change| change.operation == ChangeKind::Move);
+        Self {
+            plan,
+            moved: moves.map(|change| (change.transition, &change.path)).collect(),
+            displaced: plan.transitions().iter().filter_map(Transition::before).collect(),
+            to,
+        }
+    }
+
+    /// Writes what tells the file of one transition. Returns the writer if the bytes of the file
+    /// have to follow, which [`Stager::stage`](super::stage::Stager::stage) makes of lines. A file
+    /// whose bytes cannot be read is left out.
+    pub(super) fn begin(&mut self, index: usize) -> Result<Option<&mut LeftWriter>, Error> {
+        let plan = self.plan;
+        let transition = &plan.transitions()[index];
+        let Some(after) = &transition.after else { return Ok(None) };
+        if self.displaced.contains(&after.sha256()) {
+            return Ok(None);
         }
         let own = transition.before.as_ref().map(|_| transition.path());
         let base = match &after.image {
             Image::Spliced(from, _) => Some(from),
-            _ => own.or(moved.get(&index).copied()),
+            _ => own.or(self.moved.get(&index).copied()),
         };
         let base = base.and_then(|path| Some((plan.pre_image(path)?.0, path)));
-        if let Some(splices) = replaced(after, base.map(|(_, path)| path), transition, images) {
-            let base = base.and_then(|(slot, _)| u32::try_from(slot).ok());
-            write(&mut bytes, index, base, &splices);
+        let slot = base.and_then(|(slot, _)| u32::try_from(slot).ok());
+        match &after.image {
+            Image::Spliced(_, splices) => write(&mut self.to, index, slot, splices)?,
+            Image::Lines(_) if base.is_none() => {
+                write_numbers(&mut self.to, index, None, &[[0, 0, after.size as usize]])?;
+                return Ok(Some(&mut self.to));
+            }
+            _ => {
+                let base = base.map(|(_, path)| path);
+                if let Some(splices) = replaced(base, transition, plan.images()) {
+                    write(&mut self.to, index, slot, &splices)?;
+                }
+            }
         }
+        Ok(None)
     }
-    if bytes.is_empty() { None } else { packed(&bytes) }
+
+    /// Returns what the journal has to say, and the file that has the rest, if there is one.
+    pub(super) fn finish(self) -> Result<(Kept, Option<StagedFile>), Error> {
+        self.to.finish()
+    }
 }
 
 /// Returns what is replaced in the base to make a file.
 fn replaced(
-    after: &PostImage,
     base: Option<&RelPath>,
     transition: &Transition,
     images: Images<'_>,
 ) -> Option<Splices> {
-    if let Image::Spliced(_, splices) = &after.image {
-        return Some(splices.clone());
-    }
     let new = images.after(transition).ok()?;
     let old = base.and_then(|path| images.before(path).ok()).unwrap_or_default();
     let is_compared = !old.is_empty() && old.len().max(new.len()) <= MAX_COMPARED;
@@ -77,14 +104,33 @@ fn replaced(
     Some(splices)
 }
 
-fn write(bytes: &mut Vec<u8>, slot: usize, base: Option<u32>, splices: &Splices) {
-    let places = splices.as_slice().iter();
-    let places = places.flat_map(|splice| [splice.start, splice.end, splice.text.len()]);
-    let base = base.unwrap_or(NO_BASE) as usize;
-    for number in [slot, base, splices.as_slice().len()].into_iter().chain(places) {
-        bytes.extend_from_slice(&(number as u64).to_le_bytes());
+fn write(
+    to: &mut LeftWriter,
+    slot: usize,
+    base: Option<u32>,
+    splices: &Splices,
+) -> Result<(), Error> {
+    let splices = splices.as_slice();
+    let places: Vec<_> =
+        splices.iter().map(|splice| [splice.start, splice.end, splice.text.len()]).collect();
+    write_numbers(to, slot, base, &places)?;
+    splices.iter().try_for_each(|splice| to.write(&splice.text))
+}
+
+/// Writes where the bytes to follow go: for each replacement its start and end in the base, and its
+/// length.
+fn write_numbers(
+    to: &mut LeftWriter,
+    slot: usize,
+    base: Option<u32>,
+    places: &[[usize; 3]],
+) -> Result<(), Error> {
+    let first = [slot, base.unwrap_or(NO_BASE) as usize, places.len()];
+    for numbers in [first].iter().chain(places) {
+        let numbers = numbers.map(|number| (number as u64).to_le_bytes());
+        to.write(numbers.as_flattened())?;
     }
-    splices.as_slice().iter().for_each(|splice| bytes.extend_from_slice(&splice.text));
+    Ok(())
 }
 
 /// The record of the files left by a transaction.

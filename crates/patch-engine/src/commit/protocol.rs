@@ -12,7 +12,7 @@ use workspace_trash::{
 use super::create_ahead::{CreatedAhead, ToCreate, create_ahead};
 use super::error::CommitError;
 use super::held::Held;
-use super::left;
+use super::left::LeftRecord;
 use super::options::{CommitOptions, Durability, Verify};
 use super::publish::{self, Fresh, Publication};
 use super::siblings;
@@ -61,8 +61,22 @@ impl Locked<'_> {
         log: &mut dyn CommitLog,
         host: &mut dyn Host,
     ) -> Result<Committed, CommitError> {
+        self.commit_after_look(plan, false, options, log, host)
+    }
+
+    /// The same; `seen` tells whether the files were read a moment ago, under this lock. Then each
+    /// is only looked at right before and after its exchange, and not once more before anything is
+    /// staged.
+    pub(super) fn commit_after_look(
+        &self,
+        plan: &Plan,
+        seen: bool,
+        options: &CommitOptions,
+        log: &mut dyn CommitLog,
+        host: &mut dyn Host,
+    ) -> Result<Committed, CommitError> {
         let cancellation = host.cancellation();
-        let commit = Commit { locked: self, plan, options, cancellation };
+        let commit = Commit { locked: self, plan, seen, options, cancellation };
         match commit.run(false, log, host) {
             Err(CommitError::Files(error)) if is_cross_device(&error) => {
                 commit.run(true, log, host)
@@ -79,6 +93,7 @@ fn is_cross_device(error: &fs_guard::Error) -> bool {
 struct Commit<'c> {
     locked: &'c Locked<'c>,
     plan: &'c Plan,
+    seen: bool,
     options: &'c CommitOptions,
     cancellation: Cancellation,
 }
@@ -243,7 +258,8 @@ impl Commit<'_> {
         cause
     }
 
-    /// Checks every path and every pre-image again before anything is written.
+    /// Checks every path again before anything is written, and, unless they were read a moment ago,
+    /// every pre-image.
     fn check(&self, dirs: &Dirs<'_>) -> Result<Targets, CommitError> {
         if self.plan.is_empty() {
             return Err(CommitError::Nothing);
@@ -273,7 +289,8 @@ impl Commit<'_> {
         let appearing = transitions.iter().filter(|transition| transition.before.is_none());
         root.check_no_new_repository(appearing.map(|transition| &transition.path))?;
         let going: BTreeSet<&RelPath> = self.plan.remove_dirs().iter().collect();
-        for (transition, path) in transitions.iter().zip(&paths) {
+        let unseen = if self.seen { 0 } else { transitions.len() };
+        for (transition, path) in transitions.iter().zip(&paths).take(unseen) {
             self.cancellation.check()?;
             let place = match dirs.place(path) {
                 Ok(place) => place,
@@ -337,18 +354,18 @@ impl Commit<'_> {
             let spot = slot_in(&folder, slot_number(index));
             ToCreate { index, spot, mode: post.mode.requested() }
         });
-        let stage =
-            |created: &mut CreatedAhead| self.stage_each(dirs, targets, pending, names, created);
+        let mut left = LeftRecord::new(self.plan, pending.left());
+        let stage = |created: &mut CreatedAhead| {
+            self.stage_each(dirs, targets, pending, names, created, &mut left)
+        };
         let (files, records) = if self.plan.is_staged_by_two_threads() {
             create_ahead(to_create, stage)?
         } else {
             stage(&mut CreatedAhead::default())?
         };
-        let left = left::left_by(self.plan);
-        let journal = self.journal(dirs, pending.id(), records, left.as_ref())?;
+        let (kept, left) = left.finish()?;
+        let journal = self.journal(dirs, pending.id(), records, kept)?;
         let removed = publish::removed(dirs.root(), &journal, true)?;
-        let left = left.filter(|_| matches!(journal.left, Kept::InFile(..)));
-        let left = left.map(|left| pending.write_left(&left)).transpose()?;
         Ok(Staged { journal, files, left, removed })
     }
 
@@ -359,6 +376,7 @@ impl Commit<'_> {
         pending: &Pending<'_>,
         names: Vec<Option<String>>,
         created: &mut CreatedAhead,
+        left: &mut LeftRecord<'_>,
     ) -> Result<(Vec<Option<StagedFile>>, Vec<Record>), CommitError> {
         let transitions = self.plan.transitions();
         let durable = self.options.durability == Durability::Full;
@@ -372,7 +390,10 @@ impl Commit<'_> {
                 Some(name) => dirs.place(&targets.paths[index])?.dir().spot(name),
             };
             let file = match &transition.after {
-                Some(post) => Some(stager.stage(path, post, &slot, created.take(index))?),
+                Some(post) => {
+                    let left = left.begin(index)?;
+                    Some(stager.stage(path, post, &slot, created.take(index), left)?)
+                }
                 None => None,
             };
             let after = file.as_ref().zip(transition.after.as_ref());
@@ -396,7 +417,7 @@ impl Commit<'_> {
         dirs: &Dirs<'_>,
         id: TransactionId,
         records: Vec<Record>,
-        left: Option<&Vec<u8>>,
+        left: Kept,
     ) -> Result<Journal, CommitError> {
         let options = self.options;
         let mut removed_dirs = Vec::new();
@@ -432,11 +453,7 @@ impl Commit<'_> {
             moved: self.moved(&records),
             records,
             carried: self.plan.notes().iter().filter_map(carried).collect(),
-            left: match left {
-                None => Kept::None,
-                Some(left) if left.len() <= Kept::MOST_HERE => Kept::Here(left.clone()),
-                Some(left) => Kept::InFile(left.len() as u64, Sha256::of(left)),
-            },
+            left,
         };
         publish::sort(&mut journal);
         Ok(journal)

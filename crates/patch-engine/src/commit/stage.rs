@@ -7,7 +7,7 @@ use fs_guard::{
     StagedFile,
 };
 use patch_text::text::splices::Splice;
-use workspace_trash::Store;
+use workspace_trash::{LeftWriter, Store};
 
 use super::error::{CommitError, Drift};
 use crate::files::hash::PIECE;
@@ -34,13 +34,15 @@ impl<'p> Stager<'p> {
         Self { dirs, store, plan, keep_open: durable && new <= 2, cancellation }
     }
 
-    /// Writes the post-image of `path` to `slot`, or to the new file there.
+    /// Writes the post-image of `path` to `slot`, or to the new file there. What is made of lines is
+    /// written to `left` too.
     pub(super) fn stage(
         &self,
         path: &RelPath,
         post: &PostImage,
         slot: &Spot,
         created: Option<NewFile>,
+        left: Option<&mut LeftWriter>,
     ) -> Result<StagedFile, CommitError> {
         self.cancellation.check()?;
         let create = || match created {
@@ -50,20 +52,27 @@ impl<'p> Stager<'p> {
         match &post.image {
             Image::Kept(target) if post.link => Ok(slot.create_link(target)?),
             Image::Kept(bytes) => {
-                self.write(path, post, create, |file| self.write_in_parts(file, [&bytes[..]]))
+                let mut new = create()?;
+                self.write_in_parts(&mut new, [&bytes[..]])?;
+                self.finish(path, post, new)
             }
-            Image::Lines(lines) => self.write(path, post, create, |file| {
+            Image::Lines(lines) => {
+                let mut new = create()?;
+                let mut left = left;
                 lines.pieces(|piece| {
                     self.cancellation.check()?;
-                    file.write(piece)
-                })
-            }),
+                    new.write(piece)?;
+                    left.as_deref_mut().map_or(Ok(()), |left| left.write(piece))?;
+                    Ok::<_, CommitError>(())
+                })?;
+                self.finish(path, post, new)
+            }
             Image::Spliced(from, splices) => {
                 let (_, seen) = self.plan.pre_image(from).expect("a file that is edited was there");
                 if let Some(source) = &seen.bytes {
-                    return self.write(path, post, create, |file| {
-                        self.write_in_parts(file, splices.pieces(source, 0))
-                    });
+                    let mut new = create()?;
+                    self.write_in_parts(&mut new, splices.pieces(source, 0))?;
+                    return self.finish(path, post, new);
                 }
                 let (mut file, _) = self.dirs.root().open_file(from)?;
                 let mut new = create()?;
@@ -116,18 +125,6 @@ impl<'p> Stager<'p> {
             }
             None => self.finish(path, post, new),
         }
-    }
-
-    fn write(
-        &self,
-        path: &RelPath,
-        post: &PostImage,
-        create: impl FnOnce() -> Result<NewFile, fs_guard::Error>,
-        write: impl FnOnce(&mut NewFile) -> Result<(), fs_guard::Error>,
-    ) -> Result<StagedFile, CommitError> {
-        let mut new = create()?;
-        write(&mut new)?;
-        self.finish(path, post, new)
     }
 
     /// Writes pieces together, as long as they are not too large.

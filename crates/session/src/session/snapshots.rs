@@ -58,7 +58,7 @@ impl SessionSettings {
     ) -> Result<(), commit::Error> {
         /// Tells the drafts of one process apart.
         static DRAFTS: AtomicU32 = AtomicU32::new(0);
-        let Some(packed) = packed(bytes) else { return Ok(()) };
+        let packed = packed(bytes);
         let state = match workspace.state_dir()? {
             Some(state) => state,
             None => {
