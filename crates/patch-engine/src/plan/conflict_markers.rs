@@ -13,13 +13,18 @@ const END: &[u8] = b">>>>>>> ";
 /// Returns a note if a transition adds conflict markers to a file that had none.
 pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<PlanNote>, fs_guard::Error> {
     let transition = &plan.transitions[index];
-    if !transition.writes(has) {
+    if !transition.writes(has, |lines| lines.has_conflict) {
         return Ok(None);
     }
     let Some(line) = conflict(&plan.images().after(transition)?) else { return Ok(None) };
     let old = plan.former_bytes(index)?;
-    let had = lines(&old).any(|line| line.starts_with(START) || line.starts_with(END));
+    let had = lines(&old).any(|line| begins(line) || line.starts_with(END));
     Ok((!had).then(|| PlanNote::ConflictMarkers { path: transition.path.to_string(), line }))
+}
+
+/// Returns whether a line may begin a conflict.
+pub(super) fn begins(line: &[u8]) -> bool {
+    line.starts_with(START)
 }
 
 fn has(bytes: &[u8]) -> bool {
@@ -36,7 +41,7 @@ fn conflict(bytes: &[u8]) -> Option<usize> {
     let mut start = None;
     let mut middle = false;
     for (index, line) in lines(bytes).enumerate() {
-        if line.starts_with(START) {
+        if begins(line) {
             (start, middle) = (Some(index + 1), false);
         } else if line == MIDDLE {
             middle = start.is_some();

@@ -28,10 +28,14 @@ pub struct Transition {
 impl Transition {
     /// Returns whether bytes that the patch writes may have something, so that it pays to put the
     /// file together. What is moved or comes back as it was has nothing new.
-    pub(crate) fn writes(&self, has: impl Fn(&[u8]) -> bool) -> bool {
+    pub(crate) fn writes(
+        &self,
+        has: impl Fn(&[u8]) -> bool,
+        lines_have: impl Fn(&SharedLines) -> bool,
+    ) -> bool {
         match self.after.as_ref().map(|after| &after.image) {
             Some(Image::Kept(bytes)) => has(bytes),
-            Some(Image::Lines(lines)) => has(lines.text()),
+            Some(Image::Lines(lines)) => lines_have(lines),
             Some(Image::Spliced(_, splices)) => {
                 splices.as_slice().iter().any(|splice| has(&splice.text))
             }

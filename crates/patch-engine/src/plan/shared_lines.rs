@@ -8,6 +8,7 @@ use patch_grammar::binary::{FIRST_BYTES, is_binary};
 use patch_grammar::{AddedLines, LineEndings, Patch, Text};
 
 use crate::plan::options::AddNewline;
+use crate::plan::{conflict_markers, placeholders};
 
 /// How much of a file is made at a time.
 const PIECE: usize = 1 << 16;
@@ -15,25 +16,33 @@ const PIECE: usize = 1 << 16;
 /// Makes the bytes of a new file.
 pub(crate) fn added(added: &AddedLines<'_>, rule: AddNewline) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let Ok(()) = added_in_pieces(added, rule, usize::MAX, |all| {
-        bytes = std::mem::take(all);
-        Ok::<_, Infallible>(())
-    });
+    let Ok(()) = added_in_pieces(
+        added,
+        rule,
+        usize::MAX,
+        |_| {},
+        |all| {
+            bytes = std::mem::take(all);
+            Ok::<_, Infallible>(())
+        },
+    );
     bytes
 }
 
 /// Passes the bytes of a new file to `take`, in pieces of `size` bytes, or one more; the last piece
-/// has the rest, and may be empty.
+/// has the rest, and may be empty. Each line is passed to `see` on the way.
 pub(crate) fn added_in_pieces<E>(
     added: &AddedLines<'_>,
     rule: AddNewline,
     size: usize,
+    mut see: impl FnMut(&[u8]),
     mut take: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut piece = Vec::with_capacity(added.text.len().min(size.saturating_add(1)));
     let mut last: &[u8] = b"";
     for line in added.lines() {
         last = line;
+        see(line);
         let mut rest = line;
         while piece.len() + rest.len() > size {
             let (now, later) = rest.split_at(size.saturating_sub(piece.len()));
@@ -62,13 +71,40 @@ pub(crate) struct SharedLines {
     endings: LineEndings,
     no_newline: bool,
     rule: AddNewline,
+    /// A line of them begins a conflict.
+    pub(crate) has_conflict: bool,
+    /// A line of them stands for lines that are left out.
+    pub(crate) has_placeholder: bool,
 }
 
 impl SharedLines {
-    /// Shares the lines of a section of the patch.
-    pub(crate) fn of(patch: &Patch, added: &AddedLines<'_>, rule: AddNewline) -> Self {
+    /// Shares the lines of a section of the patch, which are a file of `path`. Also returns the hash
+    /// and the length of the file.
+    pub(crate) fn of(
+        patch: &Patch,
+        added: &AddedLines<'_>,
+        rule: AddNewline,
+        path: &str,
+    ) -> (Self, Sha256, u64) {
         let &AddedLines { text, endings, no_newline, last: _ } = added;
-        Self { text: patch.share(text), endings, no_newline, rule }
+        let is_prose = placeholders::is_prose(path);
+        let mut has_conflict = false;
+        let mut has_placeholder = false;
+        let see = |line: &[u8]| {
+            has_conflict |= conflict_markers::begins(line);
+            has_placeholder |= placeholders::is_one(line, is_prose);
+        };
+        let mut hasher = Hasher::new();
+        let mut size = 0;
+        // One pass for all: what takes the time is to find the lines.
+        let Ok(()) = added_in_pieces(added, rule, PIECE, see, |piece| {
+            hasher.update(piece);
+            size += piece.len() as u64;
+            Ok::<_, Infallible>(())
+        });
+        let text = patch.share(text);
+        let lines = Self { text, endings, no_newline, rule, has_conflict, has_placeholder };
+        (lines, hasher.finish(), size)
     }
 
     /// Returns the lines as the patch has them, each with its mark.
@@ -98,19 +134,7 @@ impl SharedLines {
 
     /// Passes the bytes of the file to `take`, piece by piece.
     pub(crate) fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        added_in_pieces(&self.lines(), self.rule, PIECE, |piece| take(piece))
-    }
-
-    /// Returns the hash and the length of the file.
-    pub(crate) fn hash(&self) -> (Sha256, u64) {
-        let mut hasher = Hasher::new();
-        let mut size = 0;
-        let Ok(()) = self.pieces(|piece| {
-            hasher.update(piece);
-            size += piece.len() as u64;
-            Ok::<_, Infallible>(())
-        });
-        (hasher.finish(), size)
+        added_in_pieces(&self.lines(), self.rule, PIECE, |_| {}, |piece| take(piece))
     }
 
     fn lines(&self) -> AddedLines<'_> {
@@ -149,11 +173,17 @@ mod tests {
             for size in 1..9 {
                 let mut all = Vec::new();
                 let mut longest = 0;
-                let Ok(()) = added_in_pieces(&lines, AddNewline::Joined, size, |piece| {
-                    longest = longest.max(piece.len());
-                    all.extend_from_slice(piece);
-                    Ok::<_, Infallible>(())
-                });
+                let Ok(()) = added_in_pieces(
+                    &lines,
+                    AddNewline::Joined,
+                    size,
+                    |_| {},
+                    |piece| {
+                        longest = longest.max(piece.len());
+                        all.extend_from_slice(piece);
+                        Ok::<_, Infallible>(())
+                    },
+                );
                 assert_eq!(all, expected.as_bytes(), "{text:?} {size}");
                 assert!(longest <= size + 1, "{text:?} {size}: {longest}");
             }
@@ -162,18 +192,24 @@ mod tests {
 
     #[test]
     fn lines_stay_in_the_text_of_their_patch() {
-        let text = "*** Begin Patch\n*** Add File: f\n+a\n+b\n*** Add File: g\n*** End Patch\n";
+        let text = "*** Begin Patch\n*** Add File: f\n+a\n+b\n*** Add File: g\n*** Add File: h\n\
+                    +<<<<<<< a\n+// ... existing code ...\n*** End Patch\n";
         let patch = patch_grammar::parse(text, &ParseOptions::default()).unwrap();
         let shared = patch.sections().iter().map(|section| match &section.operation {
-            SectionOperation::Add(lines) => SharedLines::of(&patch, lines, AddNewline::EveryLine),
+            SectionOperation::Add(lines) => {
+                SharedLines::of(&patch, lines, AddNewline::EveryLine, "f")
+            }
             _ => unreachable!("it adds"),
         });
-        let [f, g] = <[_; 2]>::try_from(shared.collect::<Vec<_>>()).unwrap();
+        let [(f, sha256, size), (g, ..), (h, ..)] =
+            <[_; 3]>::try_from(shared.collect::<Vec<_>>()).unwrap();
         assert!(Arc::ptr_eq(f.text.whole(), patch.text().whole()));
         assert_eq!(f.bytes(), b"a\nb\n");
-        assert_eq!(f.hash(), (Sha256::of(b"a\nb\n"), 4));
+        assert_eq!((sha256, size), (Sha256::of(b"a\nb\n"), 4));
         assert!(f.is_text());
         assert_eq!(g.bytes(), b"");
+        assert!(!f.has_conflict && !f.has_placeholder);
+        assert!(h.has_conflict && h.has_placeholder);
     }
 
     #[test]
@@ -187,7 +223,14 @@ mod tests {
                     line.repeat(start / of_file) + "+" + &"a".repeat(start % of_file) + "\0\n";
                 let text = Text::from(text.as_str());
                 let rule = AddNewline::EveryLine;
-                let lines = SharedLines { text, endings, no_newline: false, rule };
+                let lines = SharedLines {
+                    text,
+                    endings,
+                    no_newline: false,
+                    rule,
+                    has_conflict: false,
+                    has_placeholder: false,
+                };
                 assert_eq!(lines.is_text(), is_text, "{line:?} {start}");
                 assert_eq!(is_binary(&lines.bytes()), !is_text, "{line:?} {start}");
             }

@@ -75,8 +75,7 @@ impl<'a> Texts<'a> {
         let as_it_stands =
             !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
         if let Some(patch) = self.shared.filter(|_| as_it_stands && !self.hashed_late) {
-            let shared = SharedLines::of(patch, lines, rule);
-            let (sha256, size) = shared.hash();
+            let (shared, sha256, size) = SharedLines::of(patch, lines, rule, path.as_str());
             return Some(Added { post: PostImage::new(Image::Lines(shared), sha256, size), notes });
         }
         let mut bytes = shared_lines::added(lines, rule);
