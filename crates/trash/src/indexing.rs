@@ -16,6 +16,8 @@ use crate::store::{TRASH, transactions_of};
 const STEP: u32 = 64;
 /// One in so many commits looks for transactions that are too old, or too many.
 const LOOK: u32 = 16;
+/// Other files of purged transactions are purged once in a commit for so many kept transactions.
+const SHARE: u32 = 16;
 /// The longest index that is read as a whole, in bytes.
 const LIMIT: u64 = 4 << 30;
 
@@ -240,7 +242,9 @@ impl LockedStore<'_> {
             }
             next.first = number + 1;
             next.purged = bytes;
-            self.purged.set(next.lines.is_multiple_of(LOOK));
+            // To remove lines from a log takes as long as to write all that are kept.
+            let seldom = (next.count() / SHARE).next_power_of_two().max(LOOK);
+            self.purged.set(next.lines.is_multiple_of(seldom));
         }
         Some(())
     }

@@ -50,7 +50,7 @@ impl Fixture {
 
 /// Deletes a file that had this text, as the engine does.
 fn displace(store: &LockedStore<'_>, path: &str, text: &str) -> TransactionId {
-    displace_keeping(store, path, text, None)
+    displace_keeping(store, path, text, None).0
 }
 
 fn displace_keeping(
@@ -58,7 +58,7 @@ fn displace_keeping(
     path: &str,
     text: &str,
     retention: Option<&Retention>,
-) -> TransactionId {
+) -> (TransactionId, bool) {
     let pending = store.begin().unwrap();
     let mut file = pending.slot(0).create(0o600).unwrap();
     file.write(text.as_bytes()).unwrap();
@@ -70,11 +70,14 @@ fn displace_keeping(
         Record { slot: 0, path: path.into(), before: Some(state), after: None, sibling: None };
     let journal = Journal::new(header, vec![record]);
     pending.write_journal(&journal).unwrap();
-    match retention {
-        Some(retention) => drop(pending.finish_and_purge(retention, SystemTime::now()).unwrap()),
-        None => pending.finish().unwrap(),
-    }
-    id
+    let is_due = match retention {
+        Some(retention) => pending.finish_and_purge(retention, SystemTime::now()).unwrap(),
+        None => {
+            pending.finish().unwrap();
+            false
+        }
+    };
+    (id, is_due)
 }
 
 #[test]
@@ -409,6 +412,19 @@ fn commits_purge_now_and_then() {
     assert!(often < 10, "{counts:?}");
     assert!(counts.iter().all(|&count| count < 35), "{counts:?}");
     assert!(counts[1..].iter().all(|&count| count >= 2), "{counts:?}");
+}
+
+#[test]
+fn what_costs_by_all_that_is_kept_is_due_the_more_seldom_the_more_that_is() {
+    for (max_count, commits, expected) in [(2, 128, 6..=8), (300, 428, 3..=5)] {
+        let fixture = Fixture::new();
+        let root = fixture.root();
+        let store = fixture.lock(&root);
+        let retention = Retention { keep_last: 2, max_count, ..Retention::default() };
+        let due = (0..commits).map(|_| displace_keeping(&store, "f", "x", Some(&retention)).1);
+        let due = due.filter(|is_due| *is_due).count();
+        assert!(expected.contains(&due), "{max_count}: {due}");
+    }
 }
 
 /// In a process of its own, because the environment says where the user's files are.

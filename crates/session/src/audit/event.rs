@@ -1,6 +1,7 @@
 //! One line of the log.
 
 use fs_guard::Sha256;
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use workspace_trash::{Keys, Signer, TransactionId};
 
@@ -312,7 +313,7 @@ pub(super) fn check(
 /// Returns the place of the last line that was purged, if this line tells that.
 fn purged(line: &[u8]) -> Option<Tip> {
     // In a text the quotes would be escaped.
-    line.windows(PURGED.len()).any(|part| part == PURGED).then_some(())?;
+    memmem::find(line, PURGED)?;
     let event: Event = serde_json::from_slice(line).ok()?;
     let PurgedLines { seq, hash } = event.purged?;
     Some(Tip { seq, hash: hash.parse().ok()? })

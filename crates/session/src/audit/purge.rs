@@ -12,8 +12,8 @@ use workspace_trash::{Keys, Retention, format_time};
 
 use super::Audit;
 use super::chain::{Chain, newest};
-use super::event::{Event, Operation, Phase, PurgedLines, Tip, check};
-use super::verify::{files, folder, sessions, verify_session};
+use super::event::{Event, Operation, Phase, PurgedLines, Tip};
+use super::verify::{files, folder, sessions, verify_files};
 use crate::audit::session_name::SessionName;
 
 /// Which lines are kept.
@@ -110,10 +110,12 @@ impl Audit {
             signer.iter().for_each(|signer| keys.set_own(signer));
             keys
         };
-        // Most logs have nothing to remove: whether this one has is looked at before it is locked.
-        let found = find(dir, session, cut, &mut keys())?;
-        if dry_run || found.is_none() {
-            return Ok(found.map_or(0, |found| found.count));
+        if dry_run {
+            return Ok(find(dir, session, cut, &mut keys())?.map_or(0, |found| found.count));
+        }
+        // Most logs have nothing to remove: this is looked at before one is locked.
+        if !may_have_some(&files(dir, session)?, cut) {
+            return Ok(0);
         }
         let chain = Chain::lock(
             &workspace.create_state_dir()?,
@@ -140,36 +142,53 @@ impl Audit {
     }
 }
 
+/// Returns whether a log may have lines that are to be removed, by its first lines.
+fn may_have_some(files: &[(String, Vec<u8>)], cut: &Cut) -> bool {
+    let lines = files.iter().flat_map(|(_, bytes)| bytes.split(|&byte| byte == b'\n'));
+    let mut events = lines.filter_map(|line| serde_json::from_slice::<Event>(line).ok());
+    events.find(|event| event.phase != Phase::Purged).is_none_or(|event| cut.removes(&event))
+}
+
 /// Finds the lines that are to be removed; `None` if there are none, or the log does not verify.
 fn find(dir: &Dir, session: &str, cut: &Cut, keys: &mut Keys) -> Result<Option<Found>, Error> {
     let files = files(dir, session)?;
-    let all = || files.iter().flat_map(|(_, bytes)| bytes.split_inclusive(|&byte| byte == b'\n'));
-    let event = |line: &[u8]| serde_json::from_slice::<Event>(line).ok();
-    let is_removed = |event: &Event| event.phase == Phase::Purged || cut.removes(event);
-    // A line that a crash cut off goes with the next one.
-    let first = all().position(|line| event(line).is_some_and(|event| !is_removed(&event)));
-    let before = first.unwrap_or_else(|| all().count());
-    let (mut count, mut is_over) = (0, first.is_none());
-    for event in all().take(before).filter_map(event) {
-        count += u64::from(event.phase != Phase::Purged);
-        is_over &= event.phase == Phase::Purged && cut.removes(&event);
-    }
-    if count == 0 && !(is_over && before > 0) {
-        return Ok(None);
-    }
-    if !verify_session(dir, session, keys)?.ok {
-        return Ok(None);
-    }
-    let (mut tip, mut last, mut open) = (Tip::START, Tip::START, BTreeSet::new());
-    for (nth, line) in all().enumerate() {
-        let _ = check(line.strip_suffix(b"\n").unwrap_or(line), &mut tip, keys)?;
-        if nth < before {
-            last = tip;
-        } else if let Some(event) = event(line) {
-            open.extend(event.intends());
-            event.answers().map(|id| open.remove(&id));
+    let mut found = Found {
+        count: 0,
+        last: Tip::START,
+        rest: Vec::new(),
+        end: Tip::START,
+        open: BTreeSet::new(),
+        is_over: false,
+    };
+    // Where the first line is that is kept: one that a crash cut off before it goes too.
+    let mut kept = None;
+    let mut is_over = true;
+    let mut lines = 0;
+    let verified = verify_files(dir, session, &files, keys, |line| {
+        found.end = line.tip;
+        lines += 1;
+        if kept.is_none()
+            && line.event.is_some_and(|it| it.phase != Phase::Purged && !cut.removes(it))
+        {
+            kept = Some(line.start);
         }
+        if kept.is_none() {
+            found.last = line.tip;
+            let purge = line.event.filter(|event| event.phase == Phase::Purged);
+            found.count += u64::from(line.event.is_some() && purge.is_none());
+            is_over &= line.event.is_none() || purge.is_some_and(|event| cut.removes(event));
+        } else if let Some(event) = line.event {
+            found.open.extend(event.intends());
+            event.answers().map(|id| found.open.remove(&id));
+        }
+    })?;
+    found.is_over = is_over && kept.is_none();
+    if !verified.ok || found.count == 0 && !(found.is_over && lines > 0) {
+        return Ok(None);
     }
-    let rest = all().skip(before).flatten().copied().collect();
-    Ok(Some(Found { count, last, rest, end: tip, open, is_over }))
+    if let Some(start) = kept {
+        let all: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
+        found.rest = all.concat().split_off(start);
+    }
+    Ok(Some(found))
 }

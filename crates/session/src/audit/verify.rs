@@ -130,9 +130,28 @@ pub(super) fn files(dir: &Dir, session: &str) -> Result<Vec<(String, Vec<u8>)>, 
     Ok(files)
 }
 
-pub(super) fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified, Error> {
+fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Result<Verified, Error> {
+    verify_files(dir, session, &files(dir, session)?, keys, |_| ())
+}
+
+/// A line that verifies.
+pub(super) struct GoodLine<'f> {
+    pub(super) event: Option<&'f Event>,
+    /// Where it is in the chain.
+    pub(super) tip: Tip,
+    /// Where it begins in the bytes of all files.
+    pub(super) start: usize,
+}
+
+/// Verifies the files of one log, oldest first, and passes each good line to `see`.
+pub(super) fn verify_files(
+    dir: &Dir,
+    session: &str,
+    files: &[(String, Vec<u8>)],
+    keys: &mut Keys,
+    mut see: impl FnMut(GoodLine<'_>),
+) -> Result<Verified, Error> {
     let head = read_head(dir, session, keys)?;
-    let files = files(dir, session)?;
     let mut verified = Verified {
         session: session.to_owned(),
         ok: false,
@@ -146,11 +165,14 @@ pub(super) fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Resul
     let mut open = BTreeSet::new();
     let mut tip = Tip::START;
     let mut at_head = matches!(&head, FoundHead::Fine(head) if head.tip == tip);
-    for (file, bytes) in &files {
+    let mut end = 0;
+    for (file, bytes) in files {
         let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').peekable();
         let mut number = 0;
         while let Some(whole) = lines.next() {
             number += 1;
+            let start = end;
+            end += whole.len();
             let line = whole.strip_suffix(b"\n");
             let result = line.map_or(Ok(Err(Broken::Shape)), |line| check(line, &mut tip, keys))?;
             if let Err(broken) = result {
@@ -166,7 +188,9 @@ pub(super) fn verify_session(dir: &Dir, session: &str, keys: &mut Keys) -> Resul
                 return Ok(verified);
             }
             verified.lines += 1;
-            if let Ok(event) = serde_json::from_slice::<Event>(line.unwrap_or_default()) {
+            let event = serde_json::from_slice::<Event>(line.unwrap_or_default()).ok();
+            see(GoodLine { event: event.as_ref(), tip, start });
+            if let Some(event) = event {
                 if let Some(how) = &event.head {
                     let problem = format!(
                         "lines before it can be missing: the file that tells where the log ends \
