@@ -309,7 +309,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     if let Some(word) = by_default.as_ref().filter(|word| is_mistaken(word)) {
         return Err(unknown(word));
     }
-    let cli = match parse_apply(&args) {
+    let cli = match parse_everyday(&args) {
         Some(cli) => cli,
         None => parse_whole(args.clone()).map_err(|error| explained(error, &args))?,
     };
@@ -545,19 +545,33 @@ fn option_hint(commands: &clap::Command, command: &clap::Command, argument: &str
     }
 }
 
-/// Reads a command line that is a valid `apply`: building the definitions of all other commands
-/// takes half of the instructions of a small run. Help and errors come from the whole definition.
-fn parse_apply(args: &[OsString]) -> Option<Cli> {
-    if args.get(1)? != "apply" {
-        return None;
+/// Reads a valid command line of an everyday command: building the definitions of all others takes
+/// half of the instructions of a small run. Help and errors come from the whole definition.
+fn parse_everyday(args: &[OsString]) -> Option<Cli> {
+    match args.get(1)?.to_str()? {
+        "apply" => parse_alone(args, "apply", |args| Command::Apply(Box::new(args))),
+        "check" => parse_alone(args, "check", |args| Command::Check(Box::new(args))),
+        "log" => parse_alone(args, "log", Command::Log),
+        "redo" => parse_alone(args, "redo", Command::Redo),
+        "show" => parse_alone(args, "show", Command::Show),
+        "status" => parse_alone(args, "status", Command::Status),
+        "undo" => parse_alone(args, "undo", Command::Undo),
+        _ => None,
     }
-    let apply = ApplyArgs::augment_args(clap::Command::new("apply"));
-    let command = Global::augment_args(clap::Command::new("apply-patch")).subcommand(apply);
+}
+
+/// Reads a valid command line of the command `name`, which has these arguments.
+fn parse_alone<A: Args>(
+    args: &[OsString],
+    name: &'static str,
+    make: impl FnOnce(A) -> Command,
+) -> Option<Cli> {
+    let one = A::augment_args(clap::Command::new(name));
+    let command = Global::augment_args(clap::Command::new("apply-patch")).subcommand(one);
     let mut matches = command.try_get_matches_from(args).ok()?;
-    let (_, mut apply) = matches.remove_subcommand()?;
+    let (_, mut one) = matches.remove_subcommand()?;
     let global = Global::from_arg_matches_mut(&mut matches).ok()?;
-    let apply = ApplyArgs::from_arg_matches_mut(&mut apply).ok()?;
-    Some(Cli { global, command: Command::Apply(Box::new(apply)) })
+    Some(Cli { global, command: make(A::from_arg_matches_mut(&mut one).ok()?) })
 }
 
 /// Puts `apply` before arguments without a command. Then also returns the first argument other than
@@ -604,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn an_apply_means_the_same_without_the_other_commands() {
+    fn an_everyday_command_means_the_same_without_the_others() {
         for line in [
             "apply-patch apply",
             "apply-patch apply -n x.patch --json -C d",
@@ -618,13 +632,28 @@ mod tests {
             "apply-patch apply --version",
             "apply-patch apply --no-such-flag",
             "apply-patch apply --durability some",
-            "apply-patch check x",
             "apply-patch --json apply x",
+            "apply-patch check x --profile codex",
+            "apply-patch check --no-such-flag",
+            "apply-patch log",
+            "apply-patch log -n 3 -p --json -C d",
+            "apply-patch log --since yesterday",
+            "apply-patch log -h",
+            "apply-patch show last --stat",
+            "apply-patch status --json",
+            "apply-patch status x",
+            "apply-patch undo -n --carry last",
+            "apply-patch undo --since x --session y",
+            "apply-patch redo",
+            "apply-patch explain x",
+            "apply-patch trash list",
         ] {
             let args: Vec<_> = line.split(' ').map(OsString::from).collect();
             let whole = Cli::try_parse_from(&args).ok();
-            let fast = parse_apply(&args);
-            assert_eq!(fast.is_some(), whole.is_some() && args[1] == "apply", "{line}");
+            let fast = parse_everyday(&args);
+            let everyday = ["apply", "check", "log", "redo", "show", "status", "undo"];
+            let is_everyday = everyday.iter().any(|command| args[1] == *command);
+            assert_eq!(fast.is_some(), whole.is_some() && is_everyday, "{line}");
             if let Some(fast) = fast {
                 assert_eq!(format!("{fast:?}"), format!("{:?}", whole.expect("checked")), "{line}");
             }
