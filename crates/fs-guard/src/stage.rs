@@ -42,7 +42,7 @@ impl Spot {
     /// Takes over a file staged here by an earlier process.
     pub fn staged(&self) -> Result<StagedFile, Error> {
         let seen = self.metadata()?.ok_or_else(|| Error::NotFound { path: self.path() })?;
-        Ok(StagedFile { spot: self.clone(), metadata: Some(seen), handle: None })
+        Ok(StagedFile { spot: self.clone(), metadata: Some(Box::new(seen)), handle: None })
     }
 }
 
@@ -172,7 +172,7 @@ impl NewFile {
             seen = self.look()?;
         }
         let Self { spot, handle, .. } = self;
-        Ok(StagedFile { spot, metadata: Some(seen), handle: keep_open.then_some(handle) })
+        Ok(StagedFile { spot, metadata: Some(Box::new(seen)), handle: keep_open.then_some(handle) })
     }
 
     fn look(&self) -> Result<Metadata, Error> {
@@ -192,17 +192,22 @@ impl NewFile {
 #[derive(Debug)]
 pub struct StagedFile {
     pub(crate) spot: Spot,
-    /// The metadata, unless the file is one of the program's own.
-    pub(crate) metadata: Option<Metadata>,
+    /// The metadata, unless they were taken, or the file is one of the program's own.
+    pub(crate) metadata: Option<Box<Metadata>>,
     pub(crate) handle: Option<Fd>,
 }
 
 impl StagedFile {
     /// Returns the metadata of the staged file; `None` for one of the program's
-    /// [own](NewFile::finish_own).
+    /// [own](NewFile::finish_own), or if they were [taken](Self::take_metadata).
     #[must_use]
     pub fn metadata(&self) -> Option<&Metadata> {
-        self.metadata.as_ref()
+        self.metadata.as_deref()
+    }
+
+    /// Takes the metadata, which are larger than all the rest.
+    pub fn take_metadata(&mut self) -> Option<Box<Metadata>> {
+        self.metadata.take()
     }
 
     /// Returns the present place of the file.

@@ -59,6 +59,22 @@ impl<'p, 'o> Lowering<'p, 'o> {
         }
     }
 
+    /// Makes room for the sections of a text of which `done` bytes out of `all` are read, if there is
+    /// little left: to grow by and by takes twice the memory.
+    pub(crate) fn make_room(&mut self, done: usize, all: usize) {
+        /// So few sections tell nothing about the rest.
+        const FEW: usize = 64;
+        /// How many sections are read at a time.
+        const AT_ONCE: usize = 16;
+        let read = self.sections.len();
+        if read >= FEW && self.sections.capacity() - read < AT_ONCE {
+            let more = read as u128 * all.saturating_sub(done) as u128 / done as u128;
+            let more = usize::try_from(more).unwrap_or_default();
+            let most = self.options.max_sections.saturating_sub(read);
+            self.sections.reserve_exact(more.min(most) + AT_ONCE);
+        }
+    }
+
     /// Starts a walk over a later part of the same text, from byte `base` on.
     pub(crate) fn walk_from(&self, base: usize) -> Self {
         let Self { text, options, endings, environment, counted, line, .. } = *self;

@@ -131,11 +131,13 @@ fn in_parts_from<'p>(
     let mut lowering = Lowering::new(text, peeled, options);
     let part = |rule, at: usize| PatchParser::parse(rule, &text[at..end]);
     // Reads sections from byte `at` to the first section at or behind `until`.
-    let sections = |lowering: &mut Lowering<'p, '_>, mut at: usize, until: usize| {
+    let sections = |lowering: &mut Lowering<'p, '_>, from: usize, until: usize| {
+        let mut at = from;
         while at < until
             && let Ok(sections) = part(Rule::accepted_some, at)
         {
             at = lowering.part(at, sections).ok()?;
+            lowering.make_room(at - from, end - from);
         }
         Some(at)
     };

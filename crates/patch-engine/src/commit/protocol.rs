@@ -389,22 +389,23 @@ impl Commit<'_> {
                 None => pending.slot(slot_number(index)),
                 Some(name) => dirs.place(&targets.paths[index])?.dir().spot(name),
             };
-            let file = match &transition.after {
+            let mut file = match &transition.after {
                 Some(post) => {
                     let left = left.begin(index)?;
                     Some(stager.stage(path, post, &slot, created.take(index), left)?)
                 }
                 None => None,
             };
-            let after = file.as_ref().zip(transition.after.as_ref());
+            // All are staged before the first is published, and their metadata are in the record.
+            let staged = file
+                .as_mut()
+                .map(|file| file.take_metadata().expect("BUG: what is staged is looked at"));
+            let after = staged.zip(transition.after.as_ref());
             records.push(Record {
                 slot: slot_number(index),
                 path: path.as_str().into(),
                 before: transition.before.as_ref().map(|b| FileState::of(&b.metadata, b.sha256())),
-                after: after.map(|(file, post)| {
-                    let staged = file.metadata().expect("BUG: what is staged is looked at");
-                    FileState::of(staged, post.sha256())
-                }),
+                after: after.map(|(staged, post)| FileState::of(&staged, post.sha256())),
                 sibling,
             });
             files.push(file);

@@ -291,6 +291,7 @@ impl<'o> PlanBuilder<'o> {
     /// Plans the changes of a patch.
     pub(crate) fn of_patch(&mut self, patch: Patch) {
         self.placed.reserve_exact(patch.hunk_count());
+        self.overlay.entries.reserve(patch.sections().len());
         self.patch = Some(patch);
     }
 
