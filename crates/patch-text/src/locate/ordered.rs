@@ -140,12 +140,17 @@ pub(crate) fn locate<'f, 'p>(
     hunks.sort_by_key(|(needle, candidates, (start, _))| {
         (matches!(candidates.places, Places::Appended), *start, candidates.len, needle.index)
     });
-    lines.mark(hunks.iter().filter_map(|(_, candidates, (start, _))| {
+    // Whether a hunk is there already is looked for as far around as it has lines. The table of all
+    // lines takes half of what as many marks do.
+    let around: usize = hunks.iter().map(|(needle, ..)| 3 * needle.hunk.lines.len()).sum();
+    let is_sparse = around < lines.len() / 2;
+    lines.mark(hunks.iter().filter_map(|(needle, candidates, (start, _))| {
         let mark = match candidates.places {
             Places::Appended => Mark { line: lines.len() as u32, byte: lines.bytes().len() as u32 },
             _ => marks[marks.binary_search_by_key(start, |mark| mark.line as usize).ok()?],
         };
-        Some((mark, candidates.len))
+        let around = if is_sparse { needle.hunk.lines.len().max(1) } else { 1 };
+        Some((mark, candidates.len, around))
     }));
     let mut draft = Draft::new(lines);
     let mut placed = Vec::with_capacity(needles.len());

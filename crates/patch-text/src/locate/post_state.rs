@@ -188,7 +188,7 @@ impl<'a, 'f, 'p> Finder<'a, 'f, 'p> {
         let fixed = needles
             .iter()
             .filter_map(|needle| Some((needle.fixed_mark(lines, 0)?, needle.old.len())));
-        lines.mark(unique.chain(fixed));
+        lines.mark(unique.chain(fixed).map(|(mark, len)| (mark, len, 1)));
         Self {
             blocks,
             of_hunk,

@@ -137,20 +137,23 @@ impl<'f> Lines<'f> {
         })
     }
 
-    /// Remembers where lines begin: for each place and number of lines these lines, the one before
-    /// and two after. Only the first call counts.
-    pub(crate) fn mark(&self, places: impl Iterator<Item = (Mark, usize)>) {
+    /// Remembers where lines begin: for each place, number of lines and number of lines around
+    /// these lines, those before, and one more after. Only the first call counts.
+    pub(crate) fn mark(&self, places: impl Iterator<Item = (Mark, usize, usize)>) {
         if self.starts.get().is_some() {
             return;
         }
         let mut marked = Vec::new();
-        for (mark, len) in places {
-            marked.reserve(len + 3);
-            if let Some(line) = self.line_before(mark.byte as usize) {
-                marked.push(Mark { line: mark.line - 1, byte: offset(line.start) });
+        for (mark, len, around) in places {
+            marked.reserve(len + 2 * around + 1);
+            let mut at = mark;
+            for _ in 0..around {
+                let Some(line) = self.line_before(at.byte as usize) else { break };
+                at = Mark { line: at.line - 1, byte: offset(line.start) };
+                marked.push(at);
             }
             marked.push(mark);
-            let lines = self.walk_from(mark.byte as usize).take(len + 1);
+            let lines = self.walk_from(mark.byte as usize).take(len + around);
             marked.extend(
                 (mark.line + 1..)
                     .zip(lines)
@@ -463,11 +466,12 @@ mod tests {
         for bytes in [&b"a\nbb\r\nccc\n\ne\nf"[..], b"\xef\xbb\xbfa\nbb\nccc\n\n\nf\n"] {
             let whole = Lines::new(bytes);
             for first in 0..6 {
-                for len in 0..=6 - first {
+                let all = (0..=6 - first).flat_map(|len| [(len, 1), (len, 2), (len, 9)]);
+                for (len, around) in all {
                     let lines = Lines::new(bytes);
                     let mark = Mark { line: first as u32, byte: whole.start(first) as u32 };
-                    lines.mark(std::iter::once((mark, len)));
-                    for line in first.saturating_sub(1)..=first + len {
+                    lines.mark(std::iter::once((mark, len, around)));
+                    for line in first.saturating_sub(around)..=(first + len + around - 1).min(6) {
                         assert_eq!(
                             lines.start(line),
                             whole.start(line),
