@@ -162,6 +162,33 @@ compare-git *args:
     cargo build --quiet --release --locked -p apply-patch
     python3 benches/git.py --ours "$(packaging/release/described target_directory)/release/apply-patch" {{args}}
 
+# Where the processor time of the workloads goes, by stage and by promise. Needs `perf`.
+stages *args:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    named=$(benches/named)
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    cargo run --quiet --release --locked -p apply-patch --example workloads "$scratch"
+    benches/stages.py --ours "$named" --workloads "$scratch" --record benches/RESULTS.md {{args}}
+
+# What every command pays at its start, beside git, and the program's size by crate.
+start *args:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    triple="$(uname -m)-unknown-linux-musl"
+    cargo build --quiet --release --locked -p apply-patch --target "$triple"
+    ours="$(packaging/release/described target_directory)/$triple/release/apply-patch"
+    benches/start.py --ours "$ours" --named "$(benches/named)" --record benches/RESULTS.md {{args}}
+
+# What an edit costs in a server, early and in a long history.
+compare-server *args:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    triple="$(uname -m)-unknown-linux-musl"
+    cargo build --quiet --release --locked -p apply-patch --target "$triple"
+    benches/server.py --ours "$(packaging/release/described target_directory)/$triple/release/apply-patch" {{args}}
+
 # Times every stage of the engine.
 bench:
     cargo bench -p benches

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Runs appliers on the same trees in turn and compares what they cost.
 
-usage: compare.py --ours PROGRAM [--codex PROGRAM] [--dir DIR] [--runs N] [--durability D] [--record FILE] [NAME...]
+usage: compare.py --ours PROGRAM [--codex PROGRAM] --workloads DIR [--dir DIR] [--runs N] [--cores N]... [--instructions]
+                  [--durability D] [--record FILE] [NAME...]
 
 For each workload in DIR (made by the example `workloads`) every applier gets a fresh copy of `before/`. The first
 run's result is compared with `after/`; an applier that refuses or differs is listed as such, and the first one must do
-neither. The appliers take turns, so that a noisy minute hits them all; medians are printed, with ratios of the first to
-each other.
+neither. The appliers take turns, so that a noisy minute hits them all, and with one number of processors after the
+other; medians are printed, with ratios of the first to each other. Processor time comes first: who has a busy machine, a
+battery or one processor pays that.
+
+Nothing is recorded of a run in which others took much of the processors, or that took longer than an hour.
 """
-import argparse, filecmp, os, platform, shutil, statistics, sys, tempfile, textwrap, time
+import argparse, filecmp, os, platform, re, shutil, statistics, subprocess, sys, tempfile, textwrap, time
 from pathlib import Path
 
 # "again": a second time in a tree that was put back, so that what an applier keeps beside the files is there.
@@ -62,6 +66,16 @@ def run(argv, stdin, tree):
             "exit": os.waitstatus_to_exitcode(status)}
 
 
+def fresh(source, scratch, argv=None, stdin=None):
+    """A copy of the tree of a workload; with `argv`, one that this has changed, and that was put back."""
+    tree = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
+    shutil.copytree(source / "before", tree, dirs_exist_ok=True)
+    if argv:
+        run(argv, stdin, tree)
+        shutil.copytree(source / "before", tree, dirs_exist_ok=True)
+    return tree
+
+
 def measure(args, name, scratch):
     again, source = name.endswith(" again"), Path(args.workloads) / name.removesuffix(" again")
     lines = appliers(args, name, source)
@@ -72,11 +86,7 @@ def measure(args, name, scratch):
         for label, (argv, stdin) in lines.items():
             if verdict.get(label) not in (None, "equal"):
                 continue
-            tree = Path(tempfile.mkdtemp(prefix="run-", dir=scratch))
-            shutil.copytree(source / "before", tree, dirs_exist_ok=True)
-            if again:
-                run(argv, stdin, tree)
-                shutil.copytree(source / "before", tree, dirs_exist_ok=True)
+            tree = fresh(source, scratch, argv if again else None, stdin)
             if args.settle:
                 os.sync()
             # A file that was made a moment ago may be changed again within one tick of its time stamps; nobody's
@@ -102,16 +112,57 @@ def measure(args, name, scratch):
     return found
 
 
+def instructions(args, name, scratch):
+    """Millions of instructions that each applier takes for a workload, counted by valgrind."""
+    again, source = name.endswith(" again"), Path(args.workloads) / name.removesuffix(" again")
+    found = {}
+    for label, (argv, stdin) in appliers(args, name, source).items():
+        tree = fresh(source, scratch, argv if again else None, stdin)
+        valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", "--trace-children=no"]
+        with open(stdin, "rb") as patch:
+            ran = subprocess.run([*valgrind, *argv], stdin=patch, cwd=tree, env=ENVIRONMENT, capture_output=True)
+        counted = re.search(rb"I +refs: +([\d,]+)", ran.stderr)
+        if ran.returncode == 0 and counted:
+            found[label] = int(counted[1].replace(b",", b"")) / 1e6
+        shutil.rmtree(tree)
+    return found
+
+
 def row(name, found):
-    """A workload: what the first one takes, and its share of what each other takes, in wall and processor time."""
+    """A workload: what the first one takes, and its share of what each other takes, in processor and wall time."""
     ours, *others = found.values()
     if isinstance(ours, str):
         sys.exit(f"{name}: the first one {ours}")
     share = lambda theirs, what: f"{ours[what] / max(theirs[what], 1e-6):.2f}"
-    cell = lambda theirs: theirs if isinstance(theirs, str) else f"{share(theirs, 'wall')} ({share(theirs, 'cpu')})"
+    cell = lambda theirs: theirs if isinstance(theirs, str) else f"{share(theirs, 'cpu')} ({share(theirs, 'wall')})"
     shares = {label: cell(theirs) for label, theirs in zip(list(found)[1:], others)}
-    return (f"| {name} | {ours['wall'] * 1e3:.2f} | {ours['cpu'] * 1e3:.2f} | {ours['peak']:.1f} | "
+    return (f"| {name} | {ours['cpu'] * 1e3:.2f} | {ours['wall'] * 1e3:.2f} | {ours['peak']:.1f} | "
             + " | ".join(shares.get(label, "–") for label in COLUMNS) + " |")
+
+
+def row_of_instructions(name, found):
+    ours = found["apply-patch"]
+    cell = lambda label: f"{found[label]:.2f} ({ours / found[label]:.2f})" if label in found else "–"
+    return f"| {name} | {ours:.2f} | " + " | ".join(cell(label) for label in COLUMNS) + " |"
+
+
+class Others:
+    """How much of the processors others take while this runs."""
+
+    def __init__(self):
+        self.began, self.start = time.monotonic(), self.busy()
+
+    def busy(self):
+        """Seconds in which a processor was not idle, less those of this process and its children."""
+        if not os.path.exists("/proc/stat"):
+            return 0
+        user, nice, system, _idle, _wait, irq, softirq, steal = map(int, open("/proc/stat").readline().split()[1:9])
+        own = os.times()
+        return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK") - sum(own[:4])
+
+    def share(self):
+        """Of all processors, from 0 to 1."""
+        return (self.busy() - self.start) / (time.monotonic() - self.began) / os.cpu_count()
 
 
 def record(at, heading, lines):
@@ -137,6 +188,9 @@ def main():
     parser.add_argument("--dir", default="/dev/shm", help="where the trees are changed (default: in memory)")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--durability", default="process", choices=["full", "process", "none"])
+    parser.add_argument("--cores", action="append", type=int,
+                        help="how many processors there are to use (repeatable; default: one, then all)")
+    parser.add_argument("--instructions", action="store_true", help="count instructions too, which takes minutes")
     parser.add_argument("--only", action="append", help="this applier only (repeatable)")
     parser.add_argument("--settle", action="store_true",
                         help="for a disk: sync before each run, and delete no tree before the end")
@@ -147,25 +201,52 @@ def main():
     ENVIRONMENT["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-", dir=args.dir)
     scratch = tempfile.mkdtemp(prefix="compare-", dir=args.dir)
     COLUMNS[:] = [*args.ours[1:], *COLUMNS]
-    lines = ["| work | wall ms | CPU ms | peak MB | " + " | ".join(COLUMNS) + " |", "|---|" + "---:|" * (3 + len(COLUMNS))]
-    print("\n".join(lines))
-    try:
-        for name in args.names or NAMES:
-            lines.append(row(name, measure(args, name, scratch)))
+    names = args.names or NAMES
+    all_cores = sorted(os.sched_getaffinity(0))
+    others = Others()
+    tables = []
+
+    def table(title, head, rows):
+        lines = [title, "", f"| work | {head} | " + " | ".join(COLUMNS) + " |",
+                 "|---|" + "---:|" * (head.count("|") + 1 + len(COLUMNS))]
+        print("\n".join(["", *lines]), flush=True)
+        for name in names:
+            lines.append(rows(name))
             print(lines[-1], flush=True)
+        tables.append(lines)
+
+    try:
+        for cores in args.cores or sorted({1, len(all_cores)}):
+            os.sched_setaffinity(0, all_cores[:cores])
+            title = f"**On {'one processor' if cores == 1 else f'{cores} processors'}:**"
+            table(title, "CPU ms | wall ms | peak MB", lambda name: row(name, measure(args, name, scratch)))
+        os.sched_setaffinity(0, all_cores)
+        if args.instructions:
+            title = "**Millions of instructions,** ours and theirs, and our share; valgrind has no instructions for SHA-256:"
+            table(title, "ours", lambda name: row_of_instructions(name, instructions(args, name, scratch)))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(ENVIRONMENT["XDG_STATE_HOME"], ignore_errors=True)
+    busy, minutes = others.share(), (time.monotonic() - others.began) / 60
+    print(f"\nothers took {busy:.0%} of the processors, in {minutes:.0f} minutes")
+    if busy > BUSY or minutes > 60:
+        sys.exit("this run is not to be believed, and is not recorded: "
+                 + ("the machine is too busy" if busy > BUSY else "it took longer than an hour"))
     if args.record:
         where = "on a disk" if args.settle else "in memory"
-        said = (f"{time.strftime('%Y-%m-%d', time.gmtime())}, {machine()}; medians of {args.runs - 1} runs in turn, outputs verified "
-                "equal. Ours, and our share of the wall time of each other, with that of the processor time in brackets.")
-        record(Path(args.record), f"## Whole processes, `--durability {args.durability}`, {where}",
-               [*textwrap.wrap(said, 100), "", *lines])
+        said = (f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, {machine()}; medians of {args.runs - 1} runs in turn, outputs "
+                f"verified equal, in {minutes:.0f} minutes, of which others took {busy:.0%} of the processors. Ours, and our share of the "
+                "processor time of each other, with that of the wall time in brackets.")
+        lines = [*textwrap.wrap(said, 100)]
+        for one in tables:
+            lines += ["", *one]
+        record(Path(args.record), f"## Whole processes, `--durability {args.durability}`, {where}", lines)
 
 
 # What we are compared with, as far as it is there.
 COLUMNS = ["the same, strict", "codex", "git apply", "patch"]
+# Others may take so much of the processors.
+BUSY = 0.05
 ENVIRONMENT = dict(os.environ)
 if __name__ == "__main__":
     sys.exit(main())

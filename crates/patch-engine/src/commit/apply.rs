@@ -440,7 +440,8 @@ struct InDirectory<'d, 'w, E> {
     /// anew.
     lock_first: bool,
     locked: Option<Locked<'w>>,
-    /// When the plan was made under the lock.
+    /// When the plan was made under the lock. What is planned without it has to be looked at before
+    /// the first file is published, or others would see that file come and go.
     planned: Option<Instant>,
     recovered: Vec<Recovered>,
 }
