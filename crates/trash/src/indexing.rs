@@ -17,7 +17,7 @@ const STEP: u32 = 64;
 /// One in so many commits looks for transactions that are too old, or too many.
 const LOOK: u32 = 16;
 /// Other files of purged transactions are purged once in a commit for so many kept transactions.
-const SHARE: u32 = 16;
+const SHARE: u32 = 4;
 /// The longest index that is read as a whole, in bytes.
 const LIMIT: u64 = 4 << 30;
 
