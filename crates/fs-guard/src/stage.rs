@@ -6,7 +6,7 @@ use crate::digest::{Hasher, Sha256};
 use crate::dir::Spot;
 use crate::dirs::Dirs;
 use crate::error::{At as _, Error};
-use crate::metadata::Metadata;
+use crate::metadata::{FileKind, Metadata};
 use crate::read::OpenFile;
 use crate::rel_path::RelPath;
 use crate::sys::{self, Fd, Open, Rename, code};
@@ -42,7 +42,7 @@ impl Spot {
     /// Takes over a file staged here by an earlier process.
     pub fn staged(&self) -> Result<StagedFile, Error> {
         let seen = self.metadata()?.ok_or_else(|| Error::NotFound { path: self.path() })?;
-        Ok(StagedFile { spot: self.clone(), metadata: Some(Box::new(seen)), handle: None })
+        Ok(StagedFile::new(self.clone(), seen, None))
     }
 }
 
@@ -172,7 +172,7 @@ impl NewFile {
             seen = self.look()?;
         }
         let Self { spot, handle, .. } = self;
-        Ok(StagedFile { spot, metadata: Some(Box::new(seen)), handle: keep_open.then_some(handle) })
+        Ok(StagedFile::new(spot, seen, keep_open.then_some(handle)))
     }
 
     fn look(&self) -> Result<Metadata, Error> {
@@ -184,7 +184,7 @@ impl NewFile {
     #[must_use]
     pub fn finish_own(self, keep_open: bool) -> StagedFile {
         let Self { spot, handle, .. } = self;
-        StagedFile { spot, metadata: None, handle: keep_open.then_some(handle) }
+        StagedFile { spot, metadata: None, size: Some(0), handle: keep_open.then_some(handle) }
     }
 }
 
@@ -194,10 +194,18 @@ pub struct StagedFile {
     pub(crate) spot: Spot,
     /// The metadata, unless they were taken, or the file is one of the program's own.
     pub(crate) metadata: Option<Box<Metadata>>,
+    /// How many bytes are to be synced, as far as that is known; `None` for a link, which is a part
+    /// of its directory.
+    pub(crate) size: Option<u64>,
     pub(crate) handle: Option<Fd>,
 }
 
 impl StagedFile {
+    fn new(spot: Spot, seen: Metadata, handle: Option<Fd>) -> Self {
+        let size = (seen.kind == FileKind::File).then_some(seen.size);
+        Self { spot, metadata: Some(Box::new(seen)), size, handle }
+    }
+
     /// Returns the metadata of the staged file; `None` for one of the program's
     /// [own](NewFile::finish_own), or if they were [taken](Self::take_metadata).
     #[must_use]

@@ -51,12 +51,8 @@ impl<'f> SyncGroup<'f> {
 
     /// Adds a staged file.
     pub fn file(&mut self, file: &'f StagedFile) {
-        if let Some(seen) = &file.metadata {
-            if seen.kind != crate::metadata::FileKind::File {
-                return; // a link is a part of its directory
-            }
-            self.bytes += seen.size;
-        }
+        let Some(size) = file.size else { return };
+        self.bytes += size;
         match &file.handle {
             Some(handle) => self.open.push((handle, file.spot.path())),
             None => self.closed.push(file.spot.clone()),

@@ -13,7 +13,7 @@ const END: &[u8] = b">>>>>>> ";
 /// Returns a note if a transition adds conflict markers to a file that had none.
 pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<PlanNote>, fs_guard::Error> {
     let transition = &plan.transitions[index];
-    if !transition.writes(has, |lines| lines.has_conflict) {
+    if !transition.writes(has, |lines| lines.marks.conflict) {
         return Ok(None);
     }
     let Some(line) = conflict(&plan.images().after(transition)?) else { return Ok(None) };

@@ -57,7 +57,7 @@ pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<Placeholder>, fs
     let transition = &plan.transitions[index];
     let is_prose = is_prose(transition.path.as_str());
     let has = |bytes: &[u8]| lines(bytes).any(|line| is_one(line, is_prose));
-    if !transition.writes(has, |lines| lines.has_placeholder) {
+    if !transition.writes(has, |lines| lines.marks.placeholder) {
         return Ok(None);
     }
     let new = plan.images().after(transition)?;

@@ -8,7 +8,6 @@ use patch_grammar::binary::{FIRST_BYTES, is_binary};
 use patch_grammar::{AddedLines, LineEndings, Patch, Text};
 
 use crate::plan::options::AddNewline;
-use crate::plan::{conflict_markers, placeholders};
 
 /// How much of a file is made at a time.
 const PIECE: usize = 1 << 16;
@@ -71,29 +70,30 @@ pub(crate) struct SharedLines {
     endings: LineEndings,
     no_newline: bool,
     rule: AddNewline,
-    /// A line of them begins a conflict.
-    pub(crate) has_conflict: bool,
-    /// A line of them stands for lines that are left out.
-    pub(crate) has_placeholder: bool,
+    pub(crate) marks: Marks,
+}
+
+/// What is found in lines on the way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Marks {
+    /// One may begin a conflict.
+    pub(crate) conflict: bool,
+    /// One stands for lines that are left out.
+    pub(crate) placeholder: bool,
 }
 
 impl SharedLines {
-    /// Shares the lines of a section of the patch, which are a file of `path`. Also returns the hash
-    /// and the length of the file.
+    /// Shares the lines of a section of the patch, each of which `mark` looks at. Also returns the
+    /// hash and the length of the file.
     pub(crate) fn of(
         patch: &Patch,
         added: &AddedLines<'_>,
         rule: AddNewline,
-        path: &str,
+        mut mark: impl FnMut(&[u8], &mut Marks),
     ) -> (Self, Sha256, u64) {
         let &AddedLines { text, endings, no_newline, last: _ } = added;
-        let is_prose = placeholders::is_prose(path);
-        let mut has_conflict = false;
-        let mut has_placeholder = false;
-        let see = |line: &[u8]| {
-            has_conflict |= conflict_markers::begins(line);
-            has_placeholder |= placeholders::is_one(line, is_prose);
-        };
+        let mut marks = Marks::default();
+        let see = |line: &[u8]| mark(line, &mut marks);
         let mut hasher = Hasher::new();
         let mut size = 0;
         // One pass for all: what takes the time is to find the lines.
@@ -103,7 +103,7 @@ impl SharedLines {
             Ok::<_, Infallible>(())
         });
         let text = patch.share(text);
-        let lines = Self { text, endings, no_newline, rule, has_conflict, has_placeholder };
+        let lines = Self { text, endings, no_newline, rule, marks };
         (lines, hasher.finish(), size)
     }
 
@@ -192,24 +192,22 @@ mod tests {
 
     #[test]
     fn lines_stay_in_the_text_of_their_patch() {
-        let text = "*** Begin Patch\n*** Add File: f\n+a\n+b\n*** Add File: g\n*** Add File: h\n\
-                    +<<<<<<< a\n+// ... existing code ...\n*** End Patch\n";
+        let text = "*** Begin Patch\n*** Add File: f\n+a\n+b\n*** Add File: g\n*** End Patch\n";
         let patch = patch_grammar::parse(text, &ParseOptions::default()).unwrap();
         let shared = patch.sections().iter().map(|section| match &section.operation {
             SectionOperation::Add(lines) => {
-                SharedLines::of(&patch, lines, AddNewline::EveryLine, "f")
+                let mark = |line: &[u8], marks: &mut Marks| marks.conflict |= line == b"b";
+                SharedLines::of(&patch, lines, AddNewline::EveryLine, mark)
             }
             _ => unreachable!("it adds"),
         });
-        let [(f, sha256, size), (g, ..), (h, ..)] =
-            <[_; 3]>::try_from(shared.collect::<Vec<_>>()).unwrap();
+        let [(f, sha256, size), (g, ..)] = <[_; 2]>::try_from(shared.collect::<Vec<_>>()).unwrap();
         assert!(Arc::ptr_eq(f.text.whole(), patch.text().whole()));
         assert_eq!(f.bytes(), b"a\nb\n");
         assert_eq!((sha256, size), (Sha256::of(b"a\nb\n"), 4));
         assert!(f.is_text());
         assert_eq!(g.bytes(), b"");
-        assert!(!f.has_conflict && !f.has_placeholder);
-        assert!(h.has_conflict && h.has_placeholder);
+        assert!(f.marks.conflict && !g.marks.conflict);
     }
 
     #[test]
@@ -223,14 +221,8 @@ mod tests {
                     line.repeat(start / of_file) + "+" + &"a".repeat(start % of_file) + "\0\n";
                 let text = Text::from(text.as_str());
                 let rule = AddNewline::EveryLine;
-                let lines = SharedLines {
-                    text,
-                    endings,
-                    no_newline: false,
-                    rule,
-                    has_conflict: false,
-                    has_placeholder: false,
-                };
+                let lines =
+                    SharedLines { text, endings, no_newline: false, rule, marks: Marks::default() };
                 assert_eq!(lines.is_text(), is_text, "{line:?} {start}");
                 assert_eq!(is_binary(&lines.bytes()), !is_text, "{line:?} {start}");
             }

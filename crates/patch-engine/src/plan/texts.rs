@@ -9,8 +9,8 @@ use patch_text::text::lines::{BOM, with_crlf};
 use crate::files::Files;
 use crate::files::conventions::{Convention, Conventions};
 use crate::plan::options::Options;
-use crate::plan::shared_lines::{self, SharedLines};
-use crate::plan::{Image, PlanNote, PostImage};
+use crate::plan::shared_lines::{self, Marks, SharedLines};
+use crate::plan::{Image, PlanNote, PostImage, conflict_markers, placeholders};
 
 /// A new file.
 #[derive(Debug)]
@@ -75,7 +75,12 @@ impl<'a> Texts<'a> {
         let as_it_stands =
             !matches!(convention.crlf, Some((true, _))) && !convention.bom && charset.is_none();
         if let Some(patch) = self.shared.filter(|_| as_it_stands && !self.hashed_late) {
-            let (shared, sha256, size) = SharedLines::of(patch, lines, rule, path.as_str());
+            let is_prose = placeholders::is_prose(path.as_str());
+            let mark = |line: &[u8], marks: &mut Marks| {
+                marks.conflict |= conflict_markers::begins(line);
+                marks.placeholder |= placeholders::is_one(line, is_prose);
+            };
+            let (shared, sha256, size) = SharedLines::of(patch, lines, rule, mark);
             return Some(Added { post: PostImage::new(Image::Lines(shared), sha256, size), notes });
         }
         let mut bytes = shared_lines::added(lines, rule);
