@@ -81,10 +81,14 @@ pub(crate) fn again(
     // The differences that a pass overlooks may be all that the hunk changes.
     let pass = if new.len() > old.len() { placed.pass } else { Pass::Exact };
     let mut effort = COMPARED;
+    let end = (last + new.len()).min(lines.len());
+    let around: Vec<&[u8]> = (first..end).map(|index| lines.content(index)).collect();
     let beside = [first, last].into_iter().filter(|_| old.is_empty());
     let on = (first..=last).filter(|_| !old.is_empty());
     let place = beside.chain(on).map(|start| start..start + new.len()).find(|place| {
-        same_texts(lines, &new, place, pass, &mut effort)
+        around
+            .get(place.start - first..place.end - first)
+            .is_some_and(|found| same_texts(found, &new, pass, &mut effort))
             && (pass != Pass::Exact || ends_as_wanted(lines, needle, &wanted, place))
     })?;
     // Without old lines, the match may be chance.
@@ -95,19 +99,12 @@ pub(crate) fn again(
     evident.then(|| place.start + 1..=place.end)
 }
 
-/// Returns whether a place has these lines, as far as `effort` lasts.
-fn same_texts(
-    lines: &Lines<'_>,
-    texts: &[&[u8]],
-    place: &Range<usize>,
-    pass: Pass,
-    effort: &mut usize,
-) -> bool {
-    place.end <= lines.len()
-        && place.clone().zip(texts).all(|(index, text)| {
-            *effort = effort.saturating_sub(1);
-            *effort > 0 && pass.same(text, lines.content(index))
-        })
+/// Returns whether lines of the file are these texts, as far as `effort` lasts.
+fn same_texts(found: &[&[u8]], texts: &[&[u8]], pass: Pass, effort: &mut usize) -> bool {
+    found.iter().zip(texts).all(|(found, text)| {
+        *effort = effort.saturating_sub(1);
+        *effort > 0 && pass.same(text, found)
+    })
 }
 
 /// Returns the lines of the file as a hunk leaves them.
