@@ -25,7 +25,7 @@ def appliers(args, name, source):
     envelope, unified = source / "patch.txt", source / "patch.diff"
     found = {}
     for number, ours in enumerate(args.ours):
-        label = "apply-patch" if number == 0 else ours
+        label = "apply-patch" if number == 0 else Path(ours).name
         line = [ours, "apply", "--quiet", "--durability", args.durability, "--profile"]
         found[label] = ([*line, "codex"], envelope)
         # Blanks are not overlooked there, and a new file's lines end otherwise.
@@ -200,7 +200,7 @@ def main():
     args.runs += 1
     ENVIRONMENT["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-", dir=args.dir)
     scratch = tempfile.mkdtemp(prefix="compare-", dir=args.dir)
-    COLUMNS[:] = [*args.ours[1:], *COLUMNS]
+    COLUMNS[:] = [*(Path(ours).name for ours in args.ours[1:]), *COLUMNS]
     names = args.names or NAMES
     all_cores = sorted(os.sched_getaffinity(0))
     others = Others()
