@@ -48,7 +48,7 @@ impl Packer {
         out.resize(header + HEADER, 0);
         let stored = match self.block.len() {
             0 => return out.truncate(header),
-            ..=FEW => None,
+            1..=FEW => None,
             length => {
                 out.resize(header + HEADER + get_maximum_output_size(length), 0);
                 let to = &mut out[header + HEADER..];
