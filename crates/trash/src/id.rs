@@ -70,6 +70,11 @@ impl TransactionId {
     pub fn time(self) -> SystemTime {
         UNIX_EPOCH + Duration::from_micros(self.time.unsigned_abs())
     }
+
+    /// Returns whether this is one in `number` transactions, by chance.
+    pub(crate) fn is_one_in(self, number: u32) -> bool {
+        self.tail.is_multiple_of(number)
+    }
 }
 
 impl fmt::Display for TransactionId {
@@ -119,6 +124,14 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     use super::*;
+
+    #[test]
+    fn one_in_some_is_about_one_in_some() {
+        let now = UNIX_EPOCH + Duration::from_secs(1_795_225_353);
+        let ids = (0..1000).map(|_| TransactionId::new(now, None));
+        let found = ids.filter(|id| id.is_one_in(8)).count();
+        assert!((50..250).contains(&found), "{found}");
+    }
 
     #[test]
     fn reads_what_it_writes_and_sorts_by_time() {

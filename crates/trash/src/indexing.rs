@@ -16,7 +16,8 @@ use crate::store::{TRASH, transactions_of};
 const STEP: u32 = 64;
 /// One in so many commits looks for transactions that are too old, or too many.
 const LOOK: u32 = 16;
-/// Other files of purged transactions are purged once in a commit for so many kept transactions.
+/// Other files of purged transactions are purged when about as many transactions were removed as
+/// this part of those that are kept.
 const SHARE: u32 = 4;
 /// The longest index that is read as a whole, in bytes.
 const LIMIT: u64 = 4 << 30;
@@ -242,9 +243,11 @@ impl LockedStore<'_> {
             }
             next.first = number + 1;
             next.purged = bytes;
-            // To remove lines from a log takes as long as to write all that are kept.
-            let seldom = (next.count() / SHARE).next_power_of_two().max(LOOK);
-            self.purged.set(next.lines.is_multiple_of(seldom));
+            // To remove lines from a log takes as long as to write all that are kept. Where the
+            // index is not believed, nobody knows how many were removed before: so by chance.
+            let looks = (next.count() / SHARE / LOOK).max(1);
+            let is_due = next.last.is_some_and(|last| last.is_one_in(looks));
+            self.purged.set(next.lines.is_multiple_of(LOOK) && is_due);
         }
         Some(())
     }
