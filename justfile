@@ -166,7 +166,7 @@ compare-git *args:
 stages *args:
     #!/usr/bin/env bash
     set -euo pipefail
-    named=$(benches/named)
+    named=$(benches/program named)
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     cargo run --quiet --release --locked -p apply-patch --example workloads "$scratch"
@@ -174,20 +174,11 @@ stages *args:
 
 # What every command pays at its start, beside git, and the program's size by crate.
 start *args:
-    #!/usr/bin/env bash
-    set -euo pipefail
-    triple="$(uname -m)-unknown-linux-musl"
-    cargo build --quiet --release --locked -p apply-patch --target "$triple"
-    ours="$(packaging/release/described target_directory)/$triple/release/apply-patch"
-    benches/start.py --ours "$ours" --named "$(benches/named)" --record benches/RESULTS.md {{args}}
+    benches/start.py --ours "$(benches/program)" --named "$(benches/program named)" --record benches/RESULTS.md {{args}}
 
 # What an edit costs in a server, early and in a long history.
 compare-server *args:
-    #!/usr/bin/env bash
-    set -euo pipefail
-    triple="$(uname -m)-unknown-linux-musl"
-    cargo build --quiet --release --locked -p apply-patch --target "$triple"
-    benches/server.py --ours "$(packaging/release/described target_directory)/$triple/release/apply-patch" {{args}}
+    benches/server.py --ours "$(benches/program)" {{args}}
 
 # Times every stage of the engine.
 bench:

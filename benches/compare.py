@@ -62,8 +62,17 @@ def run(argv, stdin, tree):
     _, status, usage = os.wait4(pid, 0)
     wall = time.perf_counter() - began
     os.chdir(home)
-    return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024,
+    return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024, "faults": usage.ru_minflt,
             "exit": os.waitstatus_to_exitcode(status)}
+
+
+def counted(argv, stdin, tree):
+    """The instructions of one run, as valgrind counts them; `None` if it fails."""
+    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    with open(stdin, "rb") as patch:
+        ran = subprocess.run([*valgrind, *argv], stdin=patch, cwd=tree, env=ENVIRONMENT, capture_output=True)
+    found = re.search(rb"I +refs: +([\d,]+)", ran.stderr)
+    return int(found[1].replace(b",", b"")) if ran.returncode == 0 and found else None
 
 
 def fresh(source, scratch, argv=None, stdin=None):
@@ -118,12 +127,8 @@ def instructions(args, name, scratch):
     found = {}
     for label, (argv, stdin) in appliers(args, name, source).items():
         tree = fresh(source, scratch, argv if again else None, stdin)
-        valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", "--trace-children=no"]
-        with open(stdin, "rb") as patch:
-            ran = subprocess.run([*valgrind, *argv], stdin=patch, cwd=tree, env=ENVIRONMENT, capture_output=True)
-        counted = re.search(rb"I +refs: +([\d,]+)", ran.stderr)
-        if ran.returncode == 0 and counted:
-            found[label] = int(counted[1].replace(b",", b"")) / 1e6
+        if (count := counted(argv, stdin, tree)) is not None:
+            found[label] = count / 1e6
         shutil.rmtree(tree)
     return found
 

@@ -11,7 +11,7 @@ its stack; what a page fault, the allocator or SHA-256 takes is counted there, w
 import argparse, collections, os, re, shutil, subprocess, sys, tempfile, textwrap, time
 from pathlib import Path
 
-from compare import ENVIRONMENT, machine, record, run
+from compare import ENVIRONMENT, fresh, machine, record
 
 NAMES = ["W1", "W1 again", "W2", "W5", "W7"]
 # So often where an application takes a millisecond; where it takes more, a fifth of that.
@@ -79,14 +79,7 @@ def measure(args, name, scratch):
     small = name.startswith("W1")
     runs, hertz = (args.runs * 40, HERTZ) if small else (args.runs, HERTZ // 5)
     argv = [args.ours, "apply", "--quiet", "--durability", "process", "--profile", "codex"]
-    trees = []
-    for number in range(runs):
-        tree = Path(scratch) / f"{number}"
-        shutil.copytree(source / "before", tree)
-        if again:
-            run(argv, source / "patch.txt", tree)
-            shutil.copytree(source / "before", tree, dirs_exist_ok=True)
-        trees.append(tree)
+    trees = [fresh(source, scratch, argv if again else None, source / "patch.txt") for _ in range(runs)]
     time.sleep(0.2)
     script = Path(scratch) / "run"
     command = " ".join(f"'{word}'" for word in argv)

@@ -9,28 +9,9 @@ Both have a repository of 50 files with one change. `--named` is the same progra
 import argparse, collections, os, re, shutil, statistics, subprocess, sys, tempfile, textwrap, time
 from pathlib import Path
 
-from compare import ENVIRONMENT, machine, record, run
+from compare import ENVIRONMENT, counted, machine, record, run
 
 PATCH = "*** Begin Patch\n*** Update File: f1\n@@\n-one\n+two\n*** End Patch\n"
-
-
-def faults(argv, tree):
-    """The pages that a run touches for the first time."""
-    out = os.open(os.devnull, os.O_WRONLY)
-    before = os.getcwd()
-    os.chdir(tree)
-    pid = os.posix_spawnp(argv[0], argv, ENVIRONMENT, file_actions=[(os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, out, 2)])
-    _, _, usage = os.wait4(pid, 0)
-    os.chdir(before)
-    os.close(out)
-    return usage.ru_minflt
-
-
-def instructions(argv, tree):
-    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    ran = subprocess.run([*valgrind, *argv], cwd=tree, env=ENVIRONMENT, capture_output=True)
-    counted = re.search(rb"I +refs: +([\d,]+)", ran.stderr)
-    return int(counted[1].replace(b",", b"")) if counted else None
 
 
 def sizes(program):
@@ -79,9 +60,10 @@ def main():
                 times[name].append(run(argv, Path(os.devnull), tree))
         lines += ["| command | instructions | page faults | CPU µs | wall µs |", "|---|---:|---:|---:|---:|"]
         for name, argv in commands.items():
-            counted = instructions(argv, tree) if shutil.which("valgrind") else None
+            count = counted(argv, os.devnull, tree) if shutil.which("valgrind") else None
             median = {what: statistics.median(one[what] for one in times[name]) * 1e6 for what in ("cpu", "wall")}
-            lines.append(f"| {name} | {f'{counted:,}'.replace(',', ' ') if counted else '–'} | {faults(argv, tree)} | "
+            faults = statistics.median(one["faults"] for one in times[name])
+            lines.append(f"| {name} | {f'{count:,}'.replace(',', ' ') if count else '–'} | {faults:.0f} | "
                          f"{median['cpu']:.0f} | {median['wall']:.0f} |")
     if args.named:
         found = sizes(args.named)
