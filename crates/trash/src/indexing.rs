@@ -227,6 +227,11 @@ impl LockedStore<'_> {
         if !is_due || end == next.first {
             return Some(());
         }
+        // To remove lines from a log takes as long as to write all that are kept. Where the index is
+        // not believed, nobody knows how many were removed before: so by chance.
+        let looks = (next.count() / SHARE / LOOK).max(1);
+        let are_others_due =
+            next.lines.is_multiple_of(LOOK) && next.last.is_some_and(|last| last.is_one_in(looks));
         let block = Index::open(&self.dir)?.read(next.first, end)?;
         for number in next.first..end {
             let IndexLine { id, bytes, .. } = IndexLine::parse(block.line(number)?)?;
@@ -243,11 +248,7 @@ impl LockedStore<'_> {
             }
             next.first = number + 1;
             next.purged = bytes;
-            // To remove lines from a log takes as long as to write all that are kept. Where the
-            // index is not believed, nobody knows how many were removed before: so by chance.
-            let looks = (next.count() / SHARE / LOOK).max(1);
-            let is_due = next.last.is_some_and(|last| last.is_one_in(looks));
-            self.purged.set(next.lines.is_multiple_of(LOOK) && is_due);
+            self.purged.set(are_others_due);
         }
         Some(())
     }

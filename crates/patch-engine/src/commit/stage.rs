@@ -42,7 +42,7 @@ impl<'p> Stager<'p> {
         post: &PostImage,
         slot: &Spot,
         created: Option<NewFile>,
-        left: Option<&mut LeftWriter>,
+        mut left: Option<&mut LeftWriter>,
     ) -> Result<StagedFile, CommitError> {
         self.cancellation.check()?;
         let create = || match created {
@@ -58,7 +58,6 @@ impl<'p> Stager<'p> {
             }
             Image::Lines(lines) => {
                 let mut new = create()?;
-                let mut left = left;
                 lines.pieces(|piece| {
                     self.cancellation.check()?;
                     new.write(piece)?;

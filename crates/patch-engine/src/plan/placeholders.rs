@@ -56,7 +56,7 @@ const PROSE: &str = "adoc markdown md mdx org rst txt text";
 pub(super) fn added(plan: &Plan, index: usize) -> Result<Option<Placeholder>, fs_guard::Error> {
     let transition = &plan.transitions[index];
     let is_prose = is_prose(transition.path.as_str());
-    let has = |bytes: &[u8]| lines(bytes).any(|line| is_one(line, is_prose));
+    let has = |bytes: &[u8]| lines(bytes).any(|line| placeholder(line, is_prose).is_some());
     if !transition.writes(has, |lines| lines.marks.placeholder) {
         return Ok(None);
     }
@@ -89,26 +89,19 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns whether a line stands for lines that are left out.
 pub(super) fn is_one(line: &[u8], is_prose: bool) -> bool {
-    let line = line.trim_ascii_start();
-    // None of the words has a digit, as many comments do.
-    may_be_one(line)
-        && !line.iter().any(u8::is_ascii_digit)
-        && placeholder(line.trim_ascii_end(), is_prose).is_some()
-}
-
-/// Returns whether a line may be a comment, in brackets, or begin with dots: most are not.
-fn may_be_one(line: &[u8]) -> bool {
-    matches!(
-        line.first(),
-        Some(b'/' | b'#' | b'-' | b';' | b'%' | b'*' | b'<' | b'{' | b'(' | b'[' | b'.' | 0xe2)
-    )
+    placeholder(line.trim_ascii(), is_prose).is_some()
 }
 
 /// Returns the line if it stands for lines that are left out.
 fn placeholder(line: &[u8], is_prose: bool) -> Option<&str> {
+    // Most lines end here, and comments with a digit below: none of the words has one.
+    let may_open = matches!(
+        line.first()?,
+        b'/' | b'#' | b'-' | b';' | b'%' | b'*' | b'<' | b'{' | b'(' | b'[' | b'.' | 0xe2
+    );
     // Code that is shown in documentation may leave lines out.
     let is_shown = line.starts_with(b"///") || line.starts_with(b"//!");
-    if !may_be_one(line) || is_shown || line.len() > LONGEST {
+    if !may_open || is_shown || line.len() > LONGEST || line.iter().any(u8::is_ascii_digit) {
         return None;
     }
     let text = std::str::from_utf8(line).ok()?;
