@@ -227,11 +227,7 @@ impl LockedStore<'_> {
         if !is_due || end == next.first {
             return Some(());
         }
-        // To remove lines from a log takes as long as to write all that are kept. Where the index is
-        // not believed, nobody knows how many were removed before: so by chance.
-        let looks = (next.count() / SHARE / LOOK).max(1);
-        let are_others_due =
-            next.lines.is_multiple_of(LOOK) && next.last.is_some_and(|last| last.is_one_in(looks));
+        let first = next.first;
         let block = Index::open(&self.dir)?.read(next.first, end)?;
         for number in next.first..end {
             let IndexLine { id, bytes, .. } = IndexLine::parse(block.line(number)?)?;
@@ -248,8 +244,45 @@ impl LockedStore<'_> {
             }
             next.first = number + 1;
             next.purged = bytes;
-            self.purged.set(are_others_due);
         }
+        let is_due = |last: TransactionId| others_are_due(last, next.first - first, next.count());
+        self.purged.set(next.last.is_some_and(is_due));
         Some(())
+    }
+}
+
+/// Returns whether other files of purged transactions are due for a purge, after a commit that has
+/// `removed` so many transactions and `kept` so many.
+///
+/// To remove lines from a log takes as long as to write all that are kept, so it is to be seldom.
+/// Where the index is not believed, nobody knows how many were removed before: so it is by chance.
+fn others_are_due(commit: TransactionId, removed: u32, kept: u32) -> bool {
+    let seldom = (kept / SHARE).max(LOOK);
+    removed > 0 && commit.is_one_in((seldom / removed).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_files_are_due_by_what_was_removed_and_what_is_kept() {
+        let due = |removed, kept| {
+            let ids = (0..10_000).map(|_| TransactionId::new(SystemTime::now(), None));
+            ids.filter(|id| others_are_due(*id, removed, kept)).count()
+        };
+        for (removed, kept, expected) in [
+            (0, 1000, 0..=0),
+            (16, 2, 10_000..=10_000),
+            (14, 2, 10_000..=10_000),
+            (64, 100, 10_000..=10_000),
+            // One in 16, in 15 and in 250.
+            (1, 10, 400..=900),
+            (16, 1000, 450..=950),
+            (1, 1000, 5..=120),
+        ] {
+            let due = due(removed, kept);
+            assert!(expected.contains(&due), "{removed} {kept}: {due}");
+        }
     }
 }

@@ -415,16 +415,14 @@ fn commits_purge_now_and_then() {
 }
 
 #[test]
-fn what_costs_by_all_that_is_kept_is_due_the_more_seldom_the_more_that_is() {
-    for (max_count, commits, expected) in [(2, 128, 6..=10), (300, 428, 0..=6)] {
-        let fixture = Fixture::new();
-        let root = fixture.root();
-        let store = fixture.lock(&root);
-        let retention = Retention { keep_last: 2, max_count, ..Retention::default() };
-        let due = (0..commits).map(|_| displace_keeping(&store, "f", "x", Some(&retention)).1);
-        let due = due.filter(|is_due| *is_due).count();
-        assert!(expected.contains(&due), "{max_count}: {due}");
-    }
+fn what_costs_by_all_that_is_kept_is_due_after_a_few_commits() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    let store = fixture.lock(&root);
+    let retention = Retention { keep_last: 2, max_count: 2, ..Retention::default() };
+    let due = (0..128).map(|_| displace_keeping(&store, "f", "x", Some(&retention)).1);
+    let due = due.filter(|is_due| *is_due).count();
+    assert!((6..=10).contains(&due), "{due}");
 }
 
 /// In a process of its own, because the environment says where the user's files are.
